@@ -1,0 +1,160 @@
+# Every job of the project. `make help` lists them; CONTRIBUTING.md explains them.
+#
+# A machine needs Python 3.11 or newer (with its headers), a C++20 compiler and make. Everything
+# else, CMake and Ninja included, is installed by pip into $(VENV). The package is compiled into a
+# wheel once per change of its sources and that wheel is installed, so every job runs what users get.
+#
+# Overrides:  make test PYTHON=python3.13 VENV=.venv313 JOBS=8 PYTEST_ARGS="-k pinball"
+
+VENV ?= .venv
+JOBS ?= 2
+PYTEST_ARGS ?=
+DEMO_PICTURE ?= demo.png
+
+# A Python that can build the package: new enough, able to make environments, with its headers.
+PYTHON_CHECK := import ensurepip, os, sys, sysconfig, venv; \
+	sys.exit(sys.version_info < (3, 11) \
+	or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if $$p -c '$(PYTHON_CHECK)' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+WHEELS := $(VENV)/wheel
+STAMPS := $(VENV)/stamps
+
+SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE \
+	$(shell find src core/include core/src core/CMakeLists.txt bindings -type f \
+	-not -name '*.pyc' -not -name '*.so' 2>/dev/null | LC_ALL=C sort)
+CPP_FILES = $(shell find core bindings -type f \( -name '*.hpp' -o -name '*.cpp' \))
+PYTHON_FOLDERS = $(wildcard src tests examples benchmarks docs)
+
+# Deleting a file changes no time stamp, so the list of sources is a source as well.
+SOURCE_LIST := build/sources.txt
+$(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
+	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test pytest doctest core-test sanitize lint format docs bench bench-quick \
+	bench-setup clean clean-all
+.DELETE_ON_ERROR:
+
+help:  ## list the jobs
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+# ---- the environment and the package -------------------------------------------------------------
+
+$(STAMPS)/venv:
+	@test -n "$(PYTHON)" || { echo "No usable Python found: Rectiline needs Python 3.11 or newer" \
+	  "with the venv module and the C headers (Python.h). Install one, or name it:" \
+	  "make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c '$(PYTHON_CHECK)' || { echo "PYTHON=$(PYTHON) cannot be used: Python 3.11 or" \
+	  "newer with the venv module and the C headers (Python.h) is needed." >&2; exit 1; }
+	@echo "==> environment $(VENV), made with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV)
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/wheel: $(SOURCES) $(SOURCE_LIST) | $(STAMPS)/venv
+	@echo "==> compiling the package into $(WHEELS) (about a minute)"
+	@rm -rf $(WHEELS)
+	@$(PIP) wheel --no-deps --wheel-dir $(WHEELS) .
+	@touch $@
+
+$(STAMPS)/package: $(STAMPS)/wheel
+	@echo "==> installing $$(basename $(WHEELS)/*.whl) into $(VENV)"
+	@$(PIP) install $(WHEELS)/*.whl
+	@$(PIP) install --no-deps --force-reinstall $(WHEELS)/*.whl
+	@touch $@
+
+# One stamp per extra; they depend on pyproject.toml, not on every source file.
+$(STAMPS)/extra-%: pyproject.toml | $(STAMPS)/package
+	@echo "==> installing what [$*] needs"
+	@$(PIP) install "$$(echo $(WHEELS)/*.whl)[$*]"
+	@touch $@
+
+$(STAMPS)/cmake: | $(STAMPS)/venv
+	@echo "==> installing CMake and Ninja into $(VENV)"
+	@$(PIP) install cmake ninja
+	@touch $@
+
+# ---- running it ----------------------------------------------------------------------------------
+
+demo: $(STAMPS)/package $(STAMPS)/extra-plots  ## fit three models on real data, print a table, draw demo.png
+	@$(PY) examples/demo.py --output $(DEMO_PICTURE)
+
+# ---- testing it ----------------------------------------------------------------------------------
+
+test: core-test doctest pytest  ## run every test: C++ core, examples in docstrings, Python
+
+pytest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the Python tests on JOBS=2 processes
+	@echo "==> tests of the installed package, $(JOBS) processes"
+	@$(PY) -m pytest tests -n $(JOBS) $(PYTEST_ARGS)
+
+doctest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the examples in the docstrings
+	@echo "==> examples in the docstrings of the installed package"
+	@$(PY) -m pytest -q --doctest-modules --pyargs rectiline
+
+core-test: $(STAMPS)/cmake  ## build and run the C++ tests of core/
+	@echo "==> C++ tests"
+	@$(call ctest,build/core,-DCMAKE_BUILD_TYPE=Release)
+
+sanitize: $(STAMPS)/cmake  ## the C++ tests under the address and undefined-behaviour sanitizers
+	@echo "==> C++ tests under the sanitizers"
+	@$(call ctest,build/sanitize,-DRECTILINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+
+# $(call ctest,folder,options): configure, build and test core/ with the CMake of the environment.
+define ctest
+PATH="$(CURDIR)/$(BIN):$$PATH" && export PATH && \
+cmake -S core -B $(1) -G Ninja $(2) --log-level=WARNING && \
+cmake --build $(1) --parallel $(JOBS) && \
+ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
+endef
+
+# ---- keeping it tidy -----------------------------------------------------------------------------
+
+# mypy looks at the installed package, where the generated stub of _core is; its messages name src/.
+lint: $(STAMPS)/package $(STAMPS)/extra-lint  ## check style, types and the format of Python and C++
+	@echo "==> ruff"
+	@$(PY) -m ruff check $(PYTHON_FOLDERS)
+	@$(PY) -m ruff format --check $(PYTHON_FOLDERS)
+	@echo "==> clang-format"
+	@$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+	@echo "==> mypy"
+	@$(PY) -m mypy > build/mypy.txt; status=$$?; \
+	  sed -e 's#^.*/site-packages/#src/#' build/mypy.txt; exit $$status
+
+format: $(STAMPS)/package $(STAMPS)/extra-lint  ## rewrite Python and C++ files in the project's format
+	@$(PY) -m ruff check --fix --exit-zero --quiet $(PYTHON_FOLDERS)
+	@$(PY) -m ruff format $(PYTHON_FOLDERS)
+	@$(BIN)/clang-format -i $(CPP_FILES)
+
+docs: $(STAMPS)/package $(STAMPS)/extra-docs  ## build the documentation; warnings are errors
+	@echo "==> documentation in build/docs"
+	@$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+# ---- measuring it --------------------------------------------------------------------------------
+
+bench-setup: $(STAMPS)/package $(STAMPS)/extra-plots  ## make the environment of the rivals, benchmarks/.venv
+	@$(PY) -m benchmarks setup
+
+bench: $(STAMPS)/package $(STAMPS)/extra-plots  ## race every suite against the rivals (hours), then write the page
+	@$(PY) -m benchmarks run $(or $(SUITE),all)
+	@$(PY) -m benchmarks report
+
+bench-quick: $(STAMPS)/package $(STAMPS)/extra-plots  ## one race per suite, a few minutes
+	@$(PY) -m benchmarks quick
+
+# ---- starting over -------------------------------------------------------------------------------
+
+clean:  ## remove what the jobs built (not the environment)
+	rm -rf $(WHEELS) $(STAMPS)/wheel build dist wheelhouse demo.png .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find src tests examples benchmarks docs -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-all: clean  ## remove the environment as well
+	rm -rf $(VENV)

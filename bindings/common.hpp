@@ -1,0 +1,89 @@
+// Shared by the binding files: array types, views with the objects that keep them alive, and the
+// interrupt that lets Ctrl-C and deadlines stop a running loop.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "rectiline/columns.hpp"
+#include "rectiline/design.hpp"
+#include "rectiline/interrupt.hpp"
+#include "rectiline/rehline.hpp"
+#include "rectiline/rows.hpp"
+
+namespace nb = nanobind;
+
+using VectorIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using VectorOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BytesIn = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using NumpyVector = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+inline void require(bool holds, const char* message) {
+    if (!holds) throw nb::value_error(message);
+}
+
+inline NumpyVector new_vector(std::size_t size) {
+    double* data = new double[size > 0 ? size : 1];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return NumpyVector(data, {size}, owner);
+}
+
+inline NumpyVector copy_vector(const std::vector<double>& values) {
+    NumpyVector out = new_vector(values.size());
+    std::copy(values.begin(), values.end(), out.data());
+    return out;
+}
+
+// A view of X together with the arrays it looks at.
+struct Design {
+    rectiline::DesignView view;
+    std::vector<nb::object> keep;
+};
+
+struct Rows {
+    rectiline::RowFunctions view;
+    std::vector<rectiline::Curve> curves;
+    std::vector<nb::object> keep;
+};
+
+struct Columns {
+    rectiline::ColumnFunctions view;
+    std::vector<nb::object> keep;
+};
+
+// Polls Python's signal handlers and a deadline while the GIL is released.
+class PythonInterrupt {
+   public:
+    explicit PythonInterrupt(double seconds)
+        : deadline_(seconds < 1e9 ? std::chrono::steady_clock::now() +
+                                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                            std::chrono::duration<double>(seconds))
+                                  : std::chrono::steady_clock::time_point::max()),
+          interrupt_(&check, this) {}
+    rectiline::Interrupt& handle() { return interrupt_; }
+    // Call with the GIL held after the loop: turns a caught signal into its Python exception.
+    void rethrow() const {
+        if (signalled_) throw nb::python_error();
+    }
+
+   private:
+    static bool check(void* self) { return static_cast<PythonInterrupt*>(self)->stop(); }
+    bool stop() {
+        if (std::chrono::steady_clock::now() >= deadline_) return true;
+        nb::gil_scoped_acquire gil;
+        signalled_ = signalled_ || PyErr_CheckSignals() != 0;
+        return signalled_;
+    }
+    std::chrono::steady_clock::time_point deadline_;
+    rectiline::Interrupt interrupt_;
+    bool signalled_ = false;
+};
+
+void bind_design(nb::module_& m);
+void bind_rows(nb::module_& m);
+void bind_rehline(nb::module_& m);
+void bind_newton(nb::module_& m);

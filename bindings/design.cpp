@@ -1,0 +1,101 @@
+#include "common.hpp"
+#include "rectiline/products.hpp"
+
+namespace {
+
+using namespace rectiline;
+
+template <class T>
+using Dense = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Design dense(Dense<T> X) {
+    DenseView<T> view{X.data(), static_cast<std::int64_t>(X.shape(0)),
+                      static_cast<std::int64_t>(X.shape(1)), X.stride(0), X.stride(1)};
+    return {view, {nb::cast(X)}};
+}
+
+template <class T, class I>
+Design sparse(Line<T> values, Line<I> indices, Line<I> pointers, std::int64_t n, std::int64_t d,
+              bool by_rows) {
+    require(pointers.shape(0) == static_cast<std::size_t>((by_rows ? n : d) + 1),
+            "pointers must have one entry more than there are lines");
+    require(values.shape(0) == indices.shape(0), "values and indices must have equal length");
+    SparseView<T, I> view{values.data(), indices.data(), pointers.data(), n, d, by_rows};
+    return {view, {nb::cast(values), nb::cast(indices), nb::cast(pointers)}};
+}
+
+std::size_t rows_of(const Design& X) { return static_cast<std::size_t>(n_rows(X.view)); }
+std::size_t columns_of(const Design& X) { return static_cast<std::size_t>(n_columns(X.view)); }
+
+NumpyVector product(const Design& X, VectorIn b, int n_threads) {
+    require(b.shape(0) == columns_of(X), "the vector must have one entry per column");
+    NumpyVector z = new_vector(rows_of(X));
+    nb::gil_scoped_release release;
+    multiply(X.view, b.data(), z.data(), n_threads);
+    return z;
+}
+
+NumpyVector transposed_product(const Design& X, VectorIn g, int n_threads) {
+    require(g.shape(0) == rows_of(X), "the vector must have one entry per row");
+    NumpyVector q = new_vector(columns_of(X));
+    nb::gil_scoped_release release;
+    multiply_transposed(X.view, g.data(), q.data(), n_threads);
+    return q;
+}
+
+nb::tuple both_products(const Design& X, VectorIn b, VectorIn g, int n_threads) {
+    require(b.shape(0) == columns_of(X) && g.shape(0) == rows_of(X),
+            "the vectors must have one entry per column and per row");
+    NumpyVector z = new_vector(rows_of(X)), q = new_vector(columns_of(X));
+    {
+        nb::gil_scoped_release release;
+        multiply_both(X.view, b.data(), g.data(), z.data(), q.data(), n_threads);
+    }
+    return nb::make_tuple(z, q);
+}
+
+NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {
+    require(scale.shape(0) == columns_of(X), "scale must have one entry per column");
+    NumpyVector r = new_vector(rows_of(X));
+    nb::gil_scoped_release release;
+    row_squares(X.view, scale.data(), r.data(), n_threads);
+    return r;
+}
+
+NumpyVector squares_by_column(const Design& X, VectorIn scale, int n_threads) {
+    require(scale.shape(0) == rows_of(X), "scale must have one entry per row");
+    NumpyVector s = new_vector(columns_of(X));
+    nb::gil_scoped_release release;
+    column_squares(X.view, scale.data(), s.data(), n_threads);
+    return s;
+}
+
+template <class T, class I>
+void bind_sparse(nb::class_<Design>& cls) {
+    cls.def_static("sparse", &sparse<T, I>, nb::arg("values").noconvert(),
+                   nb::arg("indices").noconvert(), nb::arg("pointers").noconvert(), nb::arg("n"),
+                   nb::arg("d"), nb::arg("by_rows"));
+}
+
+}  // namespace
+
+void bind_design(nb::module_& m) {
+    nb::class_<Design> cls(m, "DesignView", "A view of a design matrix; copies nothing.");
+    cls.def_static("dense", &dense<double>, nb::arg("X").noconvert())
+        .def_static("dense", &dense<float>, nb::arg("X").noconvert());
+    bind_sparse<double, std::int32_t>(cls);
+    bind_sparse<double, std::int64_t>(cls);
+    bind_sparse<float, std::int32_t>(cls);
+    bind_sparse<float, std::int64_t>(cls);
+    cls.def("dot", &product, nb::arg("b"), nb::arg("n_threads") = 1, "X @ b")
+        .def("tdot", &transposed_product, nb::arg("g"), nb::arg("n_threads") = 1, "X.T @ g")
+        .def("both", &both_products, nb::arg("b"), nb::arg("g"), nb::arg("n_threads") = 1,
+             "(X @ b, X.T @ g) in one pass where possible")
+        .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
+             "sum_j X[i, j]**2 * scale[j]")
+        .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,
+             "sum_i scale[i] * X[i, j]**2");
+}

@@ -1,0 +1,12 @@
+#include "common.hpp"
+#include "rectiline/threads.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
+    m.def("default_thread_count", &rectiline::default_thread_count,
+          "Number of threads used when n_threads is 0.");
+    bind_design(m);
+    bind_rows(m);
+    bind_rehline(m);
+    bind_newton(m);
+}

@@ -1,0 +1,124 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "common.hpp"
+#include "rectiline/certificate.hpp"
+
+namespace {
+
+using namespace rectiline;
+
+// knots, values, left, right (K each), curvature (K + 1)
+using CurveArrays = std::tuple<VectorIn, VectorIn, VectorIn, VectorIn, VectorIn>;
+
+void make_rows(Rows* self, nb::list curves, VectorIn direction, VectorIn offset, VectorIn weight,
+               std::optional<BytesIn> index) {
+    const std::size_t n = direction.shape(0);
+    require(offset.shape(0) == n && weight.shape(0) == n,
+            "direction, offset and weight must have equal length");
+    require(nb::len(curves) > 0, "at least one curve is needed");
+    require(!index || index->shape(0) == n, "curve_index must have one entry per row");
+    new (self) Rows();
+    for (nb::handle item : curves) {
+        nb::tuple parts = nb::cast<nb::tuple>(item);
+        require(parts.size() == 5, "a curve is (knots, values, left, right, curvature)");
+        const double* data[5];
+        std::size_t size[5];
+        for (int k = 0; k < 5; ++k) {
+            VectorIn part = nb::cast<VectorIn>(parts[k]);
+            data[k] = part.data(), size[k] = part.shape(0);
+            self->keep.push_back(nb::cast(part));
+        }
+        require(size[0] > 0 && size[1] == size[0] && size[2] == size[0] && size[3] == size[0] &&
+                    size[4] == size[0] + 1,
+                "a curve has K knots, values and slopes, and K + 1 curvatures");
+        self->curves.push_back(Curve{static_cast<std::int64_t>(size[0]), data[0], data[1], data[2],
+                                     data[3], data[4]});
+    }
+    if (index)
+        for (std::size_t i = 0; i < n; ++i)
+            require(index->data()[i] < self->curves.size(), "curve_index is out of range");
+    self->keep.push_back(nb::cast(direction));
+    self->keep.push_back(nb::cast(offset));
+    self->keep.push_back(nb::cast(weight));
+    if (index) self->keep.push_back(nb::cast(*index));
+    self->view = RowFunctions{static_cast<std::int64_t>(n),
+                              self->curves.data(),
+                              index ? index->data() : nullptr,
+                              direction.data(),
+                              offset.data(),
+                              weight.data()};
+}
+
+void require_rows(const Rows& rows, std::size_t size) {
+    require(size == static_cast<std::size_t>(rows.view.n), "the vector must have one entry per row");
+}
+
+nb::tuple sums(const Rows& rows, VectorIn z, VectorIn g) {
+    require_rows(rows, z.shape(0));
+    require_rows(rows, g.shape(0));
+    RowSums out;
+    {
+        nb::gil_scoped_release release;
+        out = row_sums(rows.view, z.data(), g.data());
+    }
+    return nb::make_tuple(out.loss, out.fenchel_young);
+}
+
+double loss(const Rows& rows, VectorIn z) {
+    require_rows(rows, z.shape(0));
+    nb::gil_scoped_release release;
+    return loss_sum(rows.view, z.data());
+}
+
+NumpyVector slopes(const Rows& rows, VectorIn z) {
+    require_rows(rows, z.shape(0));
+    NumpyVector g = new_vector(z.shape(0));
+    nb::gil_scoped_release release;
+    slopes_at(rows.view, z.data(), g.data());
+    return g;
+}
+
+void clip(const Rows& rows, VectorOut g) {
+    require_rows(rows, g.shape(0));
+    nb::gil_scoped_release release;
+    clip_dual(rows.view, g.data());
+}
+
+double balance(const Rows& rows, VectorOut g) {
+    require_rows(rows, g.shape(0));
+    nb::gil_scoped_release release;
+    return balance_dual(rows.view, g.data());
+}
+
+void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
+    const std::size_t d = rho.shape(0);
+    require(l1.shape(0) == d && lower.shape(0) == d && upper.shape(0) == d,
+            "rho, l1, lower and upper must have equal length");
+    bool plain = true;
+    for (std::size_t j = 0; j < d && plain; ++j)
+        plain = rho.data()[j] == rho.data()[0] && l1.data()[j] == 0 && std::isinf(lower.data()[j]) &&
+                std::isinf(upper.data()[j]);
+    new (self) Columns{{static_cast<std::int64_t>(d), rho.data(), l1.data(), lower.data(),
+                        upper.data(), plain},
+                       {nb::cast(rho), nb::cast(l1), nb::cast(lower), nb::cast(upper)}};
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    nb::class_<Rows>(m, "RowFunctions",
+                     "Row i costs weight[i] * phi(direction[i] * z[i] + offset[i]).")
+        .def("__init__", &make_rows, nb::arg("curves"), nb::arg("direction"), nb::arg("offset"),
+             nb::arg("weight"), nb::arg("curve_index") = nb::none())
+        .def("sums", &sums, nb::arg("z"), nb::arg("g"), "(loss, Fenchel-Young gap) over all rows")
+        .def("loss", &loss, nb::arg("z"), "Sum of the losses, compensated")
+        .def("slopes", &slopes, nb::arg("z"), "A slope of each row's cost at z")
+        .def("clip", &clip, nb::arg("g").noconvert(), "Clip g into its boxes, in place")
+        .def("balance", &balance, nb::arg("g").noconvert(),
+             "Move g inside its boxes to sum 0, in place; returns what is left of the sum");
+    nb::class_<Columns>(m, "ColumnFunctions",
+                        "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
+        .def("__init__", &make_columns, nb::arg("rho"), nb::arg("l1"), nb::arg("lower"),
+             nb::arg("upper"));
+}

@@ -1,0 +1,34 @@
+// The sums over rows that prove how good a primal-dual pair is. Everything is summed with
+// compensation and no term can be negative, so a gap of 1e-12 of the objective is still meaningful.
+#pragma once
+
+#include <cstdint>
+
+#include "rectiline/rows.hpp"
+
+namespace rectiline {
+
+struct RowSums {
+    double loss;           // sum_i weight_i phi_i(t_i)
+    double fenchel_young;  // sum_i f_i(z_i) + f_i*(g_i) - g_i z_i, each term >= 0
+};
+
+// z: predictions; g: a slope of row i's cost in its prediction (inside its box, see clip_dual).
+RowSums row_sums(const RowFunctions& rows, const double* z, const double* g);
+
+// Loss alone, summed with compensation.
+double loss_sum(const RowFunctions& rows, const double* z);
+
+// g_i = a slope of row i's cost at z_i.
+void slopes_at(const RowFunctions& rows, const double* z, double* g);
+
+// Moves every g_i into the range of slopes of its row.
+void clip_dual(const RowFunctions& rows, double* g);
+
+// Moves g inside its boxes until sum_i g_i = 0, as the dual of an unpenalised intercept requires.
+// Rows strictly inside their boxes move first, in proportion to the room they have: at an optimum
+// they sit on a kink and moving them costs nothing. Returns the sum that is left (rounding level, or
+// larger when the boxes do not allow 0).
+double balance_dual(const RowFunctions& rows, double* g);
+
+}  // namespace rectiline

@@ -1,0 +1,107 @@
+#include "rectiline/certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rectiline/compensated.hpp"
+
+namespace rectiline {
+namespace {
+
+// Bounds of g_i: the curve's slopes, times the weight, turned by the direction.
+struct Box {
+    double low, high;
+};
+
+Box dual_box(const RowFunctions& rows, std::int64_t i) {
+    const double weight = rows.weight[i];
+    if (weight == 0) return {0.0, 0.0};
+    const Curve& f = rows.curve(i);
+    const double a = weight * f.lowest_slope(), b = weight * f.highest_slope();
+    return rows.direction[i] > 0 ? Box{a, b} : Box{-b, -a};
+}
+
+}  // namespace
+
+RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
+    CompensatedSum loss, gap;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double weight = rows.weight[i];
+        if (weight == 0) continue;
+        const Curve& f = rows.curve(i);
+        const double t = rows.argument(i, z[i]);
+        // Dividing by the weight can push a slope past its end by one rounding: bring it back.
+        const double slope = std::clamp(rows.direction[i] * g[i] / weight, f.lowest_slope(),
+                                        f.highest_slope());
+        loss.add(weight * f(t));
+        gap.add(weight * std::max(0.0, fenchel_young(f, slope, t)));
+    }
+    return {loss.value(), gap.value()};
+}
+
+double loss_sum(const RowFunctions& rows, const double* z) {
+    CompensatedSum loss;
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        if (rows.weight[i] != 0)
+            loss.add(rows.weight[i] * rows.curve(i)(rows.argument(i, z[i])));
+    return loss.value();
+}
+
+void slopes_at(const RowFunctions& rows, const double* z, double* g) {
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        g[i] = rows.weight[i] == 0 ? 0.0
+                                   : rows.direction[i] * rows.weight[i] *
+                                         rows.curve(i).slope(rows.argument(i, z[i]));
+}
+
+void clip_dual(const RowFunctions& rows, double* g) {
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const Box box = dual_box(rows, i);
+        g[i] = std::clamp(g[i], box.low, box.high);
+    }
+}
+
+double balance_dual(const RowFunctions& rows, double* g) {
+    constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
+    constexpr int kPasses = 8;
+    double excess = 0.0;
+    for (int pass = 0;; ++pass) {
+        CompensatedSum sum;
+        double size = 0.0;
+        for (std::int64_t i = 0; i < rows.n; ++i) sum.add(g[i]), size += std::fabs(g[i]);
+        excess = sum.value();
+        if (std::fabs(excess) <= kRounding * size || pass == kPasses) return excess;
+
+        // Room of a row in the direction that lowers |excess|. A row that is open on that side offers
+        // a finite share first and takes whatever the others cannot.
+        bool open = false;
+        const auto room = [&](std::int64_t i, bool interior_only) {
+            const Box box = dual_box(rows, i);
+            if (interior_only && !(g[i] > box.low && g[i] < box.high)) return 0.0;
+            const double free = excess > 0 ? g[i] - box.low : box.high - g[i];
+            open = !std::isfinite(free);
+            return open ? std::fabs(g[i]) + rows.weight[i] : free;
+        };
+        for (const bool interior_only : {true, false}) {
+            double bounded = 0.0, unbounded = 0.0;
+            for (std::int64_t i = 0; i < rows.n; ++i) {
+                const double r = room(i, interior_only);
+                (open ? unbounded : bounded) += r;
+            }
+            if (bounded + unbounded <= 0) continue;
+            const double need = std::fabs(excess), share = need / (bounded + unbounded);
+            const double bounded_share = std::min(1.0, share);
+            const double open_share =
+                share > 1 && unbounded > 0 ? (need - bounded) / unbounded : share;
+            for (std::int64_t i = 0; i < rows.n; ++i) {
+                const double r = room(i, interior_only);
+                if (r > 0) g[i] -= std::copysign((open ? open_share : bounded_share) * r, excess);
+            }
+            clip_dual(rows, g);
+            break;
+        }
+    }
+}
+
+}  // namespace rectiline

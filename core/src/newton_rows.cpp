@@ -1,0 +1,342 @@
+#include "rectiline/newton_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rectiline/gram.hpp"
+#include "rectiline/products.hpp"
+#include "rectiline/threads.hpp"
+
+namespace rectiline {
+namespace {
+
+constexpr std::int64_t kChunk = 16384;  // rows per chunk of the passes that do not touch X
+
+std::int64_t chunk_count(std::int64_t n) { return (n + kChunk - 1) / kChunk; }
+
+template <int M>
+RECTILINE_INLINE double ramp_slope(const double* start, const double* low, const double* high,
+                                   const double* rate, double base, double w) {
+    double s = base;
+    for (int m = 0; m < M; ++m) {
+        double e = w - start[m];
+        e = e < low[m] ? low[m] : e;
+        e = e > high[m] ? high[m] : e;
+        s += rate[m] * e;
+    }
+    return s;
+}
+
+template <int M>
+RECTILINE_MULTIVERSION double derivative_pass(const Ramps& r, std::int64_t n, const double* t,
+                                              const double* dt, const double* multiplier,
+                                              const double* weight, double step, double inverse_S) {
+    double start[M], low[M], high[M], rate[M];
+    for (int m = 0; m < M; ++m)
+        start[m] = r.start[m], low[m] = r.low[m], high[m] = r.high[m], rate[m] = r.rate[m];
+    const double base = r.base;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double w = t[i] + step * dt[i] + multiplier[i] * inverse_S;
+        sum += weight[i] * dt[i] * ramp_slope<M>(start, low, high, rate, base, w);
+    }
+    return sum;
+}
+
+template <int M>
+RECTILINE_MULTIVERSION void slope_pass(const Ramps& r, std::int64_t n, double* t, double* dt,
+                                       const double* multiplier, double step, double inverse_S,
+                                       double* s) {
+    double start[M], low[M], high[M], rate[M];
+    for (int m = 0; m < M; ++m)
+        start[m] = r.start[m], low[m] = r.low[m], high[m] = r.high[m], rate[m] = r.rate[m];
+    const double base = r.base;
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) {
+        t[i] += step * dt[i];
+        dt[i] = 0;
+        s[i] = ramp_slope<M>(start, low, high, rate, base, t[i] + multiplier[i] * inverse_S);
+    }
+}
+
+// Calls kernel<M>() for M = count of ramps, up to 4.
+template <class Kernel>
+bool with_ramp_count(std::size_t count, Kernel&& kernel) {
+    switch (count) {
+        case 1: kernel.template operator()<1>(); return true;
+        case 2: kernel.template operator()<2>(); return true;
+        case 3: kernel.template operator()<3>(); return true;
+        case 4: kernel.template operator()<4>(); return true;
+        default: return false;
+    }
+}
+
+double sum_chunks(std::int64_t n, int n_threads, const std::function<double(std::int64_t, std::int64_t)>& part) {
+    const std::int64_t count = chunk_count(n);
+    std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
+    parallel_chunks(n >= 4 * kChunk ? n_threads : 1, count, [&](std::int64_t c) {
+        sums[c] = part(c * kChunk, std::min(n, (c + 1) * kChunk));
+    });
+    double total = 0;
+    for (const double value : sums) total += value;
+    return total;
+}
+
+}  // namespace
+
+struct NewtonRows::Storage {
+    std::vector<double> values, direction, offset, weight;
+    std::vector<std::int64_t> indices, pointers;
+    std::vector<std::uint8_t> curve_index;
+};
+
+NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads)
+    : X_(X),
+      rows_(rows),
+      intercept_(intercept),
+      n_threads_(n_threads),
+      t_(static_cast<std::size_t>(rows.n)),
+      dt_(static_cast<std::size_t>(rows.n), 0.0),
+      s_(static_cast<std::size_t>(rows.n), 0.0),
+      multiplier_(static_cast<std::size_t>(rows.n), 0.0),
+      imaged_(static_cast<std::size_t>(rows.n), 0.0),
+      image_(static_cast<std::size_t>(order()), 0.0) {
+    std::copy(rows.offset, rows.offset + rows.n, t_.begin());
+}
+
+std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::int64_t count,
+                                               double weight_factor) const {
+    auto storage = std::make_shared<Storage>();
+    const std::int64_t d = n_columns(X_);
+    const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
+        to.resize(static_cast<std::size_t>(count));
+        for (std::int64_t k = 0; k < count; ++k) to[k] = factor * from[index[k]];
+    };
+    gather(rows_.direction, storage->direction, 1.0);
+    gather(rows_.offset, storage->offset, 1.0);
+    gather(rows_.weight, storage->weight, weight_factor);
+    if (rows_.curve_index) {
+        storage->curve_index.resize(static_cast<std::size_t>(count));
+        for (std::int64_t k = 0; k < count; ++k)
+            storage->curve_index[k] = rows_.curve_index[index[k]];
+    }
+    DesignView X = std::visit(
+        [&]<class View>(const View& view) -> DesignView {
+            if constexpr (requires { view.row_stride; }) {
+                storage->values.resize(static_cast<std::size_t>(count * d));
+                for (std::int64_t k = 0; k < count; ++k)
+                    for (std::int64_t j = 0; j < d; ++j)
+                        storage->values[k * d + j] =
+                            static_cast<double>(view.row(index[k])[j * view.column_stride]);
+                return DenseView<double>{storage->values.data(), count, d, d, 1};
+            } else {
+                storage->pointers.assign(1, 0);
+                for (std::int64_t k = 0; k < count; ++k) {
+                    const auto start = view.pointers[index[k]], end = view.pointers[index[k] + 1];
+                    storage->values.insert(storage->values.end(), view.values + start, view.values + end);
+                    storage->indices.insert(storage->indices.end(), view.indices + start, view.indices + end);
+                    storage->pointers.push_back(static_cast<std::int64_t>(storage->values.size()));
+                }
+                return SparseView<double, std::int64_t>{storage->values.data(), storage->indices.data(),
+                                                        storage->pointers.data(), count, d, true};
+            }
+        },
+        X_);
+    RowFunctions rows{count,
+                      rows_.curves,
+                      rows_.curve_index ? storage->curve_index.data() : nullptr,
+                      storage->direction.data(),
+                      storage->offset.data(),
+                      storage->weight.data()};
+    auto out = std::make_unique<NewtonRows>(X, rows, intercept_, n_threads_);
+    out->storage_ = std::move(storage);
+    for (std::int64_t k = 0; k < count; ++k) {
+        out->t_[k] = t_[index[k]];
+        out->s_[k] = s_[index[k]];
+        out->multiplier_[k] = multiplier_[index[k]];
+    }
+    return out;
+}
+
+void NewtonRows::place(const double* b) {
+    multiply(X_, b, t_.data(), n_threads_);
+    const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
+        dt_[i] = 0;
+    }
+}
+
+void NewtonRows::place_at(const double* z) {
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
+        dt_[i] = 0;
+    }
+}
+
+void NewtonRows::aim(const double* db) {
+    multiply(X_, db, dt_.data(), n_threads_);
+    const double db0 = intercept_ ? db[n_columns(X_)] : 0.0;
+    for (std::int64_t i = 0; i < rows_.n; ++i) dt_[i] = rows_.direction[i] * (dt_[i] + db0);
+}
+
+void NewtonRows::set_multiplier(const double* g) {
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const Curve& f = rows_.curve(i);
+        const double slope = g && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
+        multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
+    }
+}
+
+void NewtonRows::prepare_ramps(double S) const {
+    if (ramps_for_ == S) return;
+    ramps_.clear();
+    std::int64_t n_curves = 1;
+    if (rows_.curve_index)
+        n_curves = 1 + *std::max_element(rows_.curve_index, rows_.curve_index + rows_.n);
+    for (std::int64_t k = 0; k < n_curves; ++k) ramps_.emplace_back(rows_.curves[k], S);
+    ramps_for_ = S;
+}
+
+double NewtonRows::derivative(double step, double S) const {
+    prepare_ramps(S);
+    const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
+    return sum_chunks(rows_.n, n_threads_, [&](std::int64_t first, std::int64_t last) {
+        double sum = 0;
+        if (!rows_.curve_index &&
+            with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
+                sum = derivative_pass<M>(ramps_[0], last - first, t_.data() + first, dt_.data() + first,
+                                         multiplier_.data() + first, rows_.weight + first, step, inverse_S);
+            }))
+            return sum;
+        for (std::int64_t i = first; i < last; ++i) {
+            const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
+            sum += rows_.weight[i] * dt_[i] * r.slope(t_[i] + step * dt_[i] + multiplier_[i] * inverse_S);
+        }
+        return sum;
+    });
+}
+
+RowState NewtonRows::settle(double step, double S) {
+    prepare_ramps(S);
+    const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
+    const double move_factor = 0.5 * inverse_S;
+    const std::int64_t n = rows_.n, chunks = chunk_count(n);
+    std::vector<RowState> parts(static_cast<std::size_t>(chunks), RowState{0, 0, 0, 0});
+    parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
+        const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
+        const bool fast =
+            !rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
+                slope_pass<M>(ramps_[0], last - first, t_.data() + first, dt_.data() + first,
+                              multiplier_.data() + first, step, inverse_S, s_.data() + first);
+            });
+        RowState& sum = parts[c];
+        for (std::int64_t i = first; i < last; ++i) {
+            if (!fast) {
+                const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
+                t_[i] += step * dt_[i];
+                dt_[i] = 0;
+                s_[i] = r.slope(t_[i] + multiplier_[i] * inverse_S);
+            }
+            const double weight = rows_.weight[i];
+            if (weight == 0) continue;
+            const Curve& f = rows_.curve(i);
+            const double slope = std::clamp(s_[i], f.lowest_slope(), f.highest_slope());
+            s_[i] = slope;
+            sum.loss += weight * f(t_[i]);
+            sum.fenchel_young += weight * fenchel_young(f, slope, t_[i]);
+            const double change = slope - multiplier_[i];
+            sum.move += weight * move_factor * change * change;
+        }
+    });
+    free_.clear(), free_weight_.clear();
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (rows_.weight[i] == 0) continue;
+        const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
+        const double jacobian = r.jacobian(t_[i] + multiplier_[i] * inverse_S);
+        if (jacobian > 0) free_.push_back(i), free_weight_.push_back(rows_.weight[i] * jacobian);
+    }
+    RowState total{0, 0, 0, static_cast<std::int64_t>(free_.size())};
+    for (const RowState& part : parts)
+        total.loss += part.loss, total.fenchel_young += part.fenchel_young, total.move += part.move;
+    return total;
+}
+
+void NewtonRows::adopt() { multiplier_ = s_; }
+
+const std::vector<double>& NewtonRows::image() {
+    const std::int64_t n = rows_.n, d = n_columns(X_);
+    std::int64_t changed = 0;
+    for (std::int64_t i = 0; i < n; ++i) changed += s_[i] != imaged_[i];
+    std::vector<double> g(static_cast<std::size_t>(n));
+    constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
+    const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
+    for (std::int64_t i = 0; i < n; ++i)
+        g[i] = rows_.weight[i] * rows_.direction[i] * (full ? s_[i] : s_[i] - imaged_[i]);
+    // Products skip zero weights, so an update costs only the rows whose slope changed.
+    std::vector<double> part(static_cast<std::size_t>(d));
+    multiply_transposed(X_, g.data(), part.data(), n_threads_);
+    double sum = 0;
+    for (const double value : g) sum += value;
+    if (full) std::fill(image_.begin(), image_.end(), 0.0);
+    for (std::int64_t j = 0; j < d; ++j) image_[j] += part[j];
+    if (intercept_) image_[d] += sum;
+    imaged_ = s_;
+    image_valid_ = true;
+    return image_;
+}
+
+void NewtonRows::gram(double* H) const {
+    weighted_gram(X_, free_.data(), free_weight_.data(), static_cast<std::int64_t>(free_.size()),
+                  intercept_, H, n_threads_);
+}
+
+void NewtonRows::dual(double* g) const {
+    for (std::int64_t i = 0; i < rows_.n; ++i) g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
+}
+
+void NewtonRows::arguments(double* t) const { std::copy(t_.begin(), t_.end(), t); }
+
+void NewtonRows::slack(double* out) const {
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const Curve& f = rows_.curve(i);
+        double nearest = std::numeric_limits<double>::infinity();
+        for (std::int64_t k = 0; rows_.weight[i] > 0 && k < f.n_knots; ++k)
+            nearest = std::min(nearest, std::fabs(t_[i] - f.knot[k]));
+        out[i] = nearest;
+    }
+}
+
+bool NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadratic,
+                        double* low_sum, double* high_sum, double* g) const {
+    const std::int64_t n = rows_.n, d = n_columns(X_);
+    std::vector<double> weight;
+    std::vector<std::int64_t> curved;
+    double sum = 0;
+    *low_sum = *high_sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        g[i] = 0;
+        if (rows_.weight[i] == 0) continue;
+        const Curve& f = rows_.curve(i);
+        if (keep[i]) {
+            const double a = rows_.weight[i] * f.lowest_slope(), b = rows_.weight[i] * f.highest_slope();
+            *low_sum += rows_.direction[i] > 0 ? a : -b;
+            *high_sum += rows_.direction[i] > 0 ? b : -a;
+            continue;
+        }
+        g[i] = rows_.direction[i] * rows_.weight[i] * f.slope(t_[i]);
+        sum += g[i];
+        const double q = f.curvature[f.piece(t_[i])];
+        if (q > 0) curved.push_back(i), weight.push_back(rows_.weight[i] * q);
+    }
+    multiply_transposed(X_, g, linear, n_threads_);
+    if (intercept_) linear[d] = sum;
+    if (curved.empty()) return false;
+    weighted_gram(X_, curved.data(), weight.data(), static_cast<std::int64_t>(curved.size()),
+                  intercept_, quadratic, n_threads_);
+    return true;
+}
+
+}  // namespace rectiline

@@ -1,0 +1,42 @@
+"""Settings of the documentation; ``make docs`` builds it with warnings as errors."""
+
+import re
+from importlib.metadata import version as installed_version
+
+project = "Rectiline"
+author = "The Rectiline developers"
+copyright = "The Rectiline developers, BSD 3-Clause"
+release = installed_version("rectiline")
+version = release
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+]
+exclude_patterns = ["_build"]
+templates_path: list[str] = []
+
+html_theme = "furo"
+html_title = f"Rectiline {release}"
+html_static_path: list[str] = []
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings already tell the types, in words
+numpydoc_show_class_members = False  # autodoc lists the members itself
+
+
+def _escape_bars(app, what, name, obj, options, lines):
+    """Keep |b| in a docstring an absolute value: markup would take it for a substitution."""
+    for k, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...")):
+            continue
+        parts = re.split(r"(`+[^`]*`+)", line)
+        parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        lines[k] = "".join(parts)
+
+
+def setup(app):
+    """Hook into the reading of docstrings, before numpydoc does."""
+    app.connect("autodoc-process-docstring", _escape_bars, priority=400)

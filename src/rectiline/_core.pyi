@@ -1,0 +1,124 @@
+"""Compiled core of rectiline: products, certificates and solver loops."""
+
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+def default_thread_count() -> int:
+    """Number of threads used when n_threads is 0."""
+
+class DesignView:
+    """A view of a design matrix; copies nothing."""
+
+    @overload
+    @staticmethod
+    def dense(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)]) -> DesignView: ...
+
+    @overload
+    @staticmethod
+    def dense(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)]) -> DesignView: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pointers: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, d: int, by_rows: bool) -> DesignView: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pointers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, d: int, by_rows: bool) -> DesignView: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pointers: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, d: int, by_rows: bool) -> DesignView: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pointers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, d: int, by_rows: bool) -> DesignView: ...
+
+    def dot(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """X @ b"""
+
+    def tdot(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """X.T @ g"""
+
+    def both(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple:
+        """(X @ b, X.T @ g) in one pass where possible"""
+
+    def row_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """sum_j X[i, j]**2 * scale[j]"""
+
+    def column_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """sum_i scale[i] * X[i, j]**2"""
+
+class RowFunctions:
+    """Row i costs weight[i] * phi(direction[i] * z[i] + offset[i])."""
+
+    def __init__(self, curves: list, direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curve_index: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    def sums(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """(loss, Fenchel-Young gap) over all rows"""
+
+    def loss(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """Sum of the losses, compensated"""
+
+    def slopes(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A slope of each row's cost at z"""
+
+    def clip(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Clip g into its boxes, in place"""
+
+    def balance(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
+        """
+        Move g inside its boxes to sum 0, in place; returns what is left of the sum
+        """
+
+class ColumnFunctions:
+    """Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]]."""
+
+    def __init__(self, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class RehlineProgress:
+    @property
+    def sweeps(self) -> int: ...
+
+    @property
+    def gap(self) -> float: ...
+
+    @property
+    def objective(self) -> float: ...
+
+    @property
+    def violation(self) -> float: ...
+
+    @property
+    def n_active(self) -> int: ...
+
+    @property
+    def reached(self) -> bool: ...
+
+    @property
+    def interrupted(self) -> bool: ...
+
+class Rehline:
+    """Dual coordinate ascent, one exact step per sample."""
+
+    def __init__(self, X: object, rows: object, columns: object, A: object, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], equality: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], shuffle: bool, shrink: bool, intercept_step: float, seed: int) -> None: ...
+
+    def restart(self, sample: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, intercept: float = 0.0) -> None: ...
+
+    def run(self, max_sweeps: int, absolute: float, relative: float, seconds: float) -> RehlineProgress: ...
+
+    def screen(self, gap: float) -> int: ...
+
+    @property
+    def coef(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def intercept(self) -> float: ...
+
+    @property
+    def sample_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def constraint_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...

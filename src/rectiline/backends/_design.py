@@ -1,0 +1,270 @@
+"""A design matrix is what it can multiply: dense or sparse, float32 or float64, any order."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rectiline import _core
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Design", "as_design"]
+
+_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
+_SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
+
+
+class Design:
+    """A view of ``X`` with the few products that problems and solvers need.
+
+    Nothing is copied: dense arrays keep their order and precision, sparse ones their format.
+    All vectors are float64 and sums are accumulated in float64, also for float32 data.
+
+    Parameters
+    ----------
+    X : ndarray of float32 or float64, or scipy CSR or CSC matrix of the same
+        As returned by `as_design`, which checks and converts what users pass.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.n_samples, self.n_features = (int(k) for k in X.shape)
+        self.is_sparse = bool(sp.issparse(X))
+        if self.is_sparse:
+            pointers = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(
+                X.indices.dtype
+            )
+            self.view = _core.DesignView.sparse(
+                X.data, X.indices, pointers, self.n_samples, self.n_features, X.format == "csr"
+            )
+        else:
+            self.view = _core.DesignView.dense(X)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries: what one product costs."""
+        return int(self.X.nnz) if self.is_sparse else self.n_samples * self.n_features
+
+    def dot(self, coef: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X @ coef``."""
+        return self.view.dot(coef, n_threads)
+
+    def tdot(self, weights: Vector, n_threads: int = 1) -> Vector:
+        """Return ``X.T @ weights``."""
+        return self.view.tdot(weights, n_threads)
+
+    def both(self, coef: Vector, weights: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
+        """Return ``(X @ coef, X.T @ weights)``, in one pass over X where its storage allows."""
+        z, q = self.view.both(coef, weights, n_threads)
+        return z, q
+
+    @cached_property
+    def column_sums(self) -> Vector:
+        """Sum of each column; NaN or infinity in X shows up here."""
+        return self.tdot(np.ones(self.n_samples))
+
+    def column_means(self) -> Vector:
+        """Mean of each column."""
+        return self.column_sums / self.n_samples
+
+    def column_squares(self, weights: Vector | None = None) -> Vector:
+        """Return ``sum_i weights_i X_ij**2`` for each column j."""
+        return self.view.column_squares(np.ones(self.n_samples) if weights is None else weights)
+
+    def row_squares(self, scale: Vector | None = None) -> Vector:
+        """Return ``sum_j X_ij**2 scale_j`` for each row i."""
+        return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
+
+    def weighted_gram(
+        self,
+        weights: Vector,
+        columns: NDArray[np.intp],
+        intercept: bool,
+        centre: Vector | None = None,
+    ) -> NDArray[np.float64]:
+        """Return ``Z' diag(weights) Z`` for ``Z = X[:, columns]``, a column of ones last if asked.
+
+        Weights must not be negative. With `centre`, one number per column of Z, those are
+        subtracted from the columns first (dense X only).
+        """
+        k = columns.size
+        if self.is_sparse and centre is None and self._sparse_gram_pays:
+            return self._sparse_gram(weights, columns, intercept)
+        everything = k == self.n_features
+        root = np.sqrt(weights)
+        gram = np.zeros((k + intercept, k + intercept))
+        # Blocks of rows keep the scaled copy small whatever the size of X. One scaled copy times
+        # itself is a symmetric product, half the work of the product of two matrices.
+        block = min(max(256, _GRAM_BLOCK // max(1, k)), self.n_samples)
+        by_columns = not self.is_sparse and self.X.flags.f_contiguous
+        buffer = np.empty((block, k + intercept), order="F" if by_columns else "C")
+        for first in range(0, self.n_samples, block):
+            rows = slice(first, min(first + block, self.n_samples))
+            part = self.X[rows] if everything else self.X[rows][:, columns]
+            if self.is_sparse:
+                part = part.toarray()
+            scaled = buffer[: part.shape[0]]
+            if centre is not None:
+                np.subtract(part, centre, out=scaled[:, :k])
+                part = scaled[:, :k]
+            np.multiply(part, root[rows, None], out=scaled[:, :k])
+            if intercept:
+                scaled[:, k] = root[rows]
+            gram += scaled.T @ scaled
+        return gram
+
+    def weighted_kernel(self, weights: Vector, centre: Vector | None = None) -> NDArray[np.float64]:
+        """Return the n x n matrix ``X diag(weights) X'``; weights must not be negative.
+
+        With `centre` those numbers are subtracted from the columns first (dense X only).
+        """
+        n, d = self.n_samples, self.n_features
+        root = np.sqrt(weights)
+        if self.is_sparse and centre is None:
+            scaled = sp.csr_array(self.X * root)
+            return np.asarray((scaled @ scaled.T).toarray())
+        kernel = np.zeros((n, n))
+        block = min(max(64, _GRAM_BLOCK // max(1, n)), d)
+        buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
+        for first in range(0, d, block):
+            columns = slice(first, min(first + block, d))
+            part = self.X[:, columns]
+            scaled = buffer[:, : part.shape[1]]
+            if centre is not None:
+                np.subtract(part, centre[columns], out=scaled)
+                part = scaled
+            np.multiply(part, root[columns], out=scaled)
+            kernel += scaled @ scaled.T
+        return kernel
+
+    def dense_columns(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return a dense float64 copy of some columns."""
+        part = self.X[:, columns]
+        return np.array(part.toarray() if self.is_sparse else part, dtype=np.float64)
+
+    @cached_property
+    def _sparse_gram_pays(self) -> bool:
+        """Whether multiplying entry by entry beats dense blocks for ``X' D X``."""
+        stored = np.diff(self.X.indptr).astype(np.float64)
+        if self.X.format == "csc":  # rows are not at hand: suppose that they are evenly filled
+            products = float(stored.sum()) ** 2 / self.n_samples
+        else:
+            products = float(stored @ stored)
+        return products * _SPARSE_PRODUCT_COST < float(self.n_samples) * self.n_features**2
+
+    def _sparse_gram(
+        self, weights: Vector, columns: NDArray[np.intp], intercept: bool
+    ) -> NDArray[np.float64]:
+        k = columns.size
+        part = self.X if k == self.n_features else self.X[:, columns]
+        scaled = sp.csr_array(part.astype(np.float64, copy=True))
+        scaled.data *= np.repeat(np.sqrt(weights), np.diff(scaled.indptr))
+        gram = np.empty((k + intercept, k + intercept))
+        gram[:k, :k] = (scaled.T @ scaled).toarray()
+        if intercept:
+            gram[k, :k] = gram[:k, k] = scaled.T @ np.sqrt(weights)
+            gram[k, k] = weights.sum()
+        return gram
+
+    @cached_property
+    def by_rows(self) -> Design:
+        """This matrix with cheap access to its rows.
+
+        Only a CSC matrix needs a copy for that (in CSR form); everything else returns itself.
+        """
+        if self.is_sparse and self.X.format == "csc":
+            return Design(self.X.tocsr())
+        return self
+
+    def __repr__(self) -> str:
+        kind = self.X.format if self.is_sparse else "dense"
+        return f"Design({self.n_samples} x {self.n_features}, {kind}, {self.X.dtype})"
+
+
+def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
+    array = np.asarray(X)
+    if array.dtype == object or array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold real numbers; got dtype {array.dtype}. Encode categories and "
+                "dates as numbers first."
+            ) from None
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be a 2-D array of shape (n_samples, n_features); got {array.ndim}-D "
+            f"with shape {array.shape}."
+        )
+    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+        array = array.astype(np.float64)
+    if any(stride % array.itemsize for stride in array.strides):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def _as_supported_sparse(X: Any, name: str) -> Any:
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers; got dtype {X.dtype}.")
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be 2-D; got shape {X.shape}.")
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:  # squares of entries need duplicates summed
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def as_design(X: Any, name: str = "X") -> Design:
+    """Check a design matrix and wrap it without copying it.
+
+    Parameters
+    ----------
+    X : array-like or scipy sparse matrix of shape (n_samples, n_features)
+        float32 and float64 arrays (any order) and CSR/CSC matrices are used in place. Integers and
+        other formats are converted, which copies.
+    name : str, default="X"
+        How error messages call it.
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.backends import as_design
+    >>> design = as_design(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> design.dot(np.array([1.0, -1.0]))
+    array([-1., -1.])
+    """
+    if isinstance(X, Design):
+        return X
+    array = _as_supported_sparse(X, name) if sp.issparse(X) else _as_supported_dense(X, name)
+    if array.shape[0] == 0:
+        raise ValueError(f"{name} has no rows (shape {array.shape}); at least one is needed.")
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} has no columns (shape {array.shape}); at least one is needed.")
+    design = Design(array)
+    bad = ~np.isfinite(design.column_sums)
+    if bad.any():
+        column = int(np.argmax(bad))
+        entries = array[:, [column]].toarray() if design.is_sparse else array[:, column]
+        if not np.isfinite(entries).all():
+            row = int(np.argmax(~np.isfinite(np.ravel(entries))))
+            raise ValueError(
+                f"{name} contains NaN or infinity: {name}[{row}, {column}] is "
+                f"{float(np.ravel(entries)[row])}. Impute or drop such entries first."
+            )
+        raise ValueError(
+            f"{name}: the sum of column {column} overflows float64; rescale the column."
+        )
+    return design

@@ -1,0 +1,21 @@
+"""Where coefficients may live: each constraint writes itself as rows and bounds."""
+
+from rectiline.constraints._base import Constraint, DesignLike
+from rectiline.constraints._bounds import Box, Nonnegative
+from rectiline.constraints._fairness import Fairness
+from rectiline.constraints._linear import LinearEquality, LinearInequality
+from rectiline.constraints._monotone import Monotone
+from rectiline.constraints._rows import ConstraintRows, combine
+
+__all__ = [
+    "Box",
+    "Constraint",
+    "ConstraintRows",
+    "DesignLike",
+    "Fairness",
+    "LinearEquality",
+    "LinearInequality",
+    "Monotone",
+    "Nonnegative",
+    "combine",
+]

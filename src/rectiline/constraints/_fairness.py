@@ -1,0 +1,144 @@
+"""Predictions that do not move with a sensitive column.
+
+    | mean_i (s_i - mean s) x_i'b |  <=  tolerance        for each sensitive column s
+
+With a = X'(s - mean s)/n these are the two rows a'b + tolerance >= 0 and -a'b + tolerance >= 0.
+The intercept does not enter, because centred columns sum to zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rectiline.constraints._base import Constraint, DesignLike
+from rectiline.constraints._checks import Vector, finite, numbers
+from rectiline.constraints._rows import ConstraintRows
+
+# A column that moves by less than this, relative to its size, is constant up to rounding.
+CONSTANT_BELOW = 1e-12
+
+
+class Fairness(Constraint):
+    """Keep the covariance of the predictions with each sensitive column within a tolerance.
+
+    A sensitive column that is constant puts no constraint, and neither does a tolerance of
+    infinity. A tolerance of 0 asks for exactly no covariance and becomes one equality row.
+
+    Parameters
+    ----------
+    sensitive : array-like of shape (n_samples,) or (n_samples, k), optional
+        The sensitive columns as finite numbers; they are centred here. None means that they are
+        given later, to `bind`.
+    tolerance : float or array-like of shape (k,), default 0.0
+        The largest covariance allowed, >= 0; one number for all columns or one for each.
+    form : {"covariance"}
+        What is bounded. Covariance is the only form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.constraints import Fairness
+    >>> group = np.array([0.0, 0.0, 1.0, 1.0])
+    >>> Fairness(group, tolerance=0.1)
+    Fairness(sensitive=[0.0, 0.0, 1.0, 1.0], tolerance=0.1, form='covariance')
+    >>> Fairness(tolerance=0.1).bind(group) == Fairness(group, tolerance=0.1)
+    True
+    """
+
+    sensitive: Vector | None
+    tolerance: Vector
+    form: str
+
+    def __init__(
+        self,
+        sensitive: ArrayLike | None = None,
+        tolerance: ArrayLike = 0.0,
+        form: str = "covariance",
+    ) -> None:
+        if form != "covariance":
+            raise ValueError(f"Fairness(form={form!r}): form must be 'covariance'.")
+        allowed = numbers("Fairness", "tolerance", tolerance)
+        if allowed.ndim > 1:
+            raise ValueError(
+                f"Fairness: tolerance must be a number or a vector, got shape {allowed.shape}."
+            )
+        if np.any(allowed < 0.0):
+            at = f"[{int(np.argmax(allowed < 0.0))}]" if allowed.ndim else ""
+            value = float(allowed.flat[np.argmax(allowed < 0.0)])
+            raise ValueError(f"Fairness: tolerance{at} = {value!r}, but it must be >= 0.")
+        columns = None if sensitive is None else _columns(sensitive, allowed)
+        self._set(sensitive=columns, tolerance=allowed, form=form)
+
+    def bind(self, sensitive: ArrayLike) -> Fairness:
+        """Return the constraint with the same tolerance on these sensitive columns."""
+        return Fairness(sensitive, self.tolerance, self.form)
+
+    def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
+        """Return two inequality rows, or one equality row, per column that is not constant."""
+        if self.sensitive is None:
+            raise ValueError(
+                "Fairness has no sensitive columns yet: make Fairness(sensitive, tolerance), or "
+                "call bind(sensitive)."
+            )
+        if design is None:
+            raise ValueError("Fairness depends on the data: rows(n_features, design) needs both.")
+        n_samples = self.sensitive.shape[0]
+        if n_samples != design.n_samples:
+            raise ValueError(
+                f"Fairness: sensitive has {n_samples} rows but X has {design.n_samples}."
+            )
+        if n_features != design.n_features:
+            raise ValueError(
+                f"Fairness: n_features={n_features} but X has {design.n_features} columns."
+            )
+        columns = self.sensitive.reshape(n_samples, -1)
+        tolerance = np.broadcast_to(self.tolerance, columns.shape[1])
+        within: list[tuple[Vector, float]] = []
+        exact: list[Vector] = []
+        for column, allowed in zip(columns.T, tolerance, strict=True):
+            centred = _centred(column)
+            if centred is None or allowed == np.inf:
+                continue
+            covariance = np.asarray(design.tdot(centred), dtype=np.float64) / n_samples
+            if allowed > 0.0:
+                within += [(covariance, allowed), (-covariance, allowed)]
+            else:
+                exact.append(covariance)
+        return ConstraintRows.make(
+            n_features,
+            A=np.array([row for row, _ in within]).reshape(-1, n_features),
+            c=np.array([allowed for _, allowed in within]),
+            E=np.array(exact).reshape(-1, n_features),
+            f=np.zeros(len(exact)),
+        )
+
+    def _arguments(self) -> Mapping[str, Any]:
+        return {"sensitive": self.sensitive, "tolerance": self.tolerance, "form": self.form}
+
+
+def _columns(sensitive: ArrayLike, tolerance: Vector) -> Vector:
+    columns = finite("Fairness", "sensitive", sensitive)
+    if columns.ndim not in (1, 2) or columns.size == 0:
+        raise ValueError(
+            "Fairness: sensitive must be a vector with one value per sample or a matrix with one "
+            f"row per sample, got shape {columns.shape}."
+        )
+    count = 1 if columns.ndim == 1 else columns.shape[1]
+    if tolerance.ndim == 1 and tolerance.size != count:
+        raise ValueError(
+            f"Fairness: tolerance has {tolerance.size} values but sensitive has {count} columns."
+        )
+    return columns
+
+
+def _centred(column: Vector) -> Vector | None:
+    """Return the column minus its mean, or None if it is constant up to rounding."""
+    centred: Vector = column - column.mean()
+    if np.max(np.abs(centred)) <= CONSTANT_BELOW * np.max(np.abs(column)):
+        return None
+    centred -= centred.mean()  # the first mean was rounded
+    return centred

@@ -1,0 +1,89 @@
+"""Progress: the estimator's own callback, printed lines, and scikit-learn's callback protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from rectiline.solvers import Progress
+
+try:  # scikit-learn 1.9 and later
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # pragma: no cover - older versions have no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in where scikit-learn has no callback protocol."""
+
+
+__all__ = ["CallbackSupportMixin", "FitReport"]
+
+
+class FitReport:
+    """Tell everyone who listens about each certified point of a fit.
+
+    A true return value of any listener stops the problem it was told about; the fit then keeps the
+    best certified answer and its status is "stopped".
+    """
+
+    def __init__(self, estimator: Any, n_problems: int, X: Any = None, y: Any = None) -> None:
+        self.estimator = estimator
+        self.n_problems = n_problems
+        self.X, self.y = X, y
+        self._lock = Lock()  # problems report from threads
+        self._root = self._begin()
+
+    def _begin(self) -> Any:
+        """Open scikit-learn's context of the fit, if anyone listens."""
+        start = getattr(self.estimator, "_init_callback_context", None)
+        if start is None or not getattr(self.estimator, "_skl_callbacks", None):
+            return None
+        root = start(max_subtasks=self.n_problems, sequential_subtasks=False)
+        root.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
+        return root
+
+    def for_problem(self, index: int) -> Callable[[Progress], bool] | None:
+        """Return the callback of one problem, or None if nobody listens."""
+        estimator = self.estimator
+        if self._root is None and not estimator.verbose and estimator.callback is None:
+            return None
+        context: Any = None
+        if self._root is not None:
+            with self._lock:
+                context = self._root.subcontext(
+                    task_name="problem", task_id=index, max_subtasks=None
+                )
+                context.call_on_fit_task_begin(estimator=estimator, X=self.X, y=self.y)
+
+        def tell(progress: Progress) -> bool:
+            with self._lock:
+                stop = False
+                if estimator.verbose:
+                    print(self._line(index, progress))
+                if estimator.callback is not None:
+                    stop = bool(estimator.callback(progress))
+                if context is not None:
+                    step = context.subcontext(task_name="certificate")
+                    step.call_on_fit_task_begin(estimator=estimator)
+                    stop = bool(step.call_on_fit_task_end(estimator=estimator)) or stop
+                return stop
+
+        return tell
+
+    def _line(self, index: int, progress: Progress) -> str:
+        name = type(self.estimator).__name__
+        which = f" problem {index + 1}/{self.n_problems}" if self.n_problems > 1 else ""
+        proof = progress.certificate
+        return (
+            f"[{name}]{which} {progress.solver} {progress.n_iter} iterations, "
+            f"{progress.seconds:.2f} s: objective {proof.primal:.8g}, relative gap "
+            f"{proof.relative_gap:.1e}, violation {proof.violation:.1e}"
+        )
+
+    def end(self) -> None:
+        """Close the contexts that were opened."""
+        if self._root is None:
+            return
+        for context in self._root._children_map.values():
+            context.call_on_fit_task_end(estimator=self.estimator, X=self.X, y=self.y)
+        self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X, y=self.y)

@@ -1,0 +1,102 @@
+"""Parameters and attributes that several estimators share, written once.
+
+`documented` fills ``{name}`` marks of a class docstring, each on a line of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+Kind = TypeVar("Kind", bound=type)
+
+__all__ = ["documented"]
+
+_PARTS = {
+    "loss_params": """
+loss_params : dict, optional
+    Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber".""",
+    "penalty": """
+penalty : {"l2", "l1", "elasticnet", "group", "slope"}, Penalty or None, default="l2"
+    What the coefficients pay: ``|b|^2 / 2``, ``|b|_1``, their mix
+    ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2``, the sum of the groups' largest absolute values, or
+    the sorted L1 norm. An object from `rectiline.penalties` is used as it is.
+penalty_params : dict, optional
+    ``{"groups": ...}`` for "group" (one label per column, or disjoint lists of positions);
+    ``{"q": 0.1}`` or ``{"strengths": ...}`` for "slope".""",
+    "C": """
+C : float, default=1.0
+    Weight of the losses against the penalty: a larger C fits the training data more closely.
+l1_ratio : float, default=0.5
+    Share of the L1 norm in the "elasticnet" penalty, between 0 and 1.""",
+    "constraints": """
+constraints : Constraint, dict, or list of these, default=()
+    Where the coefficients may live: objects from `rectiline.constraints`, and mappings from a
+    column, by name or position, to a bound: ``{"age": ">=0", "income": (0, None), "rate": 1.5}``.
+monotone : dict, optional
+    ``{"a": 1, "b": -1}``: the prediction may only rise with column a and only fall with b.
+order : list of lists of columns, optional
+    Chains such as ``[["low", "mid", "high"]]`` along which coefficients must not decrease.""",
+    "fit_intercept": """
+fit_intercept : bool, default=True
+    Whether to add an intercept, which is neither penalised nor constrained.""",
+    "running": """
+solver : str, default="auto"
+    Name of a solver, or "auto"; see `rectiline.solve`.
+solver_options : dict, optional
+    Options of the named solver.
+tol : float, default=1e-6
+    Largest certified relative gap that counts as solved.
+max_iter : int, optional
+    Most iterations, in the solver's own unit.
+time_limit : float, optional
+    Most seconds for the whole fit; the best certified answer is kept, with a warning.
+warm_start : bool, default=False
+    Whether to start from the previous fit.
+n_jobs : int, optional
+    Threads for fits that consist of several problems.
+random_state : int, RandomState instance or None, default=None
+    Seed of the solver's random choices; None is a fixed seed.
+verbose : int, default=0
+    Whether to print a line at every certificate.
+callback : callable, optional
+    Called with a `rectiline.Progress` at every certificate; a true return value stops.""",
+    "proof": """
+n_iter_ : int or ndarray
+    Iterations of the solver; one entry per problem if there are several.
+solver_ : str or tuple
+    Which solver found the answer.
+status_ : str or tuple
+    "solved", "iteration_limit", "time_limit" or "stopped".
+certificate_ : Certificate or tuple
+    Objective, certified gap and constraint violation.
+dual_coef_ : ndarray of shape (n_samples,) or (n_problems, n_samples)
+    Slope of each sample's weighted loss in its prediction: the multipliers of the proof.
+solution_ : Solution or tuple
+    Everything `rectiline.solve` returned.
+n_features_in_ : int
+    Number of columns of X.
+feature_names_in_ : ndarray
+    Names of the columns of X, where they are all strings.""",
+}
+
+_MARK = re.compile(r"^([ ]*)\{(\w+)\}$", re.MULTILINE)
+
+
+def documented(*extra: str) -> Callable[[Kind], Kind]:
+    """Fill the marks of a class docstring; ``extra`` holds pairs of a mark and its text."""
+    parts = _PARTS | dict(zip(extra[::2], extra[1::2], strict=True))
+
+    def fill(kind: Kind) -> Kind:
+        text = inspect.cleandoc(kind.__doc__ or "")
+
+        def put(match: re.Match[str]) -> str:
+            lines = parts[match.group(2)].strip("\n").splitlines()
+            return "\n".join(match.group(1) + line if line else line for line in lines)
+
+        kind.__doc__ = _MARK.sub(put, text)
+        return kind
+
+    return fill

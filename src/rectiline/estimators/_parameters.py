@@ -1,0 +1,116 @@
+"""What the estimators' parameters may be, and the objects that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from rectiline import losses
+from rectiline.losses import Loss
+from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope
+
+__all__ = [
+    "COMMON",
+    "PENALTIES",
+    "fits_strength",
+    "make_loss",
+    "make_penalty",
+]
+
+PENALTIES = ("l2", "l1", "elasticnet", "group", "slope")
+
+_SLOPE_Q = 0.1  # false discovery rate that the default Slope sequence aims at
+
+# How the fit runs: the same for every estimator.
+RUNNING: dict[str, list[Any]] = {
+    "fit_intercept": ["boolean"],
+    "solver": [str],
+    "solver_options": [dict, None],
+    "tol": [Interval(Real, 0, 1, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+    "callback": [callable, None],
+}
+
+COMMON: dict[str, list[Any]] = {
+    "loss": [str, Loss],
+    "loss_params": [dict, None],
+    "penalty": [StrOptions(set(PENALTIES)), Penalty, None],
+    "penalty_params": [dict, None],
+    "C": [Interval(Real, 0, None, closed="neither")],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    "constraints": ["array-like", dict, object],
+    "monotone": [dict, None],
+    "order": ["array-like", None],
+    **RUNNING,
+}
+
+
+def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str, ...]) -> Loss:
+    """Return the loss that ``loss`` and ``loss_params`` describe, checked to suit the estimator."""
+    made = losses.get(loss, **(params or {}))
+    if made.of not in of:
+        allowed = " or ".join(of)
+        raise ValueError(
+            f"loss={loss!r} is a loss of the {made.of}; this estimator takes losses of the "
+            f"{allowed}."
+        )
+    return made
+
+
+def make_penalty(
+    penalty: str | Penalty | None,
+    n_features: int,
+    l1_ratio: float = 0.5,
+    strength: float = 1.0,
+    params: Mapping[str, Any] | None = None,
+) -> Penalty | None:
+    """Return the penalty that the parameters describe, at the given strength.
+
+    A `Penalty` object keeps its own strength times `strength`.
+    """
+    given = dict(params or {})
+    if penalty is None or isinstance(penalty, Penalty):
+        if given:
+            raise ValueError(
+                f"penalty_params={given!r} goes with a penalty by name; got penalty={penalty!r}."
+            )
+        if penalty is None or strength == 1.0:
+            return penalty
+        return penalty.with_strength(strength * penalty.strength)
+    allowed = {"group": {"groups"}, "slope": {"q", "strengths"}}.get(penalty, set())
+    unknown = sorted(set(given) - allowed)
+    if unknown:
+        raise ValueError(
+            f"penalty_params: penalty={penalty!r} takes {sorted(allowed) or 'no parameters'}; "
+            f"got {unknown}."
+        )
+    if penalty == "l2":
+        return Ridge(strength)
+    if penalty == "l1":
+        return L1(strength)
+    if penalty == "elasticnet":
+        return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
+    if penalty == "group":
+        if "groups" not in given:
+            raise ValueError(
+                "penalty='group' needs penalty_params={'groups': ...}: one label per column, or a "
+                "list of disjoint lists of column indices."
+            )
+        return GroupLinf(strength, given["groups"])
+    if "strengths" in given:
+        made = Slope(given["strengths"])
+        return made.with_strength(strength * made.strength)
+    return Slope.bh(n_features, given.get("q", _SLOPE_Q), strength)
+
+
+def fits_strength(penalty: Penalty | None) -> bool:
+    """Whether a strength can be chosen: there is a penalty and it charges something."""
+    return penalty is not None and not penalty.is_zero

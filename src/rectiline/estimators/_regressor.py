@@ -1,0 +1,182 @@
+"""Regression with any loss of the residual."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin, _fit_context
+
+from rectiline.estimators._check import check_data, check_design, check_weight, predictions
+from rectiline.estimators._docs import documented
+from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
+from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._model import PLQModel
+from rectiline.estimators._parameters import COMMON, make_loss
+from rectiline.estimators._state import restored_on_failure
+from rectiline.losses import Loss
+from rectiline.penalties import Penalty
+from rectiline.problems import Problem
+
+__all__ = ["PLQRegressor"]
+
+
+@documented()
+class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
+    """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
+
+    Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
+    several columns of y there is one such problem for each; they share X and run in parallel.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="huber"
+        "huber", "absolute", "epsilon_insensitive", "squared_epsilon_insensitive", "pinball",
+        "expectile", "squared_error", or any loss of the residual from `rectiline.losses`,
+        `PiecewiseLQ` included.
+    {loss_params}
+    {penalty}
+    {C}
+    {constraints}
+    {fit_intercept}
+    {running}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+    intercept_ : float or ndarray of shape (n_outputs,)
+    fairness_ : dict of ndarray
+        Reached values per group, a table by columns; only if sensitive features were given.
+    {proof}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rectiline.estimators import PLQRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = PLQRegressor(loss="absolute", C=10, monotone={"bmi": 1}).fit(X, y)
+    >>> model.status_, model.certificate_.relative_gap <= 1e-6, bool(model.coef_[2] >= 0)
+    ('solved', True, True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = dict(COMMON)
+
+    def __init__(
+        self,
+        loss: str | Loss = "huber",
+        *,
+        loss_params: dict[str, Any] | None = None,
+        penalty: str | Penalty | None = "l2",
+        penalty_params: dict[str, Any] | None = None,
+        C: float = 1.0,
+        l1_ratio: float = 0.5,
+        constraints: Any = (),
+        monotone: dict[Any, int] | None = None,
+        order: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.loss_params = loss_params
+        self.penalty = penalty
+        self.penalty_params = penalty_params
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.constraints = constraints
+        self.monotone = monotone
+        self.order = order
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+    ) -> PLQRegressor:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights of the losses.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
+            What fairness constraints without columns of their own are about.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            return self._fit(X, y, sample_weight, sensitive_features)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQRegressor:
+        loss = make_loss(self.loss, self.loss_params, of=("residual",))
+        X, y = check_data(self, X, y, numeric_y=True, multi_output=True)
+        weight = self.C * check_weight(sample_weight, X)
+        groups = FairnessData.read(sensitive, X.shape[0])
+        constraints = bound_constraints(self._listed_constraints(), groups)
+        design = check_design(X)
+        targets = y[:, None] if y.ndim == 1 else y
+        problem = partial(
+            Problem,
+            design,
+            loss=loss,
+            penalty=self._penalty(),
+            constraints=constraints,
+            sample_weight=weight,
+            fit_intercept=self.fit_intercept,
+        )
+        makers = [partial(problem, np.asarray(column, float)) for column in targets.T]
+        solutions = self._solve(makers, X, y)
+        store_solutions(self, solutions, rows=y.ndim > 1)
+        self._set_fairness(X, groups)
+        return self
+
+    def _set_fairness(self, X: Any, groups: FairnessData | None) -> None:
+        if groups is None:
+            vars(self).pop("fairness_", None)
+        else:
+            self.fairness_ = fairness_table(groups, predictions(self, X), None)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predictions for the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        return predictions(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

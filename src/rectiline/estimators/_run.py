@@ -1,0 +1,120 @@
+"""Solve the problems behind one fit: in threads, with limits, reports and callbacks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from rectiline.estimators._callbacks import FitReport
+from rectiline.exceptions import InfeasibleError
+from rectiline.problems import Problem
+from rectiline.solvers import Solution, Status, solve
+
+__all__ = ["RunOptions", "raise_if_infeasible", "solve_all"]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to solve: what the parameters of an estimator say about the run."""
+
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    seed: int = 0
+    solver_options: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, estimator: Any) -> RunOptions:
+        """Read the options off an estimator."""
+        return cls(
+            solver=estimator.solver,
+            tol=estimator.tol,
+            max_iter=estimator.max_iter,
+            time_limit=estimator.time_limit,
+            n_jobs=estimator.n_jobs,
+            seed=_seed(estimator.random_state),
+            solver_options=dict(estimator.solver_options or {}),
+        )
+
+    def keywords(self, deadline: float | None = None) -> dict[str, Any]:
+        """Return the keyword arguments of `rectiline.solve`."""
+        left = self.time_limit
+        if deadline is not None:
+            left = max(deadline - time.perf_counter(), 1e-6)
+        return {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "time_limit": left,
+            "random_state": self.seed,
+            **self.solver_options,
+        }
+
+
+def _seed(random_state: Any) -> int:
+    """None means the fixed seed 0: the same data give the same answer."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def solve_all(
+    makers: Sequence[Callable[[], Problem]],
+    options: RunOptions,
+    warm: Sequence[Solution] | None = None,
+    report: FitReport | None = None,
+) -> list[Solution]:
+    """Solve every problem; the time limit is for all of them together.
+
+    Problems are made where they are solved, so that threads share the work of encoding too.
+    """
+    deadline = None
+    if options.time_limit is not None:
+        deadline = time.perf_counter() + options.time_limit
+
+    def one(index: int) -> Solution:
+        problem = makers[index]()
+        start = _usable(warm[index], problem) if warm is not None else None
+        callback = None if report is None else report.for_problem(index)
+        solution = solve(
+            problem, warm_start=start, callback=callback, **options.keywords(deadline)
+        )
+        raise_if_infeasible(solution)
+        return solution
+
+    if len(makers) == 1 or options.n_jobs in (None, 1):
+        return [one(index) for index in range(len(makers))]
+    run = Parallel(n_jobs=options.n_jobs, prefer="threads")
+    return list(run(delayed(one)(index) for index in range(len(makers))))
+
+
+def _usable(warm: Solution, problem: Problem) -> Solution | None:
+    fits = warm.coef.size == problem.n_features and warm.dual.sample.size == problem.n_samples
+    return warm if fits else None
+
+
+def raise_if_infeasible(solution: Solution) -> None:
+    """Raise InfeasibleError, with the proof, if no coefficients satisfy the constraints."""
+    if solution.status != Status.INFEASIBLE:
+        return
+    proof = solution.infeasibility
+    rows = []
+    if proof is not None:
+        rows = [f"inequality row {i}" for i in np.flatnonzero(proof.inequality)[:6]]
+        rows += [f"equality row {i}" for i in np.flatnonzero(proof.equality)[:6]]
+    named = f" ({', '.join(rows)} and the bounds contradict each other)" if rows else ""
+    raise InfeasibleError(
+        f"No coefficients satisfy the constraints{named}. Loosen one of them; the proof is in the "
+        "`certificate` attribute of this error.",
+        proof,
+    )

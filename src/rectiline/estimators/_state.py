@@ -1,0 +1,25 @@
+"""A fit that fails leaves the estimator as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["restored_on_failure"]
+
+# scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
+_NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+
+@contextmanager
+def restored_on_failure(estimator: Any) -> Iterator[None]:
+    """Put every attribute back if the block raises."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        running = {name: vars(estimator)[name] for name in _NOT_OURS if name in vars(estimator)}
+        vars(estimator).clear()
+        vars(estimator).update(before | running)
+        raise

@@ -1,0 +1,27 @@
+"""Errors and warnings of the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["ConvergenceWarning", "InfeasibleError", "UnsupportedProblemError"]
+
+
+class UnsupportedProblemError(ValueError):
+    """Raised when the chosen solver cannot take a problem; the message says why and what can."""
+
+
+class InfeasibleError(ValueError):
+    """Raised when no coefficients satisfy the constraints.
+
+    Attributes
+    ----------
+    certificate : InfeasibilityCertificate
+        Multipliers that prove it; see `rectiline.problems.InfeasibilityCertificate`.
+    """
+
+    def __init__(self, message: str, certificate: Any) -> None:
+        super().__init__(message)
+        self.certificate = certificate

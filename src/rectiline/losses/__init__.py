@@ -1,0 +1,43 @@
+"""What one sample pays: convex piecewise linear-quadratic losses.
+
+Every loss is a curve phi(t) of one argument: the margin ``t = y z`` for two classes, the residual
+``t = y - z`` for regression, or the prediction ``t = z`` itself. It knows its value, derivative,
+conjugate and prox, and it falls into ReLU and ReHU units, which is what solvers see.
+"""
+
+from ._base import Loss
+from ._curve import PLQCurve
+from ._decompose import decompose
+from ._margin import Hinge, ModifiedHuber, SmoothedHinge, SquaredHinge
+from ._piecewise import PiecewiseLQ
+from ._residual import (
+    Absolute,
+    EpsilonInsensitive,
+    Expectile,
+    Huber,
+    Pinball,
+    SquaredEpsilonInsensitive,
+    SquaredError,
+)
+from ._table import get
+from ._units import PLQUnits
+
+__all__ = [
+    "Absolute",
+    "EpsilonInsensitive",
+    "Expectile",
+    "Hinge",
+    "Huber",
+    "Loss",
+    "ModifiedHuber",
+    "PLQCurve",
+    "PLQUnits",
+    "PiecewiseLQ",
+    "Pinball",
+    "SmoothedHinge",
+    "SquaredEpsilonInsensitive",
+    "SquaredError",
+    "SquaredHinge",
+    "decompose",
+    "get",
+]

@@ -1,0 +1,180 @@
+"""What every loss is: a convex curve, and what its argument means.
+
+The loss of row i at the prediction z is ``c phi(p z + o)``: phi is the curve, c the weight, and the
+sign p and the offset o come from the target y::
+
+    of="margin"       t = y z      p = y in {-1, +1},  o = 0
+    of="residual"     t = y - z    p = -1,             o = y
+    of="prediction"   t = z        p = 1,              o = 0
+
+So whatever holds for phi carries over: the derivative in z is c p phi'(t), the conjugate at the
+slope g is ``c phi*(p g / c) - p g o``, and the prox is p (t - o), t the prox of phi with step c.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._curve import PLQCurve
+from ._decompose import decompose
+from ._plot import plot
+from ._targets import as_numbers, as_signs, as_vector, two_labels
+from ._units import PLQUnits
+
+Array = NDArray[np.float64]
+_EPS = float(np.finfo(np.float64).eps)
+Of = Literal["margin", "residual", "prediction"]
+
+
+class Loss(ABC):
+    """Base of all losses: immutable, comparable, hashable, with a repr that builds it again.
+
+    A new loss is a frozen dataclass with ``of``, ``name`` and ``_make_curve``; the rest follows.
+    """
+
+    of: Of
+    name: ClassVar[str]
+
+    @abstractmethod
+    def _make_curve(self) -> PLQCurve:
+        """Build the curve phi of the loss."""
+
+    @cached_property
+    def curve(self) -> PLQCurve:
+        """The function phi(t) of the loss's own argument t, with weight 1."""
+        return self._make_curve()
+
+    @cached_property
+    def units(self) -> PLQUnits:
+        """The curve written as a constant plus ReLU and ReHU units in t."""
+        return decompose(self.curve)
+
+    def classes(self, y: ArrayLike) -> NDArray[Any]:
+        """Return the two labels in ``y``: the negative one, then the larger, positive one.
+
+        >>> from rectiline.losses import Hinge
+        >>> Hinge().classes(["spam", "ham", "spam"])
+        array(['ham', 'spam'], dtype='<U4')
+        """
+        if self.of != "margin":
+            raise ValueError(f"{self!r} is a loss of the {self.of}; it has no classes.")
+        return two_labels(repr(self), as_vector(repr(self), y))
+
+    def encode(self, y: ArrayLike) -> tuple[Array, Array]:
+        """Check ``y`` and return signs p and offsets o with t = p z + o for every sample.
+
+        Parameters
+        ----------
+        y : array_like of shape (n,)
+            Finite numbers for a loss of the residual; exactly two distinct labels (numbers,
+            booleans or strings, the larger one is +1) for a loss of the margin. A loss of the
+            prediction only looks at its length.
+
+        Examples
+        --------
+        >>> from rectiline.losses import Absolute, Hinge
+        >>> Hinge().encode([0, 1, 1])
+        (array([-1.,  1.,  1.]), array([0., 0., 0.]))
+        >>> Absolute().encode([2.5, 3.0])
+        (array([-1., -1.]), array([2.5, 3. ]))
+        """
+        vector = as_vector(repr(self), y)
+        if self.of == "margin":
+            positive = self.classes(vector)[1]
+            return np.where(vector == positive, 1.0, -1.0), np.zeros(vector.size)
+        if self.of == "residual":
+            return np.full(vector.size, -1.0), as_numbers(repr(self), vector)
+        return np.ones(vector.size), np.zeros(vector.size)
+
+    def value(self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None = None) -> Array:
+        """Evaluate the loss of predictions ``z`` for targets ``y``, entry by entry.
+
+        Here and below ``y``, ``z`` and ``weight`` have any shapes that broadcast. For a loss of
+        the margin ``y`` holds signs -1 and +1, or two other labels, both present.
+
+        >>> from rectiline.losses import Pinball
+        >>> Pinball(quantile=0.75).value(0.0, [-1.0, 1.0])
+        array([0.75, 0.25])
+        """
+        p, o, c, z = self._prepared(y, z, weight)
+        return np.asarray(c * self.curve.value(p * z + o))[()]
+
+    def derivative(
+        self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Return the left and the right derivative of the loss in ``z``, entry by entry.
+
+        >>> from rectiline.losses import Absolute
+        >>> Absolute().derivative(1.0, 1.0)
+        (np.float64(-1.0), np.float64(1.0))
+        """
+        p, o, c, z = self._prepared(y, z, weight)
+        low, high = self.curve.derivative(p * z + o)
+        low, high = c * p * low, c * p * high
+        return np.minimum(low, high)[()], np.maximum(low, high)[()]
+
+    def conjugate(self, y: ArrayLike, g: ArrayLike, weight: ArrayLike | None = None) -> Array:
+        """Evaluate ``sup_z g z - loss(y, z)``, entry by entry; infinite outside the domain.
+
+        >>> from rectiline.losses import Hinge
+        >>> Hinge().conjugate(1, [-1.0, -0.5, 0.5])
+        array([-1. , -0.5,  inf])
+        """
+        p, o, c, g = self._prepared(y, g, weight)
+        live = c > 0
+        slope = p * g / np.where(live, c, 1.0)
+        # Slopes are often made as c times an end of the domain; dividing by c again may step
+        # outside by an ulp, and the value there must not become infinite.
+        for end in self.curve.domain():
+            if np.isfinite(end):
+                slope = np.where(np.abs(slope - end) <= 4 * _EPS * abs(end), end, slope)
+        on = c * self.curve.conjugate(np.where(live, slope, 0.0))
+        off = np.where(g == 0, 0.0, np.inf)  # a weight of zero: the loss is identically zero
+        return np.asarray(np.where(live, on - p * g * o, off))[()]
+
+    def prox(
+        self, y: ArrayLike, z: ArrayLike, step: ArrayLike = 1.0, weight: ArrayLike | None = None
+    ) -> Array:
+        """Return ``argmin_x loss(y, x) + (x - z)^2 / (2 step)``, entry by entry.
+
+        >>> from rectiline.losses import Absolute
+        >>> Absolute().prox(0.0, [-3.0, 0.5, 3.0], step=1.0)
+        array([-2.,  0.,  2.])
+        """
+        p, o, c, z = self._prepared(y, z, weight)
+        step = np.asarray(step, dtype=np.float64)
+        if not ((step > 0) & np.isfinite(step)).all():
+            raise ValueError(f"{self!r}.prox: step must be finite and > 0, got {step.min()}.")
+        given = p * z + o
+        moved = self.curve.prox(given, step * c)
+        # Where nothing moves, going to t and back would still round.
+        return np.where(moved == given, z, p * (moved - o) + 0.0)[()]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve and its knots with matplotlib and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new axes by default.
+        """
+        return plot(self.curve, repr(self), self.of, ax)
+
+    def _prepared(
+        self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None
+    ) -> tuple[Array, Array, Array, Array]:
+        owner = repr(self)
+        p, o = np.ones(()), np.zeros(())
+        if self.of == "margin":
+            p = as_signs(owner, y)
+        elif self.of == "residual":
+            p, o = np.full((), -1.0), as_numbers(owner, y)
+        c = np.asarray(1.0 if weight is None else weight, dtype=np.float64)
+        if not ((c >= 0) & np.isfinite(c)).all():
+            raise ValueError(f"{owner}: weight must be finite and >= 0, got {c.min()}.")
+        return p, o, c, np.asarray(z, dtype=np.float64)

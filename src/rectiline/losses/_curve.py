@@ -1,0 +1,272 @@
+"""``PLQCurve``: a convex piecewise linear-quadratic function of one variable.
+
+The function is kept as its knots with the value and both slopes at each, and the curvature of each
+piece. A piece is evaluated from one of its knots, the one nearer to the minimiser::
+
+    phi(t) = value + e (slope + curvature e / 2),      e = t - knot
+
+All terms then have one sign and nothing cancels, wherever the knots lie. To the conjugate
+``phi*(s) = sup_t s t - phi(t)`` a piece gives ``s knot - value + (s - slope)^2 / (2 curvature)``
+and a knot gives ``s knot - value`` for every slope between its left and its right one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._envelope import upper_envelope
+from ._pieces import shape_from_pieces, shape_from_units
+from ._record import Record, Vector, frozen_vector
+from ._shape import Shape, check, integrated, lowest, merged, vertex
+from ._units import PLQUnits
+
+Array = NDArray[np.float64]
+
+
+class _Anchors(NamedTuple):
+    """For each of the K + 1 pieces: the knot it is evaluated from and the slope there."""
+
+    knot: Vector
+    value: Vector
+    slope: Vector
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class PLQCurve(Record):
+    """A convex function made of K + 1 quadratic or linear pieces that meet in K >= 1 knots.
+
+    Parameters
+    ----------
+    knots : array_like of shape (K,)
+        Strictly increasing positions.
+    values, left, right : array_like of shape (K,)
+        The function, its left and its right derivative at the knots.
+    curvature : array_like of shape (K + 1,)
+        The second derivative on each piece: left of the first knot, between the knots, right of
+        the last one.
+
+    Examples
+    --------
+    The hinge loss, ``max(1 - t, 0)``:
+
+    >>> hinge = PLQCurve(knots=[1.0], values=[0.0], left=[-1.0], right=[0.0], curvature=[0.0, 0.0])
+    >>> hinge.value([0.0, 1.0, 2.0])
+    array([1., 0., 0.])
+    >>> hinge.derivative(1.0)
+    (np.float64(-1.0), np.float64(0.0))
+    >>> hinge.conjugate([-1.0, -0.5, 0.5])
+    array([-1. , -0.5,  inf])
+    >>> hinge.prox([-1.0, 0.5, 2.0], 1.0)
+    array([0., 1., 2.])
+    """
+
+    knots: Vector
+    values: Vector
+    left: Vector
+    right: Vector
+    curvature: Vector
+
+    def __init__(
+        self,
+        knots: ArrayLike,
+        values: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        curvature: ArrayLike,
+    ) -> None:
+        given = {"knots": knots, "values": values, "left": left, "right": right}
+        for name, numbers in (given | {"curvature": curvature}).items():
+            object.__setattr__(self, name, frozen_vector("PLQCurve", name, numbers))
+        sizes = [v.size for v in (self.knots, self.values, self.left, self.right)]
+        if sizes[0] == 0 or len(set(sizes)) > 1 or self.curvature.size != sizes[0] + 1:
+            raise ValueError(
+                f"PLQCurve: knots, values, left, right have {sizes} entries and curvature has "
+                f"{self.curvature.size}; K >= 1 knots need K of each and K + 1 curvatures."
+            )
+        check(self._shape)
+
+    @classmethod
+    def from_pieces(cls, knots: ArrayLike, pieces: ArrayLike) -> PLQCurve:
+        """Build from K knots and K + 1 rows (a, b, c), each meaning ``a t^2 + b t + c``.
+
+        Raises ValueError, naming the knot, if the function is not continuous or not convex.
+
+        >>> PLQCurve.from_pieces([0.0], [(0, -1, 0), (0, 1, 0)]).value(-3.0)
+        np.float64(3.0)
+        """
+        return cls(*shape_from_pieces(knots, pieces))
+
+    @classmethod
+    def maximum_of(cls, quadratics: ArrayLike) -> PLQCurve:
+        """Build the pointwise maximum of rows (a, b, c), each meaning ``a t^2 + b t + c``.
+
+        >>> PLQCurve.maximum_of([(0, -1, 0), (0, 1, 0), (0, 0, -5)]).knots
+        array([0.])
+        """
+        return cls.from_pieces(*upper_envelope(quadratics))
+
+    @classmethod
+    def from_units(cls, units: PLQUnits) -> PLQCurve:
+        """Build a sum of ReLU and ReHU units."""
+        return cls(*shape_from_units(units))
+
+    def canonical(self) -> PLQCurve:
+        """Drop knots where nothing happens and add the minimiser if it lies inside a piece."""
+        knots, values, left, right, curvature = self._shape
+        bottom = vertex(knots, left, right, curvature)
+        if bottom is not None:
+            k, at = bottom
+            here = float(self.value(at))
+            knots, curvature = np.insert(knots, k, at), np.insert(curvature, k, curvature[k])
+            left, right = np.insert(left, k, 0.0), np.insert(right, k, 0.0)
+            values = integrated(knots, left, right, k, here)
+        return PLQCurve(*merged(Shape(knots, values, left, right, curvature)))
+
+    def pieces(self) -> Array:
+        """Return the K + 1 rows (a, b, c) of the pieces written as ``a t^2 + b t + c``."""
+        at, slope, half = self._anchors.knot, self._anchors.slope, 0.5 * self.curvature
+        b = slope - 2.0 * half * at
+        c = self._anchors.value - at * (slope - half * at)
+        return np.column_stack([half, b, c])
+
+    def value(self, t: ArrayLike) -> Array:
+        """Evaluate the function at every entry of ``t``."""
+        t = np.asarray(t, dtype=np.float64)
+        k = np.searchsorted(self.knots, t, side="right")
+        # Left of the minimiser pieces are anchored at their right end: there a knot belongs to
+        # the piece it ends, so that its own value comes out.
+        k = k - ((k <= self._lowest) & (t == self.knots[np.maximum(k - 1, 0)]))
+        e = t - self._anchors.knot[k]
+        step = e * (self._anchors.slope[k] + 0.5 * self.curvature[k] * e)
+        return np.asarray(self._anchors.value[k] + step)[()]
+
+    def derivative(self, t: ArrayLike) -> tuple[Array, Array]:
+        """Return the left and the right derivative at every entry of ``t``."""
+        t = np.asarray(t, dtype=np.float64)
+        k = np.searchsorted(self.knots, t, side="right")
+        slope = self._anchors.slope[k] + self.curvature[k] * (t - self._anchors.knot[k])
+        slope = np.clip(slope, self._slope_floor[k], self._slope_ceiling[k])
+        knot = np.maximum(k - 1, 0)
+        on_knot = t == self.knots[knot]
+        low, high = (np.where(on_knot, side[knot], slope) for side in (self.left, self.right))
+        return low[()], high[()]
+
+    def conjugate(self, s: ArrayLike) -> Array:
+        """Evaluate ``sup_t s t - phi(t)``; infinite outside the domain."""
+        given = np.asarray(s, dtype=np.float64)
+        s = np.where(np.isinf(given), 0.0, given)
+        j = np.searchsorted(self._slope_nodes, s)
+        on_knot, knot, k = self._place(j, self._slope_nodes[np.minimum(j, 2 * self._n - 1)] == s)
+        at_knot = s * self.knots[knot] - self.values[knot]
+        curvature, excess = self.curvature[k], s - self._anchors.slope[k]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            beyond = np.where(curvature > 0, 0.5 * excess * (excess / curvature), 0.0)
+        on_piece = s * self._anchors.knot[k] - self._anchors.value[k] + beyond
+        # Off the knots only an end piece can be straight; the supremum there is infinite.
+        outside = ~on_knot & (curvature == 0) & ((k == 0) | (k == self._n))
+        result = np.where(on_knot, at_knot, np.where(outside, np.inf, on_piece))
+        result = np.where(np.isinf(given), np.inf, result)
+        return np.where(np.isnan(given), np.nan, result)[()]
+
+    def prox(self, w: ArrayLike, step: ArrayLike = 1.0) -> Array:
+        """Return ``argmin_t phi(t) + (t - w)^2 / (2 step)`` for every ``w`` and ``step >= 0``."""
+        w, step = np.broadcast_arrays(
+            np.asarray(w, dtype=np.float64), np.asarray(step, dtype=np.float64)
+        )
+        if not ((step >= 0) & np.isfinite(step)).all():
+            raise ValueError(f"PLQCurve.prox: step must be finite and >= 0, got {step.min()}.")
+        # The result is on knot k while w lies between knot + step left and knot + step right.
+        j, hit = self._bisect(w, step)
+        on_knot, knot, k = self._place(j, hit)
+        at, slope, curvature = self._anchors.knot[k], self._anchors.slope[k], self.curvature[k]
+        curved = at + ((w - at) - step * slope) / (1.0 + step * curvature)
+        moved = np.where(curvature > 0, curved, w - step * slope)
+        moved = np.clip(moved, self._floor[k], self._ceiling[k])
+        return np.where(step == 0, w, np.where(on_knot, self.knots[knot], moved))[()]
+
+    def domain(self) -> tuple[float, float]:
+        """Return the smallest and the largest slope, the domain of the conjugate."""
+        low = float(self.left[0]) if self.curvature[0] == 0 else -np.inf
+        high = float(self.right[-1]) if self.curvature[-1] == 0 else np.inf
+        return low, high
+
+    def minimum(self) -> tuple[float, float]:
+        """Return a minimiser and the least value; ValueError if unbounded below."""
+        low, high = self.domain()
+        if low > 0 or high < 0:
+            k, side = (0, "left") if low > 0 else (self._n - 1, "right")
+            raise ValueError(
+                f"Unbounded below: {side} of knots[{k}]={self.knots[k]} the function falls without "
+                f"end (slope {self.left[k]} left of the knot, {self.right[k]} right of it). "
+                f"A loss needs a slope <= 0 on the far left and >= 0 on the far right."
+            )
+        bottom = vertex(self.knots, self.left, self.right, self.curvature)
+        at = float(self.knots[self._lowest]) if bottom is None else bottom[1]
+        return at, float(self.value(at))
+
+    @property
+    def _shape(self) -> Shape:
+        return Shape(self.knots, self.values, self.left, self.right, self.curvature)
+
+    @property
+    def _n(self) -> int:
+        return self.knots.size
+
+    @cached_property
+    def _lowest(self) -> int:
+        return lowest(self.left, self.right)
+
+    @cached_property
+    def _anchors(self) -> _Anchors:
+        here = np.arange(self._n + 1)
+        ends = here <= self._lowest  # a piece left of the minimiser starts from its right end
+        here = np.where(ends, here, here - 1)
+        slope = np.where(ends, self.left[here], self.right[here])
+        return _Anchors(self.knots[here], self.values[here], slope)
+
+    @cached_property
+    def _slope_nodes(self) -> Vector:
+        return np.maximum.accumulate(np.column_stack([self.left, self.right]).ravel())
+
+    @cached_property
+    def _slope_floor(self) -> Vector:
+        return np.concatenate([[-np.inf], self.right])
+
+    @cached_property
+    def _slope_ceiling(self) -> Vector:
+        return np.concatenate([self.left, [np.inf]])
+
+    @cached_property
+    def _floor(self) -> Vector:
+        return np.concatenate([[-np.inf], self.knots])
+
+    @cached_property
+    def _ceiling(self) -> Vector:
+        return np.concatenate([self.knots, [np.inf]])
+
+    def _place(
+        self, j: NDArray[np.intp], hit: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
+        """Read a position among the 2 K node sides: (on a knot?, which knot, which piece)."""
+        on_knot = (j % 2 == 1) | (hit & (j < 2 * self._n))
+        return on_knot, np.minimum(j // 2, self._n - 1), (j + 1) // 2
+
+    def _bisect(self, w: Array, step: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """``searchsorted`` of w among knot + step * slope, where every entry has its own step."""
+        last = 2 * self._n - 1
+
+        def node(i: NDArray[np.intp]) -> Array:
+            return self.knots[i // 2] + step * self._slope_nodes[i]
+
+        low, high = np.zeros(w.shape, dtype=np.intp), np.full(w.shape, last + 1, dtype=np.intp)
+        for _ in range(int(last + 1).bit_length()):
+            middle = np.minimum((low + high) // 2, last)
+            above = (node(middle) < w) & (low < high)
+            low, high = np.where(above, middle + 1, low), np.where(above, high, middle)
+            high = np.maximum(low, high)
+        return low, node(np.minimum(low, last)) == w

@@ -1,0 +1,40 @@
+"""Check the numbers that a loss is made with."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+
+def number(owner: str, name: str, value: Any) -> float:
+    """Return ``value`` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{owner}({name}={value!r}): {name} must be a number.")
+    if not math.isfinite(value):
+        raise ValueError(f"{owner}({name}={value!r}): {name} must be finite.")
+    return float(value) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def positive(owner: str, name: str, value: Any) -> float:
+    """Return ``value`` as a float > 0."""
+    checked = number(owner, name, value)
+    if checked <= 0:
+        raise ValueError(f"{owner}({name}={checked}): {name} must be greater than 0.")
+    return checked
+
+
+def nonnegative(owner: str, name: str, value: Any) -> float:
+    """Return ``value`` as a float >= 0."""
+    checked = number(owner, name, value)
+    if checked < 0:
+        raise ValueError(f"{owner}({name}={checked}): {name} must be 0 or greater.")
+    return checked
+
+
+def fraction(owner: str, name: str, value: Any) -> float:
+    """Return ``value`` as a float strictly between 0 and 1."""
+    checked = number(owner, name, value)
+    if not 0 < checked < 1:
+        raise ValueError(f"{owner}({name}={checked}): {name} must lie strictly between 0 and 1.")
+    return checked

@@ -1,0 +1,176 @@
+"""From quadratic pieces, or from units, to the arrays of a ``PLQCurve``.
+
+Coefficients a t^2 + b t + c are what users write, but a poor way to compute: far from t = 0 the
+three terms cancel. Here they are read once, at the knots: the slopes there are integrated outwards
+from the minimiser, so that nothing cancels any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._record import Vector
+from ._shape import Shape, integrated, lowest, merged, vertex
+from ._units import PLQUnits
+
+_EPS = float(np.finfo(np.float64).eps)
+# Relative to the terms added at a knot. A jump or a fall of the slope larger than ERROR is the
+# user's mistake; up to ROUNDING a rising slope is a smooth joint, not a kink.
+ERROR = 1e-12
+ROUNDING = 64 * _EPS
+# Relative to the terms added at the knots beside it, too: a user who computes the coefficients of a
+# piece from its far end rounds as much.
+INHERITED = 16 * _EPS
+
+
+def shape_from_pieces(knots: ArrayLike, pieces: ArrayLike) -> Shape:
+    """Check K knots and K + 1 rows (a, b, c) and compute the shape of their function."""
+    t, abc = _read(knots, pieces)
+    if t.size == 0:  # one quadratic: any knot will do, the minimiser replaces it
+        t, abc = np.zeros(1), np.vstack([abc, abc])
+    left, right = _slopes(t, abc)
+    bottom = vertex(t, left, right, 2.0 * abc[:, 0])
+    if bottom is not None:
+        k, at = bottom
+        # From the coefficients it is more accurate than from the slopes at the knots.
+        exact = -abc[k, 1] / (2.0 * abc[k, 0])
+        if (k == 0 or t[k - 1] < exact) and (k == t.size or exact < t[k]):
+            at = exact
+        t, abc = np.insert(t, k, at), np.insert(abc, k, abc[k], axis=0)
+        left, right = np.insert(left, k, 0.0), np.insert(right, k, 0.0)
+    curvature = 2.0 * abc[:, 0]
+    # A joint smoothed above must not leave the piece beside it with a slope it does not reach.
+    rise = left[1:] - right[:-1]
+    missed = np.abs(rise - curvature[1:-1] * np.diff(t))
+    redo = missed > 8 * _EPS * np.maximum(np.abs(left[1:]), np.abs(right[:-1]))
+    redo &= curvature[1:-1] > 0
+    curvature[1:-1][redo] = np.maximum(rise[redo], 0.0) / np.diff(t)[redo]
+    here = lowest(left, right)
+    side = here + 1 if _terms(abc[here + 1], t[here]) < _terms(abc[here], t[here]) else here
+    value = _at(abc[side], t[here])
+    return merged(Shape(t, integrated(t, left, right, here, value), left, right, curvature))
+
+
+def shape_from_units(units: PLQUnits) -> Shape:
+    """Compute the shape of a sum of units."""
+    nodes = units.nodes()
+    left, right = _cleared(nodes.left, nodes.right, nodes.rounding)
+    bottom = vertex(nodes.knots, left, right, nodes.curvature)
+    if bottom is not None:
+        k, at = bottom
+        nodes = units.nodes([at])
+        left, right = _cleared(nodes.left, nodes.right, nodes.rounding)
+        left[k] = right[k] = 0.0
+    here = lowest(left, right)
+    value = float(units.value(nodes.knots[here]))
+    values = integrated(nodes.knots, left, right, here, value)
+    return merged(Shape(nodes.knots, values, left, right, nodes.curvature))
+
+
+def _read(knots: ArrayLike, pieces: ArrayLike) -> tuple[Vector, NDArray[np.float64]]:
+    t = np.array(knots, dtype=np.float64)
+    abc = np.array(pieces, dtype=np.float64)
+    if t.ndim != 1:
+        raise ValueError(f"knots must be one-dimensional, got shape {t.shape}.")
+    if abc.ndim != 2 or abc.shape[1] != 3:
+        raise ValueError(f"pieces must be rows (a, b, c), got shape {abc.shape}.")
+    if abc.shape[0] != t.size + 1:
+        raise ValueError(
+            f"{t.size} knots bound {t.size + 1} pieces, but pieces has {abc.shape[0]} rows."
+        )
+    if not np.isfinite(t).all():
+        k = int(np.argmin(np.isfinite(t)))
+        raise ValueError(f"knots[{k}] is {t[k]}; knots must be finite.")
+    if not np.isfinite(abc).all():
+        k = int(np.argmin(np.isfinite(abc).all(axis=1)))
+        raise ValueError(f"pieces[{k}] is {_text(abc[k])}; coefficients must be finite.")
+    if not (np.diff(t) > 0).all():
+        k = int(np.argmin(np.diff(t) > 0))
+        raise ValueError(
+            f"knots must increase strictly, but knots[{k}]={t[k]} is followed by "
+            f"knots[{k + 1}]={t[k + 1]}."
+        )
+    a = abc[:, 0]
+    falls = a < -ROUNDING * np.abs(a).max()
+    if falls.any():
+        k = int(np.argmax(falls))
+        low = f"knots[{k - 1}]={t[k - 1]}" if k > 0 else "-infinity"
+        high = f"knots[{k}]={t[k]}" if k < t.size else "infinity"
+        raise ValueError(
+            f"Not convex between {low} and {high}: pieces[{k}]={_text(abc[k])} has the negative "
+            f"quadratic coefficient {a[k]}."
+        )
+    abc[:, 0] = np.maximum(a, 0.0)
+    return t, abc
+
+
+def _slopes(t: Vector, abc: NDArray[np.float64]) -> tuple[Vector, Vector]:
+    """Slopes on both sides of each knot, after checking that values meet and slopes rise."""
+    before, after = abc[:-1], abc[1:]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = _at(before, t), _at(after, t)
+        terms = np.maximum(_terms(before, t), _terms(after, t))
+    if not np.isfinite(terms).all():
+        k = int(np.argmin(np.isfinite(terms)))
+        raise ValueError(f"knots[{k}]={t[k]}: the pieces beside it overflow there.")
+    inherited = INHERITED * _beside(_terms, t, abc)
+    broken = np.abs(values[1] - values[0]) > np.maximum(ERROR * terms, inherited)
+    if broken.any():
+        k = int(np.argmax(broken))
+        raise ValueError(
+            f"Not continuous at knots[{k}]={t[k]}: pieces[{k}]={_text(before[k])} gives "
+            f"{values[0][k]} and pieces[{k + 1}]={_text(after[k])} gives {values[1][k]}."
+        )
+    left, right = (2.0 * p[:, 0] * t + p[:, 1] for p in (before, after))
+    left_terms, right_terms = _slope_terms(before, t), _slope_terms(after, t)
+    terms = np.maximum(left_terms, right_terms)
+    inherited = INHERITED * _beside(_slope_terms, t, abc)
+    falls = left - right > np.maximum(ERROR * terms, inherited)
+    if falls.any():
+        k = int(np.argmax(falls))
+        raise ValueError(
+            f"Not convex at knots[{k}]={t[k]}: the slope falls from {left[k]} on "
+            f"pieces[{k}]={_text(before[k])} to {right[k]} on pieces[{k + 1}]={_text(after[k])}."
+        )
+    left, right = _cleared(left, right, np.stack([left_terms, right_terms]))
+    smooth = right - left <= np.maximum(ROUNDING * terms, inherited)
+    # At a smooth joint trust the side that added the smaller terms, above all a straight one.
+    use_left = (before[:, 0] == 0) | ((after[:, 0] != 0) & (left_terms <= right_terms))
+    shared = np.where(use_left, left, right)
+    return np.where(smooth, shared, left), np.where(smooth, shared, right)
+
+
+def _cleared(left: Vector, right: Vector, terms: NDArray[np.float64]) -> tuple[Vector, Vector]:
+    """Set slopes that are nothing but rounding of ``terms`` to zero."""
+    bounds = ROUNDING * np.broadcast_to(terms, (2, left.size))
+    return (
+        np.where(np.abs(left) <= bounds[0], 0.0, left),
+        np.where(np.abs(right) <= bounds[1], 0.0, right),
+    )
+
+
+def _beside(terms: Callable[[Any, Any], Any], t: Vector, abc: NDArray[np.float64]) -> Vector:
+    """Largest terms of the two pieces that meet in each knot, at their other ends."""
+    before = terms(abc[:-1], np.append(t[:1], t[:-1]))
+    after = terms(abc[1:], np.append(t[1:], t[-1:]))
+    return np.maximum(before, after)
+
+
+def _slope_terms(abc: NDArray[np.float64], t: Any) -> Any:
+    return 2.0 * np.abs(abc[..., 0] * t) + np.abs(abc[..., 1])
+
+
+def _at(abc: NDArray[np.float64], t: Any) -> Any:
+    return (abc[..., 0] * t + abc[..., 1]) * t + abc[..., 2]
+
+
+def _terms(abc: NDArray[np.float64], t: Any) -> Any:
+    return _at(np.abs(abc), np.abs(t))
+
+
+def _text(row: NDArray[np.float64]) -> str:
+    return "(" + ", ".join(repr(float(x)) for x in row) + ")"

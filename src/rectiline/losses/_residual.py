@@ -1,0 +1,191 @@
+"""Losses of the residual t = y - z, for regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._base import Loss
+from ._curve import PLQCurve
+from ._parameters import fraction, nonnegative, positive
+
+
+@dataclass(frozen=True)
+class Absolute(Loss):
+    """The absolute error, ``|t|``: its fit is a median.
+
+    Examples
+    --------
+    >>> from rectiline.losses import Absolute
+    >>> Absolute().value([1.0, 2.0], [3.0, 2.0])
+    array([2., 0.])
+    """
+
+    of = "residual"
+    name = "absolute"
+
+    def _make_curve(self) -> PLQCurve:
+        return PLQCurve([0.0], [0.0], [-1.0], [1.0], [0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """The loss of support vector regression, ``max(|t| - epsilon, 0)``.
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        Errors up to this size, >= 0, cost nothing.
+
+    Examples
+    --------
+    >>> from rectiline.losses import EpsilonInsensitive
+    >>> EpsilonInsensitive(epsilon=0.5).value(0.0, [-2.0, 0.25, 1.0])
+    array([1.5, 0. , 0.5])
+    """
+
+    epsilon: float = 0.1
+    of = "residual"
+    name = "epsilon_insensitive"
+
+    def __post_init__(self) -> None:
+        epsilon = nonnegative("EpsilonInsensitive", "epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", epsilon)
+
+    def _make_curve(self) -> PLQCurve:
+        e = self.epsilon
+        if e == 0:
+            return Absolute().curve
+        return PLQCurve([-e, e], [0.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class SquaredEpsilonInsensitive(Loss):
+    """The squared epsilon-insensitive loss, ``max(|t| - epsilon, 0)^2``.
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        Errors up to this size, >= 0, cost nothing.
+
+    Examples
+    --------
+    >>> from rectiline.losses import SquaredEpsilonInsensitive
+    >>> SquaredEpsilonInsensitive(epsilon=0.5).value(0.0, [-2.0, 0.25, 1.0])
+    array([2.25, 0.  , 0.25])
+    """
+
+    epsilon: float = 0.1
+    of = "residual"
+    name = "squared_epsilon_insensitive"
+
+    def __post_init__(self) -> None:
+        epsilon = nonnegative("SquaredEpsilonInsensitive", "epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", epsilon)
+
+    def _make_curve(self) -> PLQCurve:
+        e = self.epsilon
+        if e == 0:
+            return PLQCurve([0.0], [0.0], [0.0], [0.0], [2.0, 2.0])
+        zero = [0.0, 0.0]
+        return PLQCurve([-e, e], zero, zero, zero, [2.0, 0.0, 2.0])
+
+
+@dataclass(frozen=True)
+class Pinball(Loss):
+    """The check loss of quantile regression, ``q max(t, 0) + (1 - q) max(-t, 0)``.
+
+    Parameters
+    ----------
+    quantile : float, default 0.5
+        The quantile q to fit, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from rectiline.losses import Pinball
+    >>> Pinball(quantile=0.75).value([0.0, 0.0], [-2.0, 2.0])
+    array([1.5, 0.5])
+    """
+
+    quantile: float = 0.5
+    of = "residual"
+    name = "pinball"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantile", fraction("Pinball", "quantile", self.quantile))
+
+    def _make_curve(self) -> PLQCurve:
+        return PLQCurve([0.0], [0.0], [self.quantile - 1.0], [self.quantile], [0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """The Huber loss: ``t^2/2`` while ``|t| <= delta``, then ``delta (|t| - delta/2)``.
+
+    Parameters
+    ----------
+    delta : float, default 1.0
+        Where the loss becomes linear, > 0.
+
+    Examples
+    --------
+    >>> from rectiline.losses import Huber
+    >>> Huber(delta=2.0).value(0.0, [-1.0, 2.0, 5.0])
+    array([0.5, 2. , 8. ])
+    """
+
+    delta: float = 1.0
+    of = "residual"
+    name = "huber"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", positive("Huber", "delta", self.delta))
+
+    def _make_curve(self) -> PLQCurve:
+        d, top = self.delta, 0.5 * self.delta * self.delta
+        slopes = [-d, 0.0, d]
+        return PLQCurve([-d, 0.0, d], [top, 0.0, top], slopes, slopes, [0.0, 1.0, 1.0, 0.0])
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """Half the squared error, ``t^2/2``.
+
+    Examples
+    --------
+    >>> from rectiline.losses import SquaredError
+    >>> SquaredError().value([1.0, 2.0], [3.0, 2.0])
+    array([2., 0.])
+    """
+
+    of = "residual"
+    name = "squared_error"
+
+    def _make_curve(self) -> PLQCurve:
+        return PLQCurve([0.0], [0.0], [0.0], [0.0], [1.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Expectile(Loss):
+    """The asymmetric squared error, ``q max(t, 0)^2 / 2 + (1 - q) max(-t, 0)^2 / 2``.
+
+    Parameters
+    ----------
+    quantile : float, default 0.5
+        The level q of the expectile to fit, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from rectiline.losses import Expectile
+    >>> Expectile(quantile=0.75).value([0.0, 0.0], [-2.0, 2.0])
+    array([1.5, 0.5])
+    """
+
+    quantile: float = 0.5
+    of = "residual"
+    name = "expectile"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantile", fraction("Expectile", "quantile", self.quantile))
+
+    def _make_curve(self) -> PLQCurve:
+        return PLQCurve([0.0], [0.0], [0.0], [0.0], [1.0 - self.quantile, self.quantile])

@@ -1,0 +1,130 @@
+"""Check the targets ``y`` a user gave, and turn labels into signs.
+
+Checks name the loss, the argument, the first offending value and what is allowed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def as_vector(owner: str, y: ArrayLike) -> NDArray[Any]:
+    """Return ``y`` as a non-empty one-dimensional array of its own dtype."""
+    vector = np.asarray(y)
+    if vector.ndim != 1:
+        hint = " Use y.ravel()." if vector.ndim == 2 and 1 in vector.shape else ""
+        raise ValueError(
+            f"{owner}: y must be one-dimensional, with one entry for each sample, got shape "
+            f"{vector.shape}.{hint}"
+        )
+    if vector.size == 0:
+        raise ValueError(f"{owner}: y is empty; at least one sample is needed.")
+    return vector
+
+
+def as_numbers(owner: str, y: ArrayLike) -> Array:
+    """Return ``y``, of any shape, as finite float64 numbers."""
+    array = np.asarray(y)
+    if array.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in array.flat):
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            bad = next((v for v in array.flat if not _is_number(v)), None)
+            raise ValueError(f"{owner}: y must hold finite numbers, got {bad!r}.") from None
+    if array.dtype.kind not in "biuf":
+        first = array.flat[0] if array.size else ""
+        raise ValueError(
+            f"{owner}: y must hold finite numbers, got {_show(first)} (dtype {array.dtype})."
+        )
+    numbers = array.astype(np.float64)
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        at = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"{owner}: y must hold finite numbers, but {_place(at)} is {numbers[tuple(at)]}."
+        )
+    return numbers
+
+
+def two_labels(owner: str, y: NDArray[Any]) -> NDArray[Any]:
+    """Return the two distinct labels of ``y`` in increasing order."""
+    _check_labels(owner, y)
+    kind = y.dtype.kind
+    if kind in "biuf":  # the usual case, without sorting all of y
+        labels = np.array([y.min(), y.max()], dtype=y.dtype)
+        if labels[0] != labels[1] and ((y == labels[0]) | (y == labels[1])).all():
+            return labels
+    try:
+        labels = np.unique(y)
+    except TypeError:
+        types = sorted({type(v).__name__ for v in y.flat})
+        raise ValueError(
+            f"{owner}: the labels in y must be comparable, got the types {', '.join(types)}."
+        ) from None
+    if labels.size == 1:
+        raise ValueError(
+            f"{owner}: y has one class only, {_show(labels[0])}; a margin loss needs exactly two "
+            f"distinct labels."
+        )
+    if labels.size != 2:
+        shown = ", ".join(_show(v) for v in labels[:5]) + (", ..." if labels.size > 5 else "")
+        raise ValueError(
+            f"{owner}: y has {labels.size} distinct labels ({shown}); a margin loss needs exactly "
+            f"two."
+        )
+    return labels
+
+
+def as_signs(owner: str, y: ArrayLike) -> Array:
+    """Return -1 and +1 for ``y`` of any shape: signs already, or else two labels."""
+    array = np.asarray(y)
+    _check_labels(owner, array)
+    if array.dtype.kind in "iuf" and ((array == 1) | (array == -1)).all():
+        return array.astype(np.float64)
+    labels = two_labels(owner, array)
+    return np.where(array == labels[1], 1.0, -1.0)
+
+
+def _check_labels(owner: str, y: NDArray[Any]) -> None:
+    kind = y.dtype.kind
+    if kind not in "biufOUST":
+        raise ValueError(
+            f"{owner}: y must hold labels (numbers, booleans or strings), got dtype {y.dtype}."
+        )
+    if kind == "f" and not np.isfinite(y).all():
+        at = np.argwhere(~np.isfinite(y))[0]
+        raise ValueError(f"{owner}: {_place(at)} is {y[tuple(at)]}; labels must be finite.")
+    if kind == "O":
+        for k, label in enumerate(y.flat):
+            if _is_missing(label):
+                raise ValueError(f"{owner}: y[{k}] is {label!r}; labels must not be missing.")
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label) or label in (np.inf, -np.inf)
+    except (TypeError, ValueError):  # such as pandas.NA, which refuses to be compared
+        return True
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _place(at: NDArray[np.intp]) -> str:
+    return f"y[{', '.join(str(i) for i in at)}]" if at.size else "y"
+
+
+def _show(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

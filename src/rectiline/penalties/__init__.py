@@ -1,0 +1,22 @@
+"""What the coefficients pay: norms, their dual balls, their proximal steps and their pricing."""
+
+from rectiline.penalties._atom import Atom
+from rectiline.penalties._base import Penalty
+from rectiline.penalties._elastic_net import ElasticNet
+from rectiline.penalties._group_linf import GroupLinf
+from rectiline.penalties._l1 import L1
+from rectiline.penalties._ridge import Ridge
+from rectiline.penalties._shared_subspace import SharedSubspace, Subspace
+from rectiline.penalties._slope import Slope
+
+__all__ = [
+    "L1",
+    "Atom",
+    "ElasticNet",
+    "GroupLinf",
+    "Penalty",
+    "Ridge",
+    "SharedSubspace",
+    "Slope",
+    "Subspace",
+]

@@ -1,0 +1,184 @@
+"""What every penalty can do: its value, its dual ball, its proximal step and its pricing.
+
+A penalty is a convex function Omega with Omega(0) = 0 that never falls away from 0. Its conjugate
+Omega*(q) = sup_b q'b - Omega(b) enters the dual of every problem. For a norm the conjugate is 0 on
+the dual ball and infinite outside it, so a certificate needs to know the ball; `dual_norm` measures
+it, `shrink_factor` brings a point into it and `price` says which directions leave it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.penalties._atom import Atom
+from rectiline.penalties._checks import shown
+
+Vector = NDArray[np.float64]
+
+# A point whose dual norm is 1 up to this much counts as inside the ball: it is the rounding of the
+# sums behind q, far below any tolerance that a solver is asked for.
+ROUNDING = 1e-12
+
+
+class Penalty(ABC):
+    """Charge coefficients for being away from zero.
+
+    Penalties are immutable. Two of them are equal when they charge every coefficient vector the
+    same by the same rule; they can be hashed, pickled and copied.
+
+    Attributes
+    ----------
+    strength : float
+        The main multiplier of the penalty; `with_strength` replaces it.
+    """
+
+    strength: float
+
+    # ---- the function and its dual ball ------------------------------------------------------
+
+    @abstractmethod
+    def value(self, coef: ArrayLike) -> float:
+        """Return Omega(coef)."""
+
+    @abstractmethod
+    def dual_norm(self, q: ArrayLike) -> float:
+        """Return the smallest t >= 0 for which q lies in t times the domain of the conjugate.
+
+        At most 1 means dual feasible. It is the dual norm if the penalty is a norm, 0 if the
+        conjugate is finite everywhere, and infinity if no multiple of q is dual feasible, as when
+        a column that pays nothing has q != 0.
+        """
+
+    def conjugate(self, q: ArrayLike) -> float:
+        """Return Omega*(q) = sup_b q'b - Omega(b); infinity where q is dual infeasible."""
+        return 0.0 if self.dual_norm(q) <= 1.0 + ROUNDING else math.inf
+
+    @abstractmethod
+    def fenchel_young(self, coef: ArrayLike, q: ArrayLike) -> float:
+        """Return Omega(coef) + Omega*(q) - q'coef as a sum of terms that are never negative.
+
+        The sum of the three numbers cancels when the pair is nearly optimal, and may then come
+        out negative; this form keeps its relative accuracy. It is 0 exactly when ``coef``
+        maximises q'b - Omega(b).
+        """
+
+    def shrink_factor(self, q: ArrayLike) -> float:
+        """Return the largest s in [0, 1] for which s*q is dual feasible.
+
+        It is 0 only if nothing but 0 is feasible in the direction of q. The result is rounded
+        down, so that ``dual_norm(s * q) <= 1`` holds in floating point too.
+        """
+        point = self._point(q, "q")
+        norm = self.dual_norm(point)
+        if norm <= 1.0:
+            return 1.0
+        if not norm < math.inf:
+            return 0.0
+        factor, backoff = 1.0 / norm, np.finfo(np.float64).eps
+        while self.dual_norm(factor * point) > 1.0:
+            factor *= 1.0 - backoff
+            backoff *= 2.0
+        return factor
+
+    @abstractmethod
+    def prox(self, v: ArrayLike, step: float) -> Vector:
+        """Return the minimiser of Omega(b) + |b - v|^2 / (2 step), for a step > 0."""
+
+    @abstractmethod
+    def price(self, q: ArrayLike, k: int = 1) -> list[Atom]:
+        """Return up to k atoms with a positive excess, worst first.
+
+        The list is empty exactly when b = 0 maximises q'b - Omega(b); for a norm, exactly when q
+        is dual feasible.
+        """
+
+    # ---- the shape ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def check(self, n_features: int) -> None:
+        """Raise ValueError if the penalty is made for another number of columns."""
+
+    def separable(self, n_features: int) -> tuple[Vector, Vector] | None:
+        """Return (rho, l1) with Omega(b) = sum_j rho_j/2 b_j^2 + l1_j |b_j|, or None if not so."""
+        self.check(n_features)
+        return None
+
+    def free_columns(self, n_features: int) -> NDArray[np.bool_]:
+        """Return which columns pay nothing: their entry of q must be zero to be dual feasible."""
+        self.check(n_features)
+        return np.full(n_features, self.is_zero)
+
+    @property
+    @abstractmethod
+    def is_zero(self) -> bool:
+        """Whether the penalty charges nothing, whatever the coefficients."""
+
+    @abstractmethod
+    def with_strength(self, strength: float) -> Penalty:
+        """Return the same penalty, scaled as a whole to another main strength."""
+
+    # ---- a value among values ----------------------------------------------------------------
+
+    @abstractmethod
+    def _arguments(self) -> Mapping[str, Any]:
+        """Return the arguments that make this penalty again: representation, equality, pickling."""
+
+    def _key(self) -> tuple[object, ...]:
+        parts = self._arguments().values()
+        return tuple(p.tobytes() if isinstance(p, np.ndarray) else p for p in parts)
+
+    def _set(self, **fields: object) -> None:
+        self.__dict__.update(fields)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"{type(self).__name__} is immutable: make a new one instead of setting {name!r}."
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable: {name!r} cannot be deleted.")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Penalty):
+            return NotImplemented
+        return type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *self._key()))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(
+            f"{name}={shown(value)}"
+            for name, value in self._arguments().items()
+            if value is not None
+        )
+        return f"{type(self).__name__}({inside})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that arrays come back read-only and derived ones are rebuilt.
+        return _rebuild, (type(self), dict(self._arguments()))
+
+    # ---- checks of what the methods are given ------------------------------------------------
+
+    def _point(self, values: ArrayLike, name: str) -> Vector:
+        """Return ``values`` as a float64 vector that fits the penalty."""
+        point = np.asarray(values, dtype=np.float64)
+        if point.ndim != 1:
+            raise ValueError(f"{name} must be a vector, got shape {point.shape}.")
+        self.check(point.size)
+        return point
+
+    def _step(self, step: float) -> float:
+        if not 0.0 < step < math.inf:
+            raise ValueError(f"step={step!r}: step must be a finite number > 0.")
+        return float(step)
+
+
+def _rebuild(kind: type[Penalty], arguments: dict[str, Any]) -> Penalty:
+    return kind(**arguments)

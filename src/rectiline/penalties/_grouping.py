@@ -1,0 +1,125 @@
+"""Read groups of columns, given as one label per column or as a list of index lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from reprlib import repr as brief
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Hold disjoint groups one after the other: group g is ``columns[starts[g]:starts[g+1]]``.
+
+    Columns increase within a group, and groups are in the order of their first column, so that
+    the same groups always read the same, however they were given.
+    """
+
+    columns: Indices
+    starts: Indices
+    sizes: Indices
+    width: int | None  # number of columns of X, where the labels tell it
+
+    def members(self, group: int) -> Indices:
+        """Return the columns of one group."""
+        start = self.starts[group]
+        return self.columns[start : start + self.sizes[group]]
+
+
+def read_groups(groups: Any) -> tuple[Grouping, object]:
+    """Return the groups, and what was given in a form that nobody can change.
+
+    Raises
+    ------
+    TypeError
+        If the labels are neither all integers nor all strings, or an index is not an integer.
+    ValueError
+        If there is no group, a group is empty, or a column is negative or in two groups.
+    """
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(
+            f"GroupLinf(groups={brief(groups)}): groups must be one label per column or a list of "
+            "index lists."
+        )
+    given = list(groups)
+    if not given:
+        raise ValueError("GroupLinf(groups=[]): there must be at least one group.")
+    if any(_is_collection(entry) for entry in given):
+        members = [_indices(entry, position) for position, entry in enumerate(given)]
+        owner = np.repeat(np.arange(len(members)), [m.size for m in members])
+        grouping = _arrange(np.concatenate(members), owner, None)
+        return grouping, tuple(tuple(m.tolist()) for m in members)
+    labels = _labels(given)
+    _, owner = np.unique(labels, return_inverse=True)
+    return _arrange(np.arange(labels.size), owner.reshape(-1), labels.size), labels
+
+
+def _is_collection(entry: object) -> bool:
+    return isinstance(entry, Iterable) and not isinstance(entry, str)
+
+
+def _labels(entries: list[Any]) -> NDArray[Any]:
+    # Mixed kinds would be turned into strings silently, and 1 would then equal "1".
+    for kind in (str, bool | np.bool_, int | np.integer):
+        if all(isinstance(entry, kind) for entry in entries):
+            labels = np.array(entries)
+            labels.flags.writeable = False
+            return labels
+    at, odd = next(
+        ((j, e) for j, e in enumerate(entries) if not isinstance(e, str | int | np.integer)),
+        (0, entries[0]),
+    )
+    raise TypeError(
+        f"GroupLinf: groups[{at}] = {odd!r}, but labels must be all integers or all strings. To "
+        "leave columns out of every group, give a list of index lists."
+    )
+
+
+def _indices(entry: Any, position: int) -> Indices:
+    if not _is_collection(entry):
+        raise TypeError(
+            f"GroupLinf: groups[{position}] = {brief(entry)}, but other groups are lists of column "
+            "indices: give a list here too."
+        )
+    found = np.array(list(entry))
+    if found.size == 0:
+        raise ValueError(f"GroupLinf: groups[{position}] is empty; give it a column or drop it.")
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise TypeError(
+            f"GroupLinf: groups[{position}] = {brief(entry)}, but a group is a list of integers."
+        )
+    if found.min() < 0:
+        raise ValueError(
+            f"GroupLinf: groups[{position}] holds column {found.min()}; columns count from 0."
+        )
+    return found.astype(np.intp)
+
+
+def _arrange(columns: Indices, owner: Indices, width: int | None) -> Grouping:
+    by_column = np.argsort(columns, kind="stable")
+    again = np.flatnonzero(np.diff(columns[by_column]) == 0)
+    if again.size:
+        column = columns[by_column[again[0]]]
+        first, second = owner[by_column[again[0]]], owner[by_column[again[0] + 1]]
+        if first == second:
+            raise ValueError(f"GroupLinf: column {column} is listed twice in groups[{first}].")
+        raise ValueError(
+            f"GroupLinf: column {column} is in groups[{first}] and in groups[{second}]; "
+            "groups must not overlap."
+        )
+    first_column = np.full(owner.max() + 1, columns.max() + 1)
+    np.minimum.at(first_column, owner, columns)
+    rank = np.argsort(np.argsort(first_column))[owner]
+    order = np.lexsort((columns, rank))
+    sizes = np.bincount(rank)
+    starts = np.cumsum(sizes) - sizes
+    arranged = columns[order]
+    for array in (arranged, starts, sizes):
+        array.flags.writeable = False
+    return Grouping(arranged, starts, sizes, width)

@@ -1,0 +1,240 @@
+"""The penalty that pulls the coefficients of many tasks into one subspace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.penalties._atom import Atom
+from rectiline.penalties._base import Penalty, Vector
+from rectiline.penalties._checks import nonnegative, positive_integer
+from rectiline.penalties._spectrum import weights_by_sorting
+
+Matrix = NDArray[np.float64]
+
+__all__ = ["SharedSubspace", "Subspace"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subspace:
+    """A soft projector ``M = P diag(g) P'``: columns of `basis` with `weights` in [0, 1].
+
+    Directions of weight 0 need not be listed. ``eta I + M`` is what the tasks share.
+    """
+
+    basis: Matrix  # (d, r), orthonormal columns
+    weights: Vector  # (r,)
+
+    def times(self, U: Matrix, eta: float, power: float = 1.0) -> Matrix:
+        """Return ``(eta I + M)**power @ U``."""
+        base = eta**power
+        change = (eta + self.weights) ** power - base
+        image: Matrix = self.basis @ ((change * (self.basis.T @ U).T).T)
+        return base * U + image
+
+    def quadratic(self, U: Matrix) -> float:
+        """Return ``tr(U' M U)``."""
+        inside = self.basis.T @ U
+        return float(np.sum((self.weights * (inside * inside).T).T))
+
+
+class SharedSubspace(Penalty):
+    """Charge the coefficients ``U`` (one column per task) for leaving a common subspace.
+
+    With the singular values ``s_i`` of ``U``, ``eta = beta/alpha`` and ``c = alpha eta (1 + eta)``::
+
+        Omega(U) = c min { sum_i s_i^2 / (eta + g_i) : sum g_i <= shared_dim, 0 <= g_i <= 1 }
+
+    It is the convex relaxation of ``alpha |U - Theta'V|^2 + beta |U|^2`` over all subspaces ``Theta`` of
+    dimension `shared_dim`: coefficients inside the subspace pay ``beta |u|^2``, outside
+    ``(alpha + beta) |u|^2``. Omega is differentiable with a Lipschitz constant ``2 (alpha + beta)``.
+    Its conjugate needs no search:
+    ``Omega*(Q) = (eta |Q|^2 + sum of the shared_dim largest squared singular values) / (4 c)``.
+
+    Methods take a (d, n_tasks) matrix; a vector is the coefficients of one task, which just pays
+    ``beta |u|^2``.
+
+    Parameters
+    ----------
+    shared_dim : int, default=1
+        Dimension h of the subspace, >= 1.
+    alpha : float, default=1.0
+        Cost of being outside, > 0.
+    beta : float, default=0.1
+        Cost of every coefficient, > 0.
+
+    Examples
+    --------
+    Two tasks on one line pay `beta` only:
+
+    >>> import numpy as np
+    >>> from rectiline.penalties import SharedSubspace
+    >>> penalty = SharedSubspace(shared_dim=1, alpha=1.0, beta=1.0)
+    >>> penalty.value(np.array([[1.0, 2.0], [0.0, 0.0]]))
+    5.0
+    """
+
+    def __init__(self, shared_dim: int = 1, alpha: float = 1.0, beta: float = 0.1) -> None:
+        owner = "SharedSubspace"
+        dim = positive_integer(owner, "shared_dim", shared_dim)
+        parts = {"alpha": nonnegative(owner, "alpha", alpha), "beta": nonnegative(owner, "beta", beta)}
+        if (parts["alpha"] == 0.0) != (parts["beta"] == 0.0):
+            name = "alpha" if parts["alpha"] == 0.0 else "beta"
+            raise ValueError(f"{owner}({name}=0.0): {name} must be > 0.")
+        eta = parts["beta"] / parts["alpha"] if parts["alpha"] else 1.0
+        if not 0.0 < eta < math.inf:
+            raise ValueError(
+                f"{owner}(alpha={parts['alpha']!r}, beta={parts['beta']!r}): the ratio beta/alpha "
+                "must be a positive finite number."
+            )
+        self._set(shared_dim=dim, eta=eta, strength=parts["alpha"], **parts)
+
+    shared_dim: int
+    alpha: float
+    beta: float
+    eta: float
+
+    @property
+    def scale(self) -> float:
+        """The factor ``c = alpha eta (1 + eta)``."""
+        return self.alpha * self.eta * (1.0 + self.eta)
+
+    # ---- the subspace ------------------------------------------------------------------------
+
+    def subspace(self, coef: ArrayLike) -> Subspace:
+        """Return the soft projector M that attains the minimum for these coefficients."""
+        U = self._matrix(coef, "coef")
+        basis, sizes, _ = np.linalg.svd(U, full_matrices=False)
+        weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
+        kept = weights > 0
+        return Subspace(np.ascontiguousarray(basis[:, kept]), weights[kept])
+
+    def gradient(self, coef: ArrayLike, subspace: Subspace | None = None) -> Matrix:
+        """Return ``2 c (eta I + M)^-1 U``, the derivative of the value."""
+        U = self._matrix(coef, "coef")
+        space = self.subspace(U) if subspace is None else subspace
+        slope: Matrix = 2.0 * self.scale * space.times(U, self.eta, -1.0)
+        return slope.reshape(np.shape(coef))
+
+    @property
+    def lipschitz(self) -> float:
+        """Lipschitz constant of the gradient."""
+        return 2.0 * (self.alpha + self.beta)
+
+    # ---- the function and its dual -----------------------------------------------------------
+
+    def value(self, coef: ArrayLike) -> float:
+        """Return Omega(U)."""
+        if self.is_zero:
+            return 0.0
+        sizes = np.linalg.svd(self._matrix(coef, "coef"), compute_uv=False)
+        weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
+        return float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
+
+    def conjugate(self, q: ArrayLike) -> float:
+        """Return Omega*(Q)."""
+        if self.is_zero:
+            return super().conjugate(q)
+        squares = np.linalg.svd(self._matrix(q, "q"), compute_uv=False) ** 2
+        total = self.eta * np.sum(squares) + np.sum(squares[: self.shared_dim])
+        return float(total / (4.0 * self.scale))
+
+    def fenchel_young(
+        self, coef: ArrayLike, q: ArrayLike, subspace: Subspace | None = None
+    ) -> float:
+        """Return Omega(U) + Omega*(Q) - <Q, U> as a sum of terms that are never negative.
+
+        With M optimal for U the three terms are, exactly,
+        ``|(eta I + M)^(1/2) (Q - 2c (eta I + M)^-1 U)|^2 / 4c`` plus how much
+        ``tr(Q'MQ) / 4c`` falls short of its maximum over all subspaces. `subspace` may be passed
+        when it is known.
+        """
+        U, Q = self._matrix(coef, "coef"), self._matrix(q, "q")
+        if self.is_zero:
+            return 0.0 if not Q.any() else math.inf
+        space = self.subspace(U) if subspace is None else subspace
+        miss = space.times(Q - self.gradient(U, space), self.eta, 0.5)
+        vectors, sizes, _ = np.linalg.svd(Q, full_matrices=False)
+        h, squares = self.shared_dim, sizes**2
+        # Share of each direction of Q in M; the rest of the budget may lie where Q is zero.
+        inside = (vectors.T @ space.basis) ** 2 @ space.weights
+        edge = squares[h - 1] if h <= squares.size else 0.0
+        short = np.sum((squares[:h] - edge) * np.maximum(1.0 - inside[:h], 0.0))
+        short += np.sum((edge - squares[h:]) * inside[h:])
+        short += edge * max(h - float(np.sum(inside)), 0.0)
+        return float((np.sum(miss * miss) + short) / (4.0 * self.scale))
+
+    def dual_norm(self, q: ArrayLike) -> float:
+        """Return 0: every dual point is feasible."""
+        Q = self._matrix(q, "q")
+        return math.inf if self.is_zero and Q.any() else 0.0
+
+    def prox(self, v: ArrayLike, step: float) -> Vector:
+        """Return the minimiser of Omega(U) + |U - V|^2 / (2 step).
+
+        For fixed M it is ``(eta I + M) (eta' I + M)^-1 V`` with ``eta' = eta + 2 c step``, and the
+        best M is that of the same search with eta' in place of eta.
+        """
+        V, step = self._matrix(v, "v"), self._step(step)
+        soft = 2.0 * self.scale * step
+        left, sizes, right = np.linalg.svd(V, full_matrices=False)
+        weights = weights_by_sorting(sizes, self.eta + soft, self.shared_dim)
+        kept = sizes * ((self.eta + weights) / (self.eta + soft + weights))
+        return np.asarray((left * kept) @ right + 0.0).reshape(np.shape(v))
+
+    def price(self, q: ArrayLike, k: int = 1) -> list[Atom]:
+        """Return up to k entries with the largest ``|q|``; every one has a positive excess."""
+        k = positive_integer("price", "k", k)
+        flat = self._matrix(q, "q").ravel()
+        worst = np.argsort(-np.abs(flat), kind="stable")[:k]
+        return [
+            Atom(np.array([j]), np.sign(flat[[j]]), 0.0, float(abs(flat[j])))
+            for j in worst
+            if flat[j] != 0.0
+        ]
+
+    # ---- the shape ---------------------------------------------------------------------------
+
+    def check(self, n_features: int) -> None:
+        """Raise ValueError if there are fewer columns than shared dimensions."""
+        if n_features < self.shared_dim:
+            raise ValueError(
+                f"SharedSubspace(shared_dim={self.shared_dim}): shared_dim must be at most the "
+                f"number of features, {n_features}."
+            )
+
+    def separable(self, n_features: int) -> tuple[Vector, Vector]:
+        """Return (rho, l1) for a single task, whose coefficients pay ``beta |u|^2``."""
+        self.check(n_features)
+        return np.full(n_features, 2.0 * self.beta), np.zeros(n_features)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether both strengths are 0."""
+        return self.alpha == 0.0
+
+    def with_strength(self, strength: float) -> SharedSubspace:
+        """Return the penalty with alpha = `strength` and the same ratio beta/alpha."""
+        strength = nonnegative("SharedSubspace", "strength", strength)
+        return SharedSubspace(self.shared_dim, strength, strength * self.eta)
+
+    def _arguments(self) -> Mapping[str, Any]:
+        return {"shared_dim": self.shared_dim, "alpha": self.alpha, "beta": self.beta}
+
+    def _matrix(self, values: ArrayLike, name: str) -> Matrix:
+        """Return `values` as a (d, n_tasks) matrix."""
+        matrix = np.asarray(values, dtype=np.float64)
+        if matrix.ndim == 1:
+            matrix = matrix[:, None]
+        if matrix.ndim != 2:
+            raise ValueError(
+                f"{name} must be a (n_features, n_tasks) matrix or a vector, got shape "
+                f"{matrix.shape}."
+            )
+        self.check(matrix.shape[0])
+        return matrix

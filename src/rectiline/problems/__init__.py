@@ -1,0 +1,6 @@
+"""The convex program and what can be proved about a point."""
+
+from rectiline.problems._certificate import Certificate, DualPoint, InfeasibilityCertificate
+from rectiline.problems._problem import Problem
+
+__all__ = ["Certificate", "DualPoint", "InfeasibilityCertificate", "Problem"]

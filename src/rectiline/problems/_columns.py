@@ -1,0 +1,80 @@
+"""What the coefficients pay, column by column, and its conjugate.
+
+``h_j(b) = rho_j/2 b**2 + l1_j |b|`` on ``[lower_j, upper_j]``, infinite outside. With bounds inside
+the column function, ridge, elastic net, L1 and boxes need no dual variables of their own.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Columns"]
+
+
+class Columns:
+    """Separable column functions given by four arrays of length d."""
+
+    def __init__(self, rho: Vector, l1: Vector, lower: Vector, upper: Vector) -> None:
+        self.rho, self.l1, self.lower, self.upper = (
+            np.ascontiguousarray(v, dtype=np.float64) for v in (rho, l1, lower, upper)
+        )
+        self.has_l1 = bool((self.l1 > 0).any())
+        self.has_bounds = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+        self.strongly_convex = bool((self.rho > 0).all())
+
+    @cached_property
+    def core(self) -> _core.ColumnFunctions:
+        """The same arrays for the compiled loops."""
+        return _core.ColumnFunctions(self.rho, self.l1, self.lower, self.upper)
+
+    @cached_property
+    def dual_range(self) -> tuple[Vector, Vector]:
+        """Where each ``h_j*`` is finite."""
+        flat = self.rho == 0
+        low = np.where(flat & np.isneginf(self.lower), -self.l1, -np.inf)
+        high = np.where(flat & np.isposinf(self.upper), self.l1, np.inf)
+        return low, high
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Columns whose ``q_j`` must be zero."""
+        low, high = self.dual_range
+        return np.asarray((low == 0) & (high == 0))
+
+    def value(self, coef: Vector) -> float:
+        """Return the sum of ``h_j``, ignoring the bounds (violations are reported apart)."""
+        total = 0.5 * float(np.dot(self.rho * coef, coef))
+        return total + float(np.dot(self.l1, np.abs(coef))) if self.has_l1 else total
+
+    def minimiser(self, q: Vector) -> Vector:
+        """Return ``argmax_b q_j b - h_j(b)`` (a finite one; q inside the dual range)."""
+        shrunk = q - np.clip(q, -self.l1, self.l1) if self.has_l1 else q
+        curved = self.rho > 0
+        if self.strongly_convex:
+            b = shrunk / self.rho
+        else:
+            steep = np.where(shrunk > 0, self.upper, np.where(shrunk < 0, self.lower, 0.0))
+            steep = np.where(np.isfinite(steep), steep, 0.0)
+            b = np.where(curved, shrunk / np.where(curved, self.rho, 1.0), steep)
+        return np.clip(b, self.lower, self.upper) if self.has_bounds else b
+
+    def fenchel_young(self, coef: Vector, q: Vector) -> Vector:
+        """Return ``h_j(b_j) + h_j*(q_j) - q_j b_j``, each term from differences to the minimiser.
+
+        `q` must lie in the dual range, `coef` within the bounds.
+        """
+        best = self.minimiser(q)
+        move = coef - best
+        terms = 0.5 * self.rho * move * move
+        if self.has_l1 or self.has_bounds or not self.strongly_convex:
+            terms = terms - (q - self.rho * best) * move
+            if self.has_l1:
+                terms = terms + self.l1 * (np.abs(coef) - np.abs(best))
+        return np.maximum(terms, 0.0)

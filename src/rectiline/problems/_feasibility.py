@@ -1,0 +1,154 @@
+"""Whether any coefficients satisfy the constraints, with a proof when none do.
+
+The question involves the constraints and bounds alone, so it is a small linear program: the largest
+slack t with ``A b + c >= t`` (rows scaled to norm one). If its optimum is negative, its multipliers
+are a Farkas certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.optimize import linprog
+
+from rectiline.problems._certificate import InfeasibilityCertificate
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Feasibility", "check_feasibility"]
+
+_SLACK_CAP = 1.0  # the slack is bounded so that the program always has an optimum
+
+
+@dataclass(frozen=True, eq=False)
+class Feasibility:
+    """Outcome of the check: a feasible point well inside, or a proof that there is none."""
+
+    point: Vector | None
+    proof: InfeasibilityCertificate | None
+
+
+def check_feasibility(
+    A: NDArray[np.float64] | sp.csr_array,
+    c: Vector,
+    E: NDArray[np.float64] | sp.csr_array,
+    f: Vector,
+    lower: Vector,
+    upper: Vector,
+) -> Feasibility:
+    """Find a point with the largest slack, or multipliers that prove that none exists."""
+    start = np.clip(np.zeros(lower.size), lower, upper)
+    if (A @ start + c >= 0).all() and not f.size:
+        return Feasibility(start, None)
+    if (A @ start + c >= 0).all() and (E @ start + f == 0).all():
+        return Feasibility(start, None)
+    norms_a, norms_e = _row_norms(A), _row_norms(E)
+    for rows, constant, norms, kind in ((A, c, norms_a, "A"), (E, f, norms_e, "E")):
+        proof = _empty_row_proof(constant, norms, kind, c.size, f.size)
+        if proof is not None:
+            return Feasibility(None, proof)
+        del rows
+    return _largest_slack(A, c, E, f, lower, upper, norms_a, norms_e)
+
+
+def _row_norms(rows: NDArray[np.float64] | sp.csr_array) -> Vector:
+    squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
+    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
+
+
+def _empty_row_proof(
+    constant: Vector, norms: Vector, kind: str, m: int, k: int
+) -> InfeasibilityCertificate | None:
+    """A row of zeros with an unsatisfiable constant proves infeasibility on its own."""
+    bad = (norms == 0) & ((constant < 0) if kind == "A" else (constant != 0))
+    if not bad.any():
+        return None
+    row = int(np.argmax(bad))
+    inequality, equality = np.zeros(m), np.zeros(k)
+    if kind == "A":
+        inequality[row] = 1.0
+    else:
+        equality[row] = -np.sign(constant[row])
+    return InfeasibilityCertificate(inequality, equality, -abs(float(constant[row])), 0.0)
+
+
+def _largest_slack(
+    A: NDArray[np.float64] | sp.csr_array,
+    c: Vector,
+    E: NDArray[np.float64] | sp.csr_array,
+    f: Vector,
+    lower: Vector,
+    upper: Vector,
+    norms_a: Vector,
+    norms_e: Vector,
+) -> Feasibility:
+    d = lower.size
+    scale_a, scale_e = 1.0 / np.where(norms_a > 0, norms_a, 1.0), 1.0 / np.where(
+        norms_e > 0, norms_e, 1.0
+    )
+    rows_a = sp.csr_array(sp.diags_array(scale_a) @ sp.csr_array(A))
+    rows_e = sp.csr_array(sp.diags_array(scale_e) @ sp.csr_array(E))
+    # variables (b, t, s+, s-): maximise t - sum(s) with A b + c >= t, E b + f = s+ - s-, t <= cap
+    ones = np.ones((c.size, 1))
+    eye = sp.eye_array(f.size)
+    inequality = sp.hstack([-rows_a, ones, sp.csr_array((c.size, 2 * f.size))], format="csr")
+    equality = sp.hstack([rows_e, sp.csr_array((f.size, 1)), -eye, eye], format="csr")
+    cost = np.concatenate([np.zeros(d), [-1.0], np.full(2 * f.size, 10.0 * (1 + c.size))])
+    bounds = [
+        *zip(lower.tolist(), upper.tolist(), strict=True),
+        (None, _SLACK_CAP),
+        *[(0.0, None)] * (2 * f.size),
+    ]
+    result = linprog(
+        cost,
+        A_ub=inequality if c.size else None,
+        b_ub=c * scale_a if c.size else None,
+        A_eq=equality if f.size else None,
+        b_eq=-f * scale_e if f.size else None,
+        bounds=bounds,
+        method="highs",
+    )
+    if result.x is None:  # numerical trouble in the linear program: let the solver try
+        return Feasibility(None, None)
+    point = np.clip(result.x[:d], lower, upper)
+    xi = np.maximum(-np.asarray(result.ineqlin.marginals), 0.0) * scale_a if c.size else np.zeros(0)
+    nu = np.asarray(result.eqlin.marginals) * scale_e if f.size else np.zeros(0)
+    for sign in (1.0, -1.0):
+        proof = farkas(A, c, E, f, lower, upper, xi, sign * nu)
+        if proof is not None:
+            return Feasibility(None, proof)
+    return Feasibility(point, None)
+
+
+def farkas(
+    A: NDArray[np.float64] | sp.csr_array,
+    c: Vector,
+    E: NDArray[np.float64] | sp.csr_array,
+    f: Vector,
+    lower: Vector,
+    upper: Vector,
+    xi: Vector,
+    nu: Vector,
+) -> InfeasibilityCertificate | None:
+    """Return the certificate that the multipliers make, if they prove infeasibility.
+
+    ``sup over lower <= b <= upper of xi'(A b + c) + nu'(E b + f)`` must be negative.
+    """
+    row = A.T @ xi + E.T @ nu
+    size = abs(A).T @ np.abs(xi) + abs(E).T @ np.abs(nu)
+    rounding = 1e-11 * size
+    small = np.abs(row) <= rounding
+    bound = np.where(row > 0, upper, lower)
+    unbounded = ~np.isfinite(bound) & ~small
+    if unbounded.any():
+        return None
+    value = float(xi @ c + nu @ f + np.sum(row[~small] * bound[~small]))
+    magnitude = float(np.abs(xi) @ np.abs(c) + np.abs(nu) @ np.abs(f))
+    if not value < -1e-9 * max(magnitude, float(np.max(size, initial=0.0)) * 1e-3, 1e-300):
+        return None
+    open_small = small & ~np.isfinite(bound)
+    residual = float(np.max(np.abs(row[open_small]) / np.maximum(size[open_small], 1e-300), initial=0.0))
+    return InfeasibilityCertificate(xi, nu, value, residual)

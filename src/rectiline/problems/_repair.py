@@ -1,0 +1,134 @@
+"""Repairs: move a nearly feasible point to a feasible one, so that a gap becomes a proof.
+
+Dual. Columns without any cost (no penalty, an unpenalised intercept) demand that their entry of
+``q = A'xi + E'nu - X'g`` is zero. Samples strictly inside their boxes sit on a kink of the loss, where
+moving their multiplier is free, so corrections are least squares weighted by the squared distance to
+the box, clipped, and repeated.
+
+Primal. The coefficients move by the shortest step onto the rows that were ever violated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy import sparse as sp
+from scipy.sparse.linalg import lsqr
+
+from rectiline.backends import Design
+
+Vector = NDArray[np.float64]
+
+__all__ = ["balance_free_columns", "move_into_constraints"]
+
+_DUAL_ROUNDS = 25
+_PRIMAL_ROUNDS = 60
+_DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense
+
+
+def balance_free_columns(
+    design: Design,
+    columns: NDArray[np.intp],
+    intercept: bool,
+    sample: Vector,
+    low: Vector,
+    high: Vector,
+    target: Vector,
+) -> tuple[Vector, float]:
+    """Move `sample` inside ``[low, high]`` until ``X[:, columns]' sample == target``.
+
+    With `intercept` a column of ones is appended (and `target` has one entry more). Returns the moved
+    point and the largest leftover relative to the terms of its sum.
+    """
+    width = np.where(np.isfinite(high - low), high - low, np.maximum(np.abs(sample), 1e-300))
+    tiny = 1e-7 * width
+
+    def transposed(values: Vector) -> Vector:
+        image = design.tdot(values)[columns]
+        return np.append(image, values.sum()) if intercept else image
+
+    def forward(values: Vector) -> Vector:
+        full = np.zeros(design.n_features)
+        full[columns] = values[: columns.size]
+        z = design.dot(full)
+        return z + values[-1] if intercept else z
+
+    spread = design.column_squares()[columns]
+    if intercept:
+        spread = np.append(spread, design.n_samples)
+    level = np.sqrt(spread) * np.linalg.norm(sample) + np.abs(target) + 1e-300
+    best, best_left = sample, np.inf
+    for _ in range(_DUAL_ROUNDS):
+        residual = transposed(sample) - target
+        left = float(np.max(np.abs(residual) / level, initial=0.0))
+        if left < best_left:
+            best, best_left = sample, left
+        if left <= 1e-16:
+            break
+        room = np.minimum(sample - low, high - sample)
+        room = np.where(np.isfinite(room), room, np.maximum(np.abs(sample), width))
+        weight = np.minimum(room, 10 * width) ** 2 + tiny**2
+        gram = design.weighted_gram(weight, columns, intercept)
+        scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+        gram = gram / scale[:, None] / scale
+        gram[np.diag_indices_from(gram)] += 1e-14
+        try:
+            step = linalg.cho_solve(linalg.cho_factor(gram, lower=True), residual / scale) / scale
+        except linalg.LinAlgError:
+            step = np.linalg.lstsq(gram, residual / scale, rcond=None)[0] / scale
+        sample = np.clip(sample - weight * forward(step), low, high)
+    return best, best_left
+
+
+def move_into_constraints(
+    coef: Vector,
+    A: NDArray[np.float64] | sp.csr_array,
+    c: Vector,
+    E: NDArray[np.float64] | sp.csr_array,
+    f: Vector,
+    lower: Vector,
+    upper: Vector,
+) -> Vector:
+    """Return coefficients near `coef` that satisfy the constraints, as far as this method can.
+
+    Clipping to the bounds comes first; it is all there is to do without rows.
+    """
+    coef = np.clip(coef, lower, upper)
+    if c.size + f.size == 0:
+        return coef
+    active = np.zeros(c.size, dtype=bool)
+    fixed = np.zeros(coef.size, dtype=bool)  # columns that stay at a bound they ran into
+    best, best_violation = coef, np.inf
+    for _ in range(_PRIMAL_ROUNDS):
+        slack, miss = A @ coef + c, E @ coef + f
+        violation = max(
+            float(np.max(-slack, initial=0.0)), float(np.max(np.abs(miss), initial=0.0))
+        )
+        if violation < best_violation:
+            best, best_violation = coef, violation
+        # A hair more than needed: products rounded another way should not find a violation again.
+        hair = 4e-16 * (np.abs(c) + 1.0)
+        if violation <= 1e-16 or (violation <= float(hair.max(initial=0.0)) and not f.size):
+            break
+        active |= slack < 0
+        rows = [A[active], E] if f.size else [A[active]]
+        wanted = np.concatenate([(hair - slack)[active], -miss]) if f.size else (hair - slack)[active]
+        step = _least_norm(rows, wanted, ~fixed)
+        moved = np.clip(coef + step, lower, upper)
+        fixed |= moved != coef + step
+        coef = moved
+    return best
+
+
+def _least_norm(rows: list[object], wanted: Vector, movable: NDArray[np.bool_]) -> Vector:
+    """Return the shortest step with ``rows @ step = wanted`` that moves only `movable` columns."""
+    is_sparse = any(sp.issparse(part) for part in rows)
+    stacked = sp.vstack(rows, format="csr") if is_sparse else np.vstack(rows)  # type: ignore[arg-type]
+    step = np.zeros(movable.size)
+    if is_sparse and stacked.shape[0] * stacked.shape[1] > _DENSE_LIMIT:
+        step[movable] = lsqr(stacked[:, movable], wanted, atol=1e-15, btol=1e-15)[0]
+        return step
+    dense = stacked.toarray() if is_sparse else stacked
+    step[movable] = np.linalg.lstsq(dense[:, movable], wanted, rcond=1e-13)[0]
+    return step

@@ -1,0 +1,8 @@
+"""Canonical forms: what solvers see of a problem."""
+
+from rectiline.problems.forms._base import Form
+from rectiline.problems.forms._composite import CompositeForm
+from rectiline.problems.forms._linear_program import LinearProgramForm
+from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
+
+__all__ = ["CompositeForm", "Form", "FormPoint", "LinearProgramForm", "RectifiedForm"]

@@ -1,0 +1,203 @@
+"""The composite form: rows with a cost each plus a penalty that is known by its prox and dual ball.
+
+    min over b, b0   sum_i f_i(x_i'b + b0) + Omega(b)   subject to   R b + k >= 0 (or = 0)
+
+Omega need not be separable: GroupLinf and Slope live here, and so does everything separable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline.backends import Design
+from rectiline.penalties import L1, GroupLinf, Penalty, Slope
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems._columns import Columns
+from rectiline.problems._problem import Problem
+from rectiline.problems.forms._rectified import FormPoint
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["CompositeForm"]
+
+
+@dataclass(frozen=True, eq=False)
+class CompositeForm:
+    """What a solver that works with proximal steps or pricing needs."""
+
+    problem: Problem
+
+    @staticmethod
+    def accepts(problem: Problem) -> str | None:
+        """Return why the problem has no such form, or None if it has."""
+        return None
+
+    @classmethod
+    def apply(cls, problem: Problem) -> CompositeForm:
+        """Return the form of `problem`; nothing of the data is copied."""
+        reason = cls.accepts(problem)
+        if reason is not None:
+            raise ValueError(f"The problem has no such form: {reason}.")
+        return cls(problem)
+
+    # ---- the parts ----------------------------------------------------------------------------
+
+    @property
+    def design(self) -> Design:
+        """The data rows."""
+        return self.problem.design
+
+    @property
+    def rows(self) -> _core.RowFunctions:
+        """The cost of each data row."""
+        return self.problem.rows
+
+    @property
+    def columns(self) -> Columns:
+        """The cost of each column, where the penalty is separable."""
+        return self.problem.columns
+
+    @property
+    def weight(self) -> Vector:
+        """Sample weights."""
+        return self.problem.weight
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is a free intercept."""
+        return self.problem.fit_intercept
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the penalty charges each column on its own."""
+        return self.problem.is_separable
+
+    @property
+    def n_inequalities(self) -> int:
+        """Number of inequality rows; they come first."""
+        return int(self.problem.constraint_rows.c.size)
+
+    @property
+    def n_constraints(self) -> int:
+        """Number of constraint rows."""
+        rows = self.problem.constraint_rows
+        return int(rows.c.size + rows.f.size)
+
+    @property
+    def direction(self) -> Vector:
+        """The sign p_i in ``t_i = p_i z_i + o_i``, the argument of the loss."""
+        return self.problem._direction
+
+    @property
+    def offset(self) -> Vector:
+        """The offset o_i in ``t_i = p_i z_i + o_i``."""
+        return self.problem._offset
+
+    # ---- the loss -----------------------------------------------------------------------------
+
+    def row_prox(self, z: Vector, step: Vector | float) -> Vector:
+        """Return ``argmin_x f_i(x) + (x - z_i)^2 / (2 step_i)`` for every row."""
+        given = self.direction * z + self.offset
+        moved = self.problem.loss.curve.prox(given, step * self.weight)
+        return np.where(moved == given, z, self.direction * (moved - self.offset))
+
+    def best_intercept(self, z: Vector) -> float:
+        """Return an intercept that minimises the loss of the predictions ``z + intercept``."""
+        if not self.fit_intercept:
+            return 0.0
+        curve = self.problem.loss.curve
+        ends = self.direction * (curve.knots[:, None] - self.offset) - z
+        low, high = float(ends.min()), float(ends.max())
+
+        def slope(at: float) -> float:
+            return float(self.rows.slopes(z + at).sum())
+
+        for _ in range(200):  # knots beyond the ends cannot hold the minimiser of a falling line
+            if slope(low) <= 0.0 <= slope(high):
+                break
+            width = max(high - low, 1.0)
+            low, high = low - width, high + width
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            if slope(middle) > 0.0:
+                high = middle
+            else:
+                low = middle
+        return 0.5 * (low + high)
+
+    def is_curved(self) -> bool:
+        """Whether the loss has a quadratic piece."""
+        return bool(self.problem.loss.curve.curvature.any())
+
+    # ---- the penalty --------------------------------------------------------------------------
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """The penalty; L1 of strength 0 where there is none."""
+        return L1(0.0) if self.problem.penalty is None else self.problem.penalty
+
+    @cached_property
+    def groups(self) -> list[Indices] | None:
+        """The columns of each group of a grouped penalty."""
+        return list(self.penalty.groups) if isinstance(self.penalty, GroupLinf) else None
+
+    @cached_property
+    def sorted_strengths(self) -> Vector | None:
+        """The strengths of a sorted penalty."""
+        return self.penalty.strengths if isinstance(self.penalty, Slope) else None
+
+    @cached_property
+    def free_columns(self) -> Indices:
+        """Columns that cost nothing: q must be zero there."""
+        return cast(Indices, self.problem._free_columns)
+
+    def shrink_factor(self, q: Vector) -> float:
+        """Return the largest share of q that lies in the penalty's dual ball."""
+        return self.problem._shrink_factor(q)
+
+    # ---- values ---------------------------------------------------------------------------------
+
+    def gap(self, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
+        """Return the objective and a bound on its distance to the optimum, from known products.
+
+        ``z = X b + b0`` and ``q = R'y - X'g``. The dual point is shrunk into the dual ball; what
+        the intercept's balance leaves is not repaired here, so this is the solver's estimate.
+        """
+        problem = self.problem
+        q = q.copy()
+        q[self.free_columns] = 0.0
+        share = problem._shrink_factor(q)
+        loss, gap = self.rows.sums(z, share * point.sample)
+        primal = loss + problem.penalty_value(point.coef)
+        gap += problem._penalty_gap(point.coef, share * q)
+        if self.n_constraints:
+            gap += problem._constraint_gap(point.coef, self.invert(point)[2].scaled(share))
+        trivial = primal - problem._least_loss
+        return primal, min(gap, trivial) if not self.n_constraints else gap
+
+    def rows_part(self, constraint: Vector) -> Vector | float:
+        """Return ``A'xi + E'nu``."""
+        m = self.n_inequalities
+        return self.problem._rows_part(
+            DualPoint(np.zeros(0), constraint[:m], constraint[m:])
+        )
+
+    # ---- the way back ---------------------------------------------------------------------------
+
+    def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
+        """Return coefficients, intercept and dual point in the problem's own terms."""
+        m = self.n_inequalities
+        dual = DualPoint(point.sample, point.constraint[:m], point.constraint[m:])
+        return point.coef, point.intercept, dual
+
+    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
+        """Return the problem's pair in the form's terms; the inverse of `invert`."""
+        constraint = np.concatenate([dual.inequality, dual.equality])
+        return FormPoint(coef, intercept, dual.sample, constraint)

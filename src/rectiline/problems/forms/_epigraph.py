@@ -1,0 +1,147 @@
+"""The epigraph form: penalties that couple columns become a few more columns and rows.
+
+    min over b, t   sum_i f_i(x_i'b + b0) + sum_j h_j(b_j) + linear'(b, t)
+                    + sum_r cap_r relu(C_r (b, t))     subject to   R b + k >= 0 (or = 0),  U (b, t) >= 0
+
+Separable penalties need no further columns: this is then the rectified form. GroupLinf has one column
+t_g per group with cost ``strength`` and rows ``t_g - b_j >= 0``, ``t_g + b_j >= 0``.
+
+Slope is a sum over the levels k where the strengths drop, by ``drop_k``, of the k largest absolute
+values, and the k largest of s sum to ``min over theta of k theta + sum_j relu(s_j - theta)``. So there is
+one column s_j >= \\|b_j\\| per coefficient and one column theta_k per level. With distinct strengths that is
+d*d capped rows but only 3 d columns, and the columns are what a step costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline.penalties import GroupLinf, Slope
+from rectiline.problems._columns import Columns
+from rectiline.problems._problem import Problem
+from rectiline.problems.forms._rectified import RectifiedForm
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Epigraph", "EpigraphForm"]
+
+_MOST_COLUMNS = 20_000  # further columns
+_MOST_ROWS = 4_000_000  # capped rows of Slope
+
+
+@dataclass(frozen=True, eq=False)
+class Epigraph:
+    """The further columns and rows of a penalty, in terms of all columns (coefficients first)."""
+
+    linear: Vector
+    above: sp.csr_array  # rows that must be >= 0
+    capped: sp.csr_array  # rows r that cost cap_r * relu(r)
+    cap: Vector
+
+    @classmethod
+    def empty(cls, n_features: int) -> Epigraph:
+        """Return what a separable penalty needs: nothing."""
+        none = sp.csr_array((0, n_features))
+        return cls(np.zeros(n_features), none, none, np.zeros(0))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, coefficients included."""
+        return int(self.linear.size)
+
+
+@dataclass(frozen=True, eq=False)
+class EpigraphForm(RectifiedForm):
+    """A rectified form with the epigraph of the penalty where it couples columns."""
+
+    @staticmethod
+    def accepts(problem: Problem) -> str | None:
+        """Return why the problem has no such form, or None if it has."""
+        penalty, d = problem.penalty, problem.n_features
+        if problem.is_separable or isinstance(penalty, GroupLinf):
+            return None
+        if not isinstance(penalty, Slope):
+            return f"the penalty {penalty!r} couples columns and has no epigraph form"
+        levels = _drops(penalty)[0].size
+        if d + levels > _MOST_COLUMNS or d * levels > _MOST_ROWS:
+            return (
+                f"the epigraph of Slope with {levels} distinct strengths on {d} columns needs "
+                f"{d + levels} further columns and {d * levels} rows (at most {_MOST_COLUMNS} and "
+                f"{_MOST_ROWS}); the solver 'generation' needs none"
+            )
+        return None
+
+    @cached_property
+    def columns(self) -> Columns:  # type: ignore[override]
+        """The cost of each coefficient; Slope with equal strengths is an L1 penalty."""
+        penalty, given = self.problem.penalty, self.problem.columns
+        if isinstance(penalty, Slope) and _is_l1(penalty):
+            return Columns(given.rho, penalty.strengths, given.lower, given.upper)
+        return given
+
+    @cached_property
+    def epigraph(self) -> Epigraph:
+        """The further columns and rows."""
+        penalty, d = self.problem.penalty, self.problem.n_features
+        if isinstance(penalty, GroupLinf) and not penalty.is_zero:
+            return _group_epigraph(penalty, d)
+        if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
+            return _slope_epigraph(penalty)
+        return Epigraph.empty(d)
+
+    def penalty_value(self, coef: Vector) -> float:
+        """Return what the coefficients pay, whatever the further columns are."""
+        return self.problem.penalty_value(coef)
+
+
+def _above_absolute(columns: NDArray[np.intp], above: NDArray[np.intp], width: int) -> sp.csr_array:
+    """Return the rows ``x[above] - x[columns] >= 0`` and ``x[above] + x[columns] >= 0``."""
+    count = columns.size
+    ones, row = np.ones(count), np.arange(count)
+    cover = sp.csr_array((ones, (row, above)), shape=(count, width))
+    own = sp.csr_array((ones, (row, columns)), shape=(count, width))
+    return sp.csr_array(sp.vstack([cover - own, cover + own], format="csr"))
+
+
+def _group_epigraph(penalty: GroupLinf, d: int) -> Epigraph:
+    groups = penalty.groups
+    width = d + len(groups)
+    columns = np.concatenate(groups)
+    owner = np.repeat(np.arange(len(groups)), [group.size for group in groups])
+    linear = np.concatenate([np.zeros(d), np.full(len(groups), penalty.strength)])
+    above = _above_absolute(columns, d + owner, width)
+    return Epigraph(linear, above, sp.csr_array((0, width)), np.zeros(0))
+
+
+def _drops(penalty: Slope) -> tuple[NDArray[np.intp], Vector]:
+    """Return the levels k < d at which the strengths drop, and by how much."""
+    drop = -np.diff(penalty.strengths)
+    at = np.flatnonzero(drop > 0)
+    return at + 1, drop[at]
+
+
+def _is_l1(penalty: Slope) -> bool:
+    return bool(penalty.strengths[0] == penalty.strengths[-1])
+
+
+def _slope_epigraph(penalty: Slope) -> Epigraph:
+    d = penalty.strengths.size
+    levels, drop = _drops(penalty)
+    width = 2 * d + levels.size
+    columns = np.arange(d)
+    linear = np.concatenate([np.zeros(d), np.full(d, penalty.strengths[-1]), levels * drop])
+    above = _above_absolute(columns, d + columns, width)
+    rows = d * levels.size
+    sizes = np.tile(d + columns, levels.size)
+    thresholds = np.repeat(2 * d + np.arange(levels.size), d)
+    capped = sp.csr_array(
+        (np.tile([1.0, -1.0], rows), np.column_stack([sizes, thresholds]).ravel(),
+         np.arange(0, 2 * rows + 1, 2)),
+        shape=(rows, width),
+    )
+    return Epigraph(linear, above, capped, np.repeat(drop, d))

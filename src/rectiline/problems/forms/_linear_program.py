@@ -1,0 +1,126 @@
+"""The linear-program form: piecewise-linear losses and penalties that are norms.
+
+A loss without curvature has K knots ``t_k`` with slope jumps ``J_k``. Its conjugate is linear between
+them, so one boxed variable per knot, ``0 <= v_ik <= w_i J_k``, writes the dual as a linear program:
+
+    g_i = p_i (w_i s_0 + sum_k v_ik),      -f_i*(g_i) = const + sum_k (o_i - t_k) v_ik
+
+with ``s_0`` the smallest slope of the loss and ``t = p z + o`` its argument. The variable ``(i, k)`` is
+called a *unit*; it is number ``k n + i``. Its reduced cost is ``t_i - t_k``: a unit far on one side
+of its knot sits at an end of its box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.penalties import GroupLinf, Slope
+from rectiline.problems._problem import Problem
+from rectiline.problems.forms._composite import CompositeForm
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["LinearProgramForm", "Levels"]
+
+_MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many epigraph columns
+
+
+class Levels(NamedTuple):
+    """A sorted penalty with few levels: ``base |b|_1 + sum_l drop_l (count_l largest of |b|)``."""
+
+    base: float
+    drop: Vector
+    count: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgramForm(CompositeForm):
+    """A problem whose dual is a linear program, in units."""
+
+    @staticmethod
+    def accepts(problem: Problem) -> str | None:
+        """Return why the problem is no linear program, or None if it is one."""
+        if problem.loss.curve.curvature.any():
+            return f"the loss {problem.loss!r} has curvature"
+        if problem.is_separable:
+            return "the penalty has a ridge part" if problem.columns.rho.any() else None
+        if isinstance(problem.penalty, Slope):
+            if _levels(problem.penalty.strengths) is None:
+                return f"the sorted penalty has more than {_MOST_LEVELS} distinct strengths"
+            return None
+        if isinstance(problem.penalty, GroupLinf):
+            return None
+        return f"the penalty {problem.penalty!r} is not polyhedral"
+
+    # ---- units --------------------------------------------------------------------------------
+
+    @cached_property
+    def _jumps(self) -> tuple[Vector, Vector]:
+        curve = self.problem.loss.curve
+        jump = curve.right - curve.left
+        real = jump > 0
+        return curve.knots[real], jump[real]
+
+    @property
+    def knots(self) -> Vector:
+        """Knots of the loss where its slope jumps."""
+        return self._jumps[0]
+
+    @property
+    def jumps(self) -> Vector:
+        """The slope jumps at the knots."""
+        return self._jumps[1]
+
+    @cached_property
+    def least_slope(self) -> float:
+        """The slope of the loss on its far left."""
+        return float(self.problem.loss.curve.left[0])
+
+    def arguments(self, z: Vector) -> Vector:
+        """Return ``t_i - t_k`` for every unit at the predictions z: the units' reduced costs."""
+        t = self.direction * z + self.offset
+        return (t - self.knots[:, None]).ravel()
+
+    # ---- the penalty --------------------------------------------------------------------------
+
+    @cached_property
+    def levels(self) -> Levels | None:
+        """The levels of a sorted penalty."""
+        return None if self.sorted_strengths is None else _levels(self.sorted_strengths)
+
+    @cached_property
+    def entry_range(self) -> tuple[Vector, Vector]:
+        """Where q_j may lie without making ``b_j = 0`` worse than moving (separable penalties)."""
+        columns = self.columns
+        high = np.where(columns.upper > 0, columns.l1, np.inf)
+        low = np.where(columns.lower < 0, -columns.l1, -np.inf)
+        return low, high
+
+    @cached_property
+    def wanted_columns(self) -> Indices:
+        """Columns without which the restricted problem may have no solution.
+
+        Those without cost, those whose bounds exclude zero, and the support of a feasible point.
+        """
+        d = self.problem.n_features
+        wanted = np.zeros(d, dtype=bool)
+        wanted[self.free_columns] = True
+        if self.is_separable:
+            wanted |= (self.columns.lower > 0) | (self.columns.upper < 0)
+        if self.n_constraints and self.problem.feasibility.point is not None:
+            wanted |= self.problem.feasibility.point != 0
+        return np.flatnonzero(wanted)
+
+
+def _levels(strengths: Vector) -> Levels | None:
+    drop = strengths[:-1] - strengths[1:]
+    at = np.flatnonzero(drop > 0)
+    if at.size > _MOST_LEVELS - 1:
+        return None
+    return Levels(float(strengths[-1]), drop[at], (at + 1).astype(np.float64))

@@ -1,0 +1,177 @@
+"""The rectified form: rows with a cost each, separable columns, linear constraints.
+
+    min over b, b0   sum_i f_i(x_i'b + b0) + sum_j h_j(b_j)   subject to   R b + k >= 0 (or = 0)
+
+Ridge, elastic net, L1, no penalty and bounds all live in ``h``; inequality and equality rows are
+stacked, inequalities first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline import _core
+from rectiline.backends import Design
+from rectiline.losses import PLQUnits
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems._columns import Columns
+from rectiline.problems._problem import Problem
+
+Vector = NDArray[np.float64]
+
+__all__ = ["FormPoint", "RectifiedForm"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormPoint:
+    """A primal-dual pair in the form's own terms."""
+
+    coef: Vector
+    intercept: float
+    sample: Vector
+    constraint: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class RectifiedForm:
+    """What a solver of rectified programs needs, and the way back to the problem."""
+
+    problem: Problem
+
+    @staticmethod
+    def accepts(problem: Problem) -> str | None:
+        """Return why the problem has no such form, or None if it has."""
+        if problem.is_separable:
+            return None
+        return f"the penalty {problem.penalty!r} couples columns"
+
+    @classmethod
+    def apply(cls, problem: Problem) -> RectifiedForm:
+        """Return the form of `problem`; nothing of the data is copied."""
+        reason = cls.accepts(problem)
+        if reason is not None:
+            raise ValueError(f"The problem has no rectified form: {reason}.")
+        return cls(problem)
+
+    # ---- the parts ----------------------------------------------------------------------------
+
+    @property
+    def design(self) -> Design:
+        """The data rows."""
+        return self.problem.design
+
+    @property
+    def rows(self) -> _core.RowFunctions:
+        """The cost of each data row."""
+        return self.problem.rows
+
+    @property
+    def columns(self) -> Columns:
+        """The cost of each column."""
+        return self.problem.columns
+
+    @property
+    def weight(self) -> Vector:
+        """Sample weights."""
+        return self.problem.weight
+
+    @property
+    def units(self) -> PLQUnits:
+        """The loss of one sample with weight 1, as units in the loss's own argument t."""
+        return self.problem.loss.units
+
+    @property
+    def direction(self) -> Vector:
+        """Signs p with ``t_i = p_i z_i + o_i``, z the prediction."""
+        return self.problem._direction
+
+    @property
+    def offset(self) -> Vector:
+        """Offsets o with ``t_i = p_i z_i + o_i``, z the prediction."""
+        return self.problem._offset
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is a free intercept."""
+        return self.problem.fit_intercept
+
+    @property
+    def n_inequalities(self) -> int:
+        """Number of inequality rows; they come first."""
+        return int(self.problem.constraint_rows.c.size)
+
+    @property
+    def n_constraints(self) -> int:
+        """Number of constraint rows."""
+        rows = self.problem.constraint_rows
+        return int(rows.c.size + rows.f.size)
+
+    @cached_property
+    def constraint_design(self) -> Design:
+        """Inequality rows, then equality rows."""
+        rows = self.problem.constraint_rows
+        if not rows.f.size:
+            stacked = rows.A
+        elif not rows.c.size:
+            stacked = rows.E
+        elif sp.issparse(rows.A) or sp.issparse(rows.E):
+            stacked = sp.vstack([sp.csr_array(rows.A), sp.csr_array(rows.E)], format="csr")
+        else:
+            stacked = np.vstack([rows.A, rows.E])
+        return Design(stacked if sp.issparse(stacked) else np.ascontiguousarray(stacked))
+
+    @cached_property
+    def constraint_offset(self) -> Vector:
+        """Constants of the stacked constraint rows."""
+        rows = self.problem.constraint_rows
+        return np.concatenate([rows.c, rows.f])
+
+    @cached_property
+    def is_equality(self) -> NDArray[np.uint8]:
+        """One per equality row."""
+        flags = np.zeros(self.n_constraints, dtype=np.uint8)
+        flags[self.n_inequalities :] = 1
+        return flags
+
+    # ---- natural units --------------------------------------------------------------------------
+
+    def slope_width(self) -> tuple[float, bool]:
+        """Return how far the slopes of the loss range, and whether the loss has kinks.
+
+        An unbounded range counts as what an argument of natural size can reach.
+        """
+        curve = self.problem.loss.curve
+        jumps = curve.right - curve.left
+        low, high = curve.domain()
+        if not np.isfinite(high - low):
+            reach = self.argument_scale()
+            low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
+            high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
+        return max(float(high - low), 1e-300), bool((jumps > 0).any())
+
+    def argument_scale(self) -> float:
+        """Return how much the arguments of the losses vary at the start."""
+        if self.problem.loss.of != "residual":
+            return 1.0
+        offset = self.problem.offset[self.weight > 0]
+        center = float(np.median(offset)) if self.fit_intercept else 0.0
+        spread = float(np.median(np.abs(offset - center)))
+        return spread or float(np.mean(np.abs(offset - center))) or 1.0
+
+    # ---- the way back ---------------------------------------------------------------------------
+
+    def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
+        """Return coefficients, intercept and dual point in the problem's own terms."""
+        m = self.n_inequalities
+        dual = DualPoint(point.sample, point.constraint[:m], point.constraint[m:])
+        return point.coef, point.intercept, dual
+
+    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
+        """Return the problem's pair in the form's terms; the inverse of `invert`."""
+        constraint = np.concatenate([dual.inequality, dual.equality])
+        return FormPoint(coef, intercept, dual.sample, constraint)

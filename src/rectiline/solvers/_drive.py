@@ -1,0 +1,276 @@
+"""One loop for all solvers: bursts, certificates, limits, callbacks."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from rectiline.exceptions import ConvergenceWarning, UnsupportedProblemError
+from rectiline.problems import Certificate, DualPoint, Problem
+from rectiline.problems.forms import Form
+from rectiline.solvers._base import (
+    Budget,
+    Callback,
+    Pair,
+    Progress,
+    Solution,
+    Solver,
+    Stage,
+    Status,
+    infeasible_solution,
+)
+from rectiline.solvers._choose import SOLVERS, choose
+
+__all__ = ["solve"]
+
+_LONGEST_BURST = 320
+_TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
+_REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
+
+
+def solve(
+    problem: Problem,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    warm_start: Solution | None = None,
+    callback: Callback | None = None,
+    random_state: int = 0,
+    **options: Any,
+) -> Solution:
+    """Solve a problem and prove how good the answer is.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : str, default="auto"
+        Name of a solver, or "auto" to let the library choose; the reason is in the solution.
+    tol : float, default=1e-6
+        Largest certified relative gap that counts as solved.
+    max_iter : int, optional
+        Most iterations, in the solver's own unit; the default depends on the solver.
+    time_limit : float, optional
+        Most seconds.
+    warm_start : Solution, optional
+        Where to start, typically the solution of a similar problem.
+    callback : callable, optional
+        Called with a `Progress` at every certificate; a true return value stops.
+    random_state : int, default=0
+        Seed of every random choice.
+    **options
+        Options of the named solver, see its class.
+
+    Returns
+    -------
+    Solution
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a limit was reached before the gap closed; it says how far the answer is and what to do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 5))
+    >>> y = X @ np.arange(5.0) + rng.standard_normal(200)
+    >>> problem = rl.Problem(X, y, loss=rl.losses.Pinball(0.9), penalty=rl.penalties.Ridge(0.1))
+    >>> solution = rl.solve(problem)
+    >>> solution.status == "solved" and solution.certificate.relative_gap <= 1e-6
+    True
+    """
+    began = time.perf_counter()
+    plan = _plan(problem, solver, options)
+    _check_limits(tol, max_iter, time_limit)
+    seed = _checked_seed(random_state)
+    allowed = math.inf if time_limit is None else float(time_limit)
+    proof = problem.feasibility.proof if problem.has_constraint_rows else None
+    if proof is not None:
+        return infeasible_solution(problem, proof, time.perf_counter() - began)
+
+    best = _Best(problem, warm_start)
+    reasons: list[str] = []
+    done = 0
+    for stage in plan:
+        reasons.append(stage.reason)
+        method = stage.method
+        limit = method.default_max_iter if max_iter is None else int(max_iter)
+        form = method.form.apply(problem)
+        state = method.start(form, best.point_for(form), seed)
+        done, burst, target = 0, method.first_burst, 0.9 * tol
+        while True:
+            left = max(allowed - (time.perf_counter() - began), 0.0)
+            step = method.advance(state, Budget(min(burst, limit - done), left, target))
+            done += step.iterations
+            certificate = best.offer(form, method.point(state))
+            record = Progress(
+                method.name, done, time.perf_counter() - began, best.certificate
+            )
+            best.history.append(record)
+            status = None
+            if best.certificate.holds(tol):
+                status = Status.SOLVED
+            elif callback is not None and callback(record):
+                status = Status.STOPPED
+            elif record.seconds >= allowed:
+                status = Status.TIME_LIMIT
+            elif done >= limit:
+                status = Status.ITERATION_LIMIT
+            if status is not None or step.exhausted:
+                break
+            if step.reached:
+                target *= _TIGHTEN
+            method.learn(state, certificate)
+            burst = min(2 * burst, _LONGEST_BURST)
+        if status not in (None, Status.ITERATION_LIMIT):
+            break
+    return _finish(best, status or Status.ITERATION_LIMIT, method, reasons, done, began, tol)
+
+
+class _Best:
+    """The best certified pair so far, and how it got there."""
+
+    def __init__(self, problem: Problem, warm: Solution | None) -> None:
+        self.problem = problem
+        self.certificate = Certificate(math.inf, math.inf, math.inf, math.inf)
+        self.pair = _warm_pair(problem, warm)
+        self.history: list[Progress] = []
+
+    def point_for(self, form: Form) -> Any:
+        """Return the best pair in the terms of `form`, or None when there is nothing yet."""
+        return None if self.pair is None else form.point_of(*self.pair)
+
+    def offer(self, form: Form, point: Any) -> Certificate:
+        """Certify a pair, moved into the constraints where it is nearly there, and keep the best."""
+        coef, intercept, dual = form.invert(point)
+        violation = self.problem.violation(coef)[1]
+        if 0.0 < violation < _REPAIR_BELOW:
+            coef = self.problem.move_into_constraints(coef)
+        certificate, repaired = self.problem.certify_repaired(coef, intercept, dual)
+        if _rank(certificate) < _rank(self.certificate):
+            self.certificate = certificate
+            self.pair = (coef, intercept, repaired)
+        return certificate
+
+
+def _rank(certificate: Certificate) -> tuple[bool, float]:
+    """Feasible points first, then the smaller relative gap."""
+    return certificate.relative_violation > 1e-9, certificate.relative_gap
+
+
+def _finish(
+    best: _Best,
+    status: Status,
+    method: Solver,
+    reasons: list[str],
+    done: int,
+    began: float,
+    tol: float,
+) -> Solution:
+    proof = best.certificate
+    if status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT):
+        limit = "max_iter" if status is Status.ITERATION_LIMIT else "time_limit"
+        warnings.warn(
+            f"Solver {method.name!r} stopped after {done} iterations at a certified relative gap "
+            f"of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint violation of "
+            f"{proof.violation:.1e}. Raise {limit}, loosen tol, or scale the columns of X to "
+            "similar size.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    assert best.pair is not None
+    coef, intercept, dual = best.pair
+    return Solution(
+        coef=coef,
+        intercept=intercept,
+        status=status,
+        solver=method.name,
+        n_iter=done,
+        seconds=time.perf_counter() - began,
+        dual=dual,
+        certificate=proof,
+        reason="; then ".join(reasons),
+        history=tuple(best.history),
+    )
+
+
+def _plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[Stage]:
+    """Return the solvers to run in turn: one if named, those of `choose` otherwise."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
+    if solver == "auto":
+        if options:
+            raise TypeError(
+                f"solver='auto' takes no solver options; got {', '.join(map(repr, options))}. "
+                "Name a solver to set its options."
+            )
+        return choose(problem)
+    if solver not in SOLVERS:
+        raise ValueError(
+            f"solver={solver!r}: must be 'auto' or one of {', '.join(map(repr, sorted(SOLVERS)))}."
+        )
+    kind = SOLVERS[solver]
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    for option in options:
+        if option not in known:
+            raise TypeError(
+                f"Solver {solver!r} has no option {option!r}; its options are "
+                f"{', '.join(map(repr, known))}."
+            )
+    refusal = kind.refuses(problem)
+    if refusal is not None:
+        able = [other for other, one in SOLVERS.items() if one.refuses(problem) is None]
+        hint = f" Solvers that can: {', '.join(able)}." if able else ""
+        raise UnsupportedProblemError(
+            f"Solver {solver!r} cannot take this problem: {refusal}.{hint}"
+        )
+    return [Stage(kind(**options), "asked for by name")]
+
+
+def _check_limits(tol: float, max_iter: int | None, time_limit: float | None) -> None:
+    if not (isinstance(tol, (int, float, np.floating)) and 0 < tol < 1):
+        raise ValueError(f"tol={tol!r}: must be a number strictly between 0 and 1.")
+    if max_iter is not None and not (
+        isinstance(max_iter, (int, np.integer)) and not isinstance(max_iter, bool) and max_iter > 0
+    ):
+        raise ValueError(f"max_iter={max_iter!r}: must be a positive integer or None.")
+    if time_limit is not None and not (
+        isinstance(time_limit, (int, float, np.number)) and time_limit > 0
+    ):
+        raise ValueError(f"time_limit={time_limit!r}: must be a positive number of seconds.")
+
+
+def _checked_seed(random_state: int) -> int:
+    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
+        raise ValueError(f"random_state={random_state!r}: must be an integer.")
+    if not 0 <= random_state < 2**32:
+        raise ValueError(f"random_state={random_state!r}: must lie in [0, 2**32).")
+    return int(random_state)
+
+
+def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:
+    if warm is None:
+        return None
+    if not isinstance(warm, Solution):
+        raise TypeError(f"warm_start must be a Solution or None; got {type(warm).__name__}.")
+    if warm.coef.shape != (problem.n_features,) or warm.dual.sample.shape != (problem.n_samples,):
+        raise ValueError(
+            f"warm_start solves a problem with {warm.dual.sample.size} samples and "
+            f"{warm.coef.size} features; this one has {problem.n_samples} and "
+            f"{problem.n_features}."
+        )
+    if not np.isfinite(warm.coef).all():
+        return None
+    rows = problem.constraint_rows
+    dual = warm.dual
+    if dual.inequality.size != rows.c.size or dual.equality.size != rows.f.size:
+        dual = DualPoint(dual.sample, np.zeros(rows.c.size), np.zeros(rows.f.size))
+    return warm.coef, warm.intercept if problem.fit_intercept else 0.0, dual

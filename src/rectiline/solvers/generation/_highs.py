@@ -1,0 +1,156 @@
+"""A live linear program on HiGHS: rows and columns are added, the basis stays hot.
+
+    maximise  cost'x   subject to   row_low <= M x <= row_high,   low <= x <= high
+
+Presolve is off: it would throw the basis away, which costs six times as many simplex steps.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+Vector = NDArray[np.float64]
+Positions = NDArray[np.int32]
+Block = NDArray[np.float64] | sp.csr_array
+
+__all__ = ["LinearProgram", "highs_refusal"]
+
+_TOLERANCE = 1e-9  # of primal and dual feasibility; HiGHS allows 1e-10
+
+
+def highs_refusal() -> str | None:
+    """Return why HiGHS cannot be used in this process, or None."""
+    if "ortools" in sys.modules and "highspy" not in sys.modules:
+        return (
+            "it needs highspy, which cannot share a process with ortools (both bring their own "
+            "HiGHS); ortools is already imported"
+        )
+    if "highspy" not in sys.modules and importlib.util.find_spec("highspy") is None:
+        return (
+            'it needs highspy, which is not installed: pip install "rectiline[lp]" '
+            "(highspy and ortools cannot share a process)"
+        )
+    return None
+
+
+def _highspy() -> Any:
+    reason = highs_refusal()
+    if reason is not None:
+        raise ImportError(f"Solver 'generation': {reason}.")
+    import highspy
+
+    return highspy
+
+
+class LinearProgram:
+    """One HiGHS model to maximise; `solve` starts from where the last one ended."""
+
+    def __init__(self) -> None:
+        self._lib = _highspy()
+        self.infinity = float(self._lib.kHighsInf)
+        model = self._lib.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("primal_feasibility_tolerance", _TOLERANCE),
+            ("dual_feasibility_tolerance", _TOLERANCE),
+        ):
+            model.setOptionValue(option, value)
+        model.changeObjectiveSense(self._lib.ObjSense.kMaximize)
+        self._model = model
+        self.n_rows = self.n_columns = self.n_steps = 0
+
+    def add_columns(
+        self, cost: Vector, low: Vector, high: Vector, rows: Positions, values: Block
+    ) -> Positions:
+        """Add columns with entries ``values[r, j]`` in row ``rows[r]``; return their positions."""
+        count = cost.size
+        start, index, data = _entries(values.T, rows)
+        self._model.addCols(
+            count, cost, self._finite(low), self._finite(high), data.size, start, index, data
+        )
+        added = np.arange(self.n_columns, self.n_columns + count, dtype=np.int32)
+        self.n_columns += count
+        return added
+
+    def add_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> Positions:
+        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their positions."""
+        count = low.size
+        start, index, data = _entries(values, columns)
+        self._model.addRows(
+            count, self._finite(low), self._finite(high), data.size, start, index, data
+        )
+        added = np.arange(self.n_rows, self.n_rows + count, dtype=np.int32)
+        self.n_rows += count
+        return added
+
+    def solve(self, seconds: float) -> str:
+        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
+        model, status = self._model, self._lib.HighsModelStatus
+        limit = model.getRunTime() + seconds if np.isfinite(seconds) else self.infinity
+        model.setOptionValue("time_limit", limit)
+        model.run()
+        self.n_steps += max(int(model.getInfo().simplex_iteration_count), 0)
+        words = {
+            status.kOptimal: "optimal",
+            status.kInfeasible: "infeasible",
+            status.kUnbounded: "unbounded",
+            status.kUnboundedOrInfeasible: "infeasible",
+            status.kTimeLimit: "limit",
+            status.kInterrupt: "limit",
+        }
+        return words.get(model.getModelStatus(), "trouble")
+
+    def restart(self) -> None:
+        """Forget the basis, so that the next solve starts cold."""
+        self._model.clearSolver()
+
+    def solution(self) -> tuple[Vector, Vector]:
+        """Return the values of the columns and the multipliers of the rows."""
+        found = self._model.getSolution()
+        return np.array(found.col_value), np.array(found.row_dual)
+
+    def ray(self) -> Vector | None:
+        """Return the multipliers of the rows that prove infeasibility, where HiGHS has them."""
+        _, exists, values = self._model.getDualRay()
+        return np.array(values) if exists and len(values) == self.n_rows else None
+
+    def guess_basis(
+        self, basic_columns: Positions, top_columns: Positions, at_low: Positions, at_high: Positions
+    ) -> None:
+        """Set a starting basis: rows `at_low` and `at_high` sit at a bound, all others are basic."""
+        kind = self._lib.HighsBasisStatus
+        columns = [kind.kLower] * self.n_columns
+        for j in top_columns.tolist():
+            columns[j] = kind.kUpper
+        for j in basic_columns.tolist():
+            columns[j] = kind.kBasic
+        rows = [kind.kBasic] * self.n_rows
+        for i in at_low.tolist():
+            rows[i] = kind.kLower
+        for i in at_high.tolist():
+            rows[i] = kind.kUpper
+        basis = self._lib.HighsBasis()
+        basis.col_status, basis.row_status, basis.valid = columns, rows, True
+        self._model.setBasis(basis)
+
+    def _finite(self, bound: Vector) -> Vector:
+        return np.clip(bound, -self.infinity, self.infinity)
+
+
+def _entries(values: Block, names: Positions) -> tuple[Positions, Positions, Vector]:
+    """Return (start, index, data) of the rows of `values`, whose column j is called names[j]."""
+    if sp.issparse(values):
+        rows = sp.csr_array(values)
+        start = rows.indptr[:-1].astype(np.int32)
+        return start, names[rows.indices].astype(np.int32), rows.data.astype(np.float64)
+    count, width = values.shape
+    start = (np.arange(count) * width).astype(np.int32)
+    return start, np.tile(names, count), np.ascontiguousarray(values).ravel()

@@ -1,0 +1,322 @@
+"""The restricted master: the dual linear program over some directions and some units.
+
+    maximise    sum_u (o_i - t_k) v_u - c'xi - f'nu              over 0 <= v <= width, xi >= 0
+    subject to  -a'q in [-cost_a, cost_a]  for each direction a,  sum_i g_i = 0
+
+with ``g = base + sum_u p_i v_u`` and ``q = A'xi + E'nu - X'g``. The multiplier of the row of a direction
+is how far the coefficients move along it, that of ``sum g = 0`` is the intercept. So a new feature is a
+row, a new sample a few boxed columns, and the basis has as many rows as there are directions.
+
+Units that are not in the program sit at an end of their box ("bottom" or "top") and are a constant.
+A unit that starts at the top enters as ``width - v``, so that the constant never changes.
+
+Bounds on a coefficient, ``lower <= b_j <= upper``, cost ``upper r+ - lower r-`` with ``q_j`` moved by
+``r+ - r-``: one column each, or an open side of the row where the bound is zero. A sorted penalty with
+few levels lets ``a'q`` exceed its base by ``sum_l r_l``, ``0 <= r_l <= drop_l``, where each level has a
+budget ``count_l drop_l`` for all columns together.
+
+Everything is scaled: directions to root mean square one, boxes by the widest, costs by their size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers.generation._directions import AtomSet, ColumnSet
+from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["Master", "MasterPoint"]
+
+_NOWHERE: Positions = np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MasterPoint:
+    """A solution of the restricted problem and its multipliers."""
+
+    lengths: Vector
+    coef: Vector
+    intercept: float
+    sample: Vector
+    constraint: Vector
+
+
+class Master:
+    """The live program, with the maps from units and directions to columns and rows."""
+
+    def __init__(
+        self,
+        form: LinearProgramForm,
+        directions: ColumnSet | AtomSet,
+        top: NDArray[np.bool_],
+        units: Indices,
+        weight: Vector | None = None,
+    ) -> None:
+        self.form, self.directions = form, directions
+        self.weight = form.weight if weight is None else weight
+        n = self.n = form.design.n_samples
+        self.top = top
+        self.is_in = np.zeros(top.size, dtype=bool)
+        self.units = np.zeros(0, dtype=np.intp)
+        self.width = (self.weight * form.jumps[:, None]).ravel()
+        base = self.weight * form.least_slope
+        base = base + np.where(top, self.width, 0.0).reshape(-1, n).sum(axis=0)
+        self.base: Vector = form.direction * base
+        self.shift = form.design.tdot(self.base)
+        self._set_scales()
+        self.program = LinearProgram()
+        self._unit_columns = _NOWHERE
+        self._place_units(units, np.zeros((0, units.size)), _NOWHERE)
+        self._place_constraints()
+        self._place_fixed_rows()
+        self._rows = _NOWHERE
+        self._row_scale = np.zeros(0)
+        self._placed = 0
+        self.place_directions()
+
+    def _set_scales(self) -> None:
+        form = self.form
+        self.centre = 0.0
+        if form.fit_intercept:
+            self.centre = float(np.median(-form.direction * form.offset))
+        self._offset = form.offset + form.direction * self.centre
+        cost = np.abs(self._offset - form.knots[:, None])
+        weighted = (cost * self.weight).sum() / (self.weight.sum() * form.knots.size)
+        self._cost_scale = float(weighted) or 1.0
+        self._box_scale = float(self.width.max()) or 1.0
+
+    # ---- columns --------------------------------------------------------------------------------
+
+    def _signed(self, units: Indices) -> Vector:
+        """Return +-p_i: how the unit's variable moves g_i."""
+        sign = np.where(self.top[units], -1.0, 1.0)
+        return np.asarray(self.form.direction[units % self.n] * sign)
+
+    def _place_units(self, units: Indices, entries: Block, rows: Positions) -> None:
+        sign = np.where(self.top[units], -1.0, 1.0)
+        cost = self._offset[units % self.n] - self.form.knots[units // self.n]
+        added = self.program.add_columns(
+            sign * cost / self._cost_scale,
+            np.zeros(units.size),
+            self.width[units] / self._box_scale,
+            rows,
+            entries,
+        )
+        self.units = np.concatenate([self.units, units])
+        self.is_in[units] = True
+        self._unit_columns = np.concatenate([self._unit_columns, added])
+
+    def _place_constraints(self) -> None:
+        """Add xi >= 0 and nu, scaled so that every constraint row has norm one."""
+        rows = self.form.problem.constraint_rows
+        m, k = rows.c.size, rows.f.size
+        norms = np.concatenate([_row_norms(rows.A), _row_norms(rows.E)])
+        self._constraint_norm = np.where(norms > 0, norms, 1.0)
+        cost = -np.concatenate([rows.c, rows.f]) / (self._constraint_norm * self._cost_scale)
+        low = np.concatenate([np.zeros(m), np.full(k, -np.inf)])
+        self._constraint_columns = self.program.add_columns(
+            cost, low, np.full(m + k, np.inf), _NOWHERE, np.zeros((0, m + k))
+        )
+
+    # ---- rows -----------------------------------------------------------------------------------
+
+    def _place_fixed_rows(self) -> None:
+        self._fixed_rows = _NOWHERE
+        self._n_intercept = int(self.form.fit_intercept)
+        if self._n_intercept:
+            level = np.array([-self.base.sum() / self._box_scale])
+            self._fixed_rows = self.program.add_rows(
+                level, level, self._unit_columns, self._signed(self.units)[None, :]
+            )
+        levels = self.form.levels
+        self._level_rows = _NOWHERE
+        if levels is not None and levels.drop.size:
+            budget = levels.count * levels.drop / self._box_scale
+            self._level_rows = self.program.add_rows(
+                np.full(budget.size, -np.inf), budget, _NOWHERE, np.zeros((budget.size, 0))
+            )
+
+    def place_directions(self) -> None:
+        """Add a row for every direction that has none yet."""
+        first, form = self._placed, self.form
+        count = self.directions.size - first
+        if not count:
+            return
+        block = self._unit_block(self.units, first)
+        scale = _row_scale(block)
+        constraints = self._constraint_block(first)
+        everything = np.concatenate([self._unit_columns, self._constraint_columns])
+        entries = _beside(_scaled_rows(block, scale), constraints * scale[:, None])
+        low, high = self._range(first)
+        shift = self.directions.along(self.shift, first)
+        factor = scale / self._box_scale
+        placed = self.program.add_rows(
+            (low - shift) * factor, (high - shift) * factor, everything, entries
+        )
+        self._rows = np.concatenate([self._rows, placed])
+        self._row_scale = np.concatenate([self._row_scale, scale])
+        self._placed = self.directions.size
+        if form.is_separable:
+            self._place_bounds(first, placed, scale)
+        elif self._level_rows.size:
+            self._place_levels(placed, scale)
+
+    def _unit_block(self, units: Indices, first: int) -> Block:
+        """Return the entries of the rows of directions `first` and later in the units' columns."""
+        form = self.form
+        samples = units % self.n
+        if units.size == self.n and np.array_equal(samples, np.arange(self.n)):
+            part = self.directions.block(form.design, None, first)
+        else:
+            unique, place = np.unique(samples, return_inverse=True)
+            part = self.directions.block(form.design, unique, first)
+            if unique.size != units.size or not np.array_equal(samples, unique):
+                part = part[place]
+        sign = self._signed(units)
+        if sp.issparse(part):
+            return sp.csr_array((sp.diags_array(sign) @ part).T)
+        return np.ascontiguousarray((part * sign[:, None]).T, dtype=np.float64)
+
+    def _constraint_block(self, first: int) -> NDArray[np.float64]:
+        """Return ``-(A a)`` and ``-(E a)``, one row per direction, columns scaled to norm one."""
+        rows = self.form.problem.constraint_rows
+        if not self._constraint_norm.size:
+            return np.zeros((self.directions.size - first, 0))
+        parts = [self.directions.of_rows(part, first) for part in (rows.A, rows.E)]
+        return np.asarray(-(np.vstack(parts) / self._constraint_norm[:, None]).T)
+
+    def _range(self, first: int) -> tuple[Vector, Vector]:
+        """Return where -a'q must lie for each direction."""
+        form, directions = self.form, self.directions
+        count = directions.size - first
+        if form.is_separable:
+            assert isinstance(directions, ColumnSet)
+            columns, j = form.columns, directions.columns[first:]
+            low = np.where(columns.upper[j] == 0, -np.inf, -columns.l1[j])
+            return low, np.where(columns.lower[j] == 0, np.inf, columns.l1[j])
+        if form.levels is not None:
+            return np.full(count, -form.levels.base), np.full(count, np.inf)
+        cost = form.atom_costs(directions.block_columns(first))
+        return -cost, cost
+
+    def _place_bounds(self, first: int, rows: Positions, scale: Vector) -> None:
+        columns, directions = self.form.columns, self.directions
+        if not columns.has_bounds:
+            return
+        assert isinstance(directions, ColumnSet)
+        j = directions.columns[first:]
+        for bound, sign in ((columns.upper[j], 1.0), (columns.lower[j], -1.0)):
+            here = np.flatnonzero(np.isfinite(bound) & (bound != 0))
+            self.program.add_columns(
+                -sign * bound[here] / (scale[here] * self._cost_scale),
+                np.zeros(here.size),
+                np.full(here.size, np.inf),
+                rows[here],
+                sp.csr_array(sign * sp.eye_array(here.size)),
+            )
+
+    def _place_levels(self, rows: Positions, scale: Vector) -> None:
+        levels = self.form.levels
+        assert levels is not None
+        for drop, budget in zip(levels.drop, self._level_rows):
+            entries = sp.vstack([sp.eye_array(rows.size), (1.0 / scale)[None, :]], format="csr")
+            self.program.add_columns(
+                np.zeros(rows.size),
+                np.zeros(rows.size),
+                drop * scale / self._box_scale,
+                np.append(rows, budget).astype(np.int32),
+                entries,
+            )
+
+    def add_units(self, units: Indices) -> None:
+        """Let more units move."""
+        if not units.size:
+            return
+        block = _scaled_rows(self._unit_block(units, 0), self._row_scale)
+        fixed = np.tile(self._signed(units), (self._n_intercept, 1))
+        entries = _below(fixed, block)
+        rows = np.concatenate([self._fixed_rows, self._rows])
+        self._place_units(units, entries, rows)
+
+    # ---- solutions --------------------------------------------------------------------------------
+
+    def solve(self, seconds: float) -> str:
+        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
+        status = self.program.solve(seconds)
+        if status == "trouble":
+            self.program.restart()
+            status = self.program.solve(seconds)
+        return status
+
+    def _primal(self, multipliers: Vector) -> tuple[Vector, float]:
+        lengths = -multipliers[self._rows] * self._row_scale * self._cost_scale
+        intercept = 0.0
+        if self._n_intercept:
+            intercept = -float(multipliers[self._fixed_rows[0]]) * self._cost_scale
+        return lengths + 0.0, intercept
+
+    def point(self) -> MasterPoint:
+        """Return the solution of the last program."""
+        values, multipliers = self.program.solution()
+        lengths, intercept = self._primal(multipliers)
+        moved = np.bincount(
+            self.units % self.n,
+            self._signed(self.units) * values[self._unit_columns],
+            minlength=self.n,
+        )
+        scaled = values[self._constraint_columns] / self._constraint_norm
+        return MasterPoint(
+            lengths,
+            self.directions.spread(lengths, self.form.design.n_features),
+            intercept + self.centre if self._n_intercept else 0.0,
+            self.base + moved * self._box_scale,
+            scaled * self._box_scale,
+        )
+
+    def ray(self) -> tuple[Vector, float] | None:
+        """Return coefficients and intercept along which the restricted problem falls for ever."""
+        found = self.program.ray()
+        if found is None:
+            return None
+        lengths, intercept = self._primal(found)
+        return self.directions.spread(lengths, self.form.design.n_features), intercept
+
+
+def _row_norms(rows: NDArray[np.float64] | sp.csr_array) -> Vector:
+    squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
+    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
+
+
+def _row_scale(block: Block) -> Vector:
+    """Return one over the root mean square of each row."""
+    width = max(block.shape[1], 1)
+    norms = _row_norms(block) / np.sqrt(width)
+    return 1.0 / np.where(norms > 0, norms, 1.0)
+
+
+def _scaled_rows(block: Block, scale: Vector) -> Block:
+    if sp.issparse(block):
+        return sp.csr_array(sp.diags_array(scale) @ block)
+    return block * scale[:, None]
+
+
+def _beside(left: Block, right: NDArray[np.float64]) -> Block:
+    if not right.shape[1]:
+        return left
+    if sp.issparse(left) or sp.issparse(right):
+        return sp.hstack([left, sp.csr_array(right)], format="csr")
+    return np.hstack([left, right])
+
+
+def _below(top: NDArray[np.float64], bottom: Block) -> Block:
+    if sp.issparse(bottom):
+        return sp.vstack([sp.csr_array(top), bottom], format="csr")
+    return np.vstack([top, bottom])

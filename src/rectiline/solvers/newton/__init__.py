@@ -1,0 +1,5 @@
+"""Semismooth-Newton method of multipliers."""
+
+from rectiline.solvers.newton.solver import Newton
+
+__all__ = ["Newton"]

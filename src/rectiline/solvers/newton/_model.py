@@ -1,0 +1,160 @@
+"""The part of the program that lives in coefficient space, in scaled variables.
+
+Coefficients are scaled so that every column of X has root mean square one; constraint rows then have
+norm one. Scaling is applied to d-vectors and d x d matrices only: X itself is never touched.
+
+    h(b) = sum_j rho_j/2 b_j^2 + l1_j |b_j| + [lower_j <= b_j <= upper_j],     R b + k >= 0 (or = 0)
+
+The last variable is the intercept when there is one. Kinked columns (l1, bounds) and constraints are
+rows of their own in the method of multipliers, each with its own penalty parameter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline.problems.forms import RectifiedForm
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Frozen", "Model", "Multipliers"]
+
+
+@dataclass(slots=True, eq=False)
+class Multipliers:
+    """Duals of the kinked columns and of the constraint rows, in scaled units."""
+
+    column: Vector
+    constraint: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frozen:
+    """What rows outside a working set add: a linear term, and a quadratic one around `at`."""
+
+    linear: Vector
+    quadratic: Matrix | None
+    at: Vector
+
+    def gradient(self, b: Vector) -> Vector:
+        """Return the gradient of the frozen rows' cost at `b`."""
+        if self.quadratic is None:
+            return self.linear
+        return self.linear + self.quadratic @ (b - self.at)
+
+
+class Model:
+    """Scaled columns, constraints and units of a rectified form."""
+
+    def __init__(self, form: RectifiedForm, argument_scale: float, slope_width: float) -> None:
+        self.form = form
+        design, columns = form.design, form.columns
+        d = design.n_features
+        weight = form.weight
+        total_weight = float(weight.sum())
+        squares = design.column_squares(weight) / total_weight
+        rms = np.sqrt(squares)
+        self.order = d + form.fit_intercept
+        self.scale = np.ones(self.order)
+        self.scale[:d] = np.where(rms > 0, 1.0 / np.where(rms > 0, rms, 1.0), 1.0)
+        unit = self.scale[:d]
+        self.d = d
+        self.rho = self._padded(columns.rho * unit * unit, 0.0)
+        self.l1 = self._padded(columns.l1 * unit, 0.0)
+        self.lower = self._padded(columns.lower / unit, -np.inf)
+        self.upper = self._padded(columns.upper / unit, np.inf)
+        self.kinked = np.flatnonzero(
+            (self.l1 > 0) | np.isfinite(self.lower) | np.isfinite(self.upper)
+        )
+        self._set_constraints(unit)
+        # Natural units: arguments vary by `argument_scale`, all slopes together by total_width.
+        self.argument_scale = argument_scale
+        self.total_width = total_weight * slope_width
+        stiffness = self.total_width / argument_scale
+        self.column_stiffness = np.where(
+            self.l1 > 0, 20.0 * self.l1 / argument_scale, 10.0 * stiffness
+        )[self.kinked]
+        self.constraint_stiffness = 10.0 * stiffness
+        self.proximal_stiffness = 1e-3 * stiffness
+        # Columns whose own curvature cannot be relied on.
+        self.weak = self.rho < 1e-2 * stiffness
+        self.weak[self.order - form.fit_intercept :] = True
+        # A weak penalty that is not tiny makes the Newton matrix safe without a proximal term.
+        self.needs_proximal = bool((self.rho[:d] < 1e-9 * stiffness).any()) or form.fit_intercept
+
+    def _padded(self, values: Vector, last: float) -> Vector:
+        out = np.full(self.order, last)
+        out[: self.d] = values
+        return out
+
+    def _set_constraints(self, unit: Vector) -> None:
+        form = self.form
+        self.equality = form.is_equality.astype(bool)
+        self.n_constraints = form.n_constraints
+        if not self.n_constraints:
+            self.rows: Matrix = np.zeros((0, self.order))
+            self.row_norm = self.offset = np.zeros(0)
+            return
+        raw = form.constraint_design.X
+        dense = raw.toarray() if sp.issparse(raw) else np.asarray(raw)
+        scaled = np.zeros((self.n_constraints, self.order))
+        scaled[:, : self.d] = dense * unit
+        norm = np.linalg.norm(scaled, axis=1)
+        self.row_norm = np.where(norm > 0, norm, 1.0)
+        self.rows = scaled / self.row_norm[:, None]
+        self.offset = form.constraint_offset / self.row_norm
+
+    # ---- there and back --------------------------------------------------------------------
+
+    def to_user(self, b: Vector) -> tuple[Vector, float]:
+        """Return coefficients and intercept in the user's units."""
+        user = b * self.scale
+        return user[: self.d].copy(), float(user[self.d]) if self.form.fit_intercept else 0.0
+
+    def from_user(self, coef: Vector, intercept: float) -> Vector:
+        """Return scaled variables."""
+        b = np.append(coef, intercept) if self.form.fit_intercept else np.array(coef)
+        return b / self.scale
+
+    def constraint_dual(self, multipliers: Multipliers) -> Vector:
+        """Return the constraint multipliers in the user's units."""
+        return multipliers.constraint / self.row_norm
+
+    def no_multipliers(self) -> Multipliers:
+        """Return zero multipliers."""
+        return Multipliers(np.zeros(self.kinked.size), np.zeros(self.n_constraints))
+
+    # ---- augmented terms -------------------------------------------------------------------
+
+    def column_dual(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
+        """Return the slopes of the augmented column terms at `b` (kinked columns only)."""
+        stiff = self.column_stiffness * growth
+        return stiff * self._column_overshoot(b, multipliers, stiff)
+
+    def _column_overshoot(self, b: Vector, multipliers: Multipliers, stiff: Vector) -> Vector:
+        k = self.kinked
+        w = b[k] + multipliers.column / stiff
+        limit = self.l1[k] / stiff
+        target = np.clip(w - np.clip(w, -limit, limit), self.lower[k], self.upper[k])
+        return np.asarray(w - target)
+
+    def column_newton_weight(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
+        """Return the diagonal that the augmented column terms add to the Newton matrix."""
+        k = self.kinked
+        stiff = self.column_stiffness * growth
+        w = b[k] + multipliers.column / stiff
+        limit = self.l1[k] / stiff
+        soft = w - np.clip(w, -limit, limit)
+        on_kink = (np.abs(w) <= limit) & (self.l1[k] > 0)
+        outside = (soft <= self.lower[k]) | (soft >= self.upper[k])
+        return np.where(on_kink | outside, stiff, 0.0)
+
+    def constraint_slopes(self, value: Vector, multipliers: Multipliers, growth: float) -> Vector:
+        """Return the updated constraint multipliers at row values `value`."""
+        xi = multipliers.constraint - self.constraint_stiffness * growth * value
+        return np.where(self.equality, xi, np.maximum(xi, 0.0))

@@ -1,0 +1,127 @@
+"""Parameters of the losses, and looking losses up by name."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+
+import numpy as np
+import pytest
+
+from rectiline.losses import (
+    EpsilonInsensitive,
+    Expectile,
+    Hinge,
+    Huber,
+    Pinball,
+    SmoothedHinge,
+    SquaredEpsilonInsensitive,
+    get,
+)
+
+
+@pytest.mark.parametrize("loss", [Pinball, Expectile])
+@pytest.mark.parametrize("quantile", [0.0, 1.0, 1.2, -0.1])
+def test_quantile_lies_strictly_between_0_and_1(loss, quantile):
+    message = rf"{loss.__name__}\(quantile={quantile}\): quantile must lie strictly between 0 and 1"
+    with pytest.raises(ValueError, match=message):
+        loss(quantile)
+
+
+@pytest.mark.parametrize("loss", [EpsilonInsensitive, SquaredEpsilonInsensitive])
+def test_epsilon_is_not_negative(loss):
+    assert loss(0).epsilon == 0.0
+    with pytest.raises(ValueError, match=r"\(epsilon=-0.1\): epsilon must be 0 or greater"):
+        loss(-0.1)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_delta_and_width_are_positive(value):
+    with pytest.raises(ValueError, match=rf"Huber\(delta={value}\): delta must be greater than 0"):
+        Huber(value)
+    with pytest.raises(ValueError, match="width must be greater than 0"):
+        SmoothedHinge(value)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [Pinball, Expectile, EpsilonInsensitive, SquaredEpsilonInsensitive, Huber, SmoothedHinge],
+)
+def test_parameters_are_finite_numbers(loss):
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="must be finite"):
+            loss(value)
+    for value in ("0.5", None, True, [0.5], 1j):
+        with pytest.raises(TypeError, match="must be a number"):
+            loss(value)
+    assert loss(np.float32(0.5)) == loss(0.5)
+    assert repr(loss(np.float64(0.5))) == repr(loss(0.5))
+
+
+def test_whole_numbers_become_floats():
+    assert Huber(2) == Huber(2.0) and repr(Huber(2)) == "Huber(delta=2.0)"
+    assert hash(Huber(2)) == hash(Huber(2.0))
+    assert Huber(2) != Huber(3) and Huber(1) != SmoothedHinge(1)
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-9, 1e-15, 1e6])
+def test_a_narrow_smoothed_hinge_is_a_hinge(width):
+    z = np.linspace(-3, 3, 61)
+    z = z[np.abs(z - 1) > 1e-2] if width < 1 else -width * np.ones(1)
+    expected = Hinge().value(1, z) - np.where(z < 1, width / 2, 0.0)
+    np.testing.assert_allclose(SmoothedHinge(width).value(1, z), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_a_width_below_rounding_is_refused():
+    with pytest.raises(ValueError, match="use Hinge"):
+        SmoothedHinge(1e-17)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hinge",
+        "squared_hinge",
+        "smoothed_hinge",
+        "modified_huber",
+        "absolute",
+        "epsilon_insensitive",
+        "squared_epsilon_insensitive",
+        "pinball",
+        "quantile",
+        "huber",
+        "squared_error",
+        "expectile",
+    ],
+)
+def test_get_by_name(name):
+    loss = get(name)
+    assert loss.name == name.replace("quantile", "pinball")
+    assert get(loss) is loss
+
+
+def test_get_with_parameters_and_errors():
+    assert get("quantile", quantile=0.9) == Pinball(0.9)
+    with pytest.raises(ValueError, match=r"loss='hubber' is not one of .* Did you mean 'huber'\?"):
+        get("hubber")
+    with pytest.raises(ValueError, match="takes no"):
+        get(Huber(), delta=2)
+    with pytest.raises(TypeError, match="must be a name or a Loss"):
+        get(3)
+    with pytest.raises(TypeError):
+        get("huber", width=1)
+
+
+def test_a_plot_without_matplotlib_names_the_extra(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    for module in [m for m in sys.modules if m.startswith("matplotlib")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r'pip install "rectiline\[plots\]"'):
+        Hinge().plot()

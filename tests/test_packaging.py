@@ -1,0 +1,41 @@
+"""What the package carries besides code: types, a version, a licence."""
+
+import re
+from importlib.metadata import PackageNotFoundError, metadata
+from pathlib import Path
+
+import pytest
+
+import rectiline
+from rectiline import _core
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(rectiline.__file__).parent
+
+
+def test_the_package_is_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_stub_names_everything_in_the_compiled_module():
+    stub = (PACKAGE / "_core.pyi").read_text("utf-8")
+    described = set(re.findall(r"^(?:def|class) (\w+)|^(\w+):", stub, re.M))
+    described = {name for pair in described for name in pair if name}
+    public = {name for name in dir(_core) if not name.startswith("_")}
+    assert public <= described, "the stub is older than the module"
+
+
+def test_one_version_everywhere():
+    try:
+        installed = metadata("rectiline")["Version"]
+    except PackageNotFoundError:
+        pytest.skip("rectiline runs from its sources and is not installed")
+    assert rectiline.__version__ == installed
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert re.search(r"^version: (.+)$", citation, re.M).group(1) == installed
+
+
+def test_public_names_are_there():
+    for module in (rectiline, rectiline.losses, rectiline.penalties, rectiline.constraints):
+        missing = [name for name in module.__all__ if not hasattr(module, name)]
+        assert not missing, f"{module.__name__}: {missing}"
