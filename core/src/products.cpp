@@ -271,10 +271,16 @@ void gather_lines(const SparseView<T, I>& X, std::int64_t n_lines, const double*
     });
 }
 
+// Partial sums are worth their memory only when they are small against the entries.
+template <class T, class I>
+std::int64_t scatter_work(const SparseView<T, I>& X, std::int64_t n_out) {
+    return n_out > entries(X) / 16 ? 0 : entries(X);
+}
+
 template <class T, class I>
 void scatter_lines(const SparseView<T, I>& X, std::int64_t n_lines, std::int64_t n_out,
                    const double* in, double* out, int n_threads) {
-    sum_over_rows(n_lines, n_out, std::max(entries(X) / 8, n_out), n_threads, out,
+    sum_over_rows(n_lines, n_out, scatter_work(X, n_out), n_threads, out,
                   [&](std::int64_t first, std::int64_t last, double* target) {
                       for (std::int64_t i = first; i < last; ++i) {
                           if (in[i] == 0) continue;
@@ -304,17 +310,21 @@ void transposed_product(const SparseView<T, I>& X, const double* g, double* q, i
 template <class T, class I>
 void both_products(const SparseView<T, I>& X, const double* b, const double* g, double* z,
                    double* q, int n_threads) {
-    if (!X.by_rows || n_threads > 1) {
+    if (!X.by_rows) {
         product(X, b, z, n_threads);
         return transposed_product(X, g, q, n_threads);
     }
-    std::fill(q, q + X.d, 0.0);
-    for (std::int64_t i = 0; i < X.n; ++i) {
-        const I start = X.pointers[i];
-        const std::int64_t count = static_cast<std::int64_t>(X.pointers[i + 1] - start);
-        z[i] = sparse_dot(X.values + start, X.indices + start, count, b);
-        if (g[i] != 0) sparse_axpy(g[i], X.values + start, X.indices + start, count, q);
-    }
+    sum_over_rows(X.n, X.d, scatter_work(X, X.d), n_threads, q,
+                  [&](std::int64_t first, std::int64_t last, double* target) {
+                      for (std::int64_t i = first; i < last; ++i) {
+                          const I start = X.pointers[i];
+                          const std::int64_t count =
+                              static_cast<std::int64_t>(X.pointers[i + 1] - start);
+                          z[i] = sparse_dot(X.values + start, X.indices + start, count, b);
+                          if (g[i] != 0)
+                              sparse_axpy(g[i], X.values + start, X.indices + start, count, target);
+                      }
+                  });
 }
 
 // r_line = sum over the line of value^2 scale[index]

@@ -99,6 +99,7 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
       coef_(static_cast<std::size_t>(columns.d)),
       constraint_dual_(static_cast<std::size_t>(constraints.m), 0.0),
       constraint_curvature_(static_cast<std::size_t>(constraints.m)),
+      constraint_value_(static_cast<std::size_t>(constraints.m)),
       active_(static_cast<std::size_t>(rows.n)),
       block_order_(static_cast<std::size_t>((rows.n + kRowBlock - 1) / kRowBlock)),
       block_kept_(block_order_.size()) {
@@ -189,6 +190,16 @@ void Rehline::sweep_constraints(Sweep& sums) {
     });
 }
 
+// sum_k |xi_k (a_k'b + c_k)|: what the constraints add to the gap at the current point.
+double Rehline::complementarity() {
+    if (constraints_.m == 0) return 0.0;
+    multiply(constraints_.A, coef_.data(), constraint_value_.data(), 1);
+    double sum = 0;
+    for (std::int64_t k = 0; k < constraints_.m; ++k)
+        sum += std::fabs(constraint_dual_[k] * (constraint_value_[k] + constraints_.c[k]));
+    return sum;
+}
+
 // One sweep over the active rows. False when interrupted (the point is consistent all the same).
 template <class Rows>
 bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
@@ -252,13 +263,19 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                 intercept_ = center_ - options_.intercept_step * balance_;
             ++progress.sweeps, ++sweeps_since_refresh_;
             largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
-            progress.gap = sums.gap, progress.violation = sums.violation;
+            // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
+            progress.gap = sums.gap + complementarity() + options_.intercept_step * balance_ * balance_;
+            progress.violation = sums.violation;
             if (all_rows) progress.objective = objective_ = sums.loss + penalty_value();
             if (!finished) {
                 progress.interrupted = true;
                 break;
             }
-            if (progress.gap <= std::max(absolute, relative * std::fabs(objective_))) {
+            // The terms were met before their rows moved; the next sweep would meet smaller ones, about by
+            // the factor that this sweep gained on the last one.
+            const double gain = all_rows && last_gap_ > 0 ? std::min(1.0, progress.gap / last_gap_) : 1.0;
+            last_gap_ = all_rows ? progress.gap : kInfinity;
+            if (gain * progress.gap <= std::max(absolute, relative * std::fabs(objective_))) {
                 if (all_rows) {
                     progress.reached = true;
                     break;

@@ -264,9 +264,7 @@ def test_is_immutable(loss):
         loss.curve.knots = np.zeros(1)
     with pytest.raises(ValueError, match="read-only"):
         loss.curve.knots[0] = 3.0
-    with pytest.raises(ValueError, match="read-only"):
-        loss.units.relu_u[:1] = 3.0
-        loss.units.rehu_s[:1] = 3.0
+    assert not (loss.units.relu_u.flags.writeable or loss.units.rehu_s.flags.writeable)
 
 
 @losses

@@ -41,14 +41,18 @@ struct Curve {
             const double e = t - knot[0];
             return value[0] + e * (left[0] + 0.5 * curvature[0] * e);
         }
+        if (k < n_knots && left[k] <= 0) {  // falling piece: its right end is nearer to the minimum
+            const double e = t - knot[k];
+            return value[k] + e * (left[k] + 0.5 * curvature[k] * e);
+        }
         const double e = t - knot[k - 1];
         return value[k - 1] + e * (right[k - 1] + 0.5 * curvature[k] * e);
     }
     // Slope at t (any subgradient at a kink) and whether t lies on a straight piece.
     RECTILINE_INLINE double slope(double t) const {
         const std::int64_t k = piece(t);
-        return k == 0 ? left[0] + curvature[0] * (t - knot[0])
-                      : right[k - 1] + curvature[k] * (t - knot[k - 1]);
+        if (k < n_knots && (k == 0 || left[k] <= 0)) return left[k] + curvature[k] * (t - knot[k]);
+        return right[k - 1] + curvature[k] * (t - knot[k - 1]);
     }
 };
 

@@ -29,18 +29,19 @@ struct Ramps {
         const std::int64_t K = f.n_knots;
         base = f.left[0];
         if (f.curvature[0] > 0)
-            add(f.knot[0] + step * f.left[0], -infinity, 0.0, f.curvature[0] / (1 + step * f.curvature[0]));
+            start.push_back(f.knot[0] + step * f.left[0]), low.push_back(-infinity), high.push_back(0.0),
+                rate.push_back(f.curvature[0] / (1 + step * f.curvature[0]));
         for (std::int64_t k = 0; k < K; ++k) {
             if (f.right[k] > f.left[k] && step > 0)
-                add(f.knot[k] + step * f.left[k], 0.0, step * (f.right[k] - f.left[k]), S);
+                climb(f.knot[k] + step * f.left[k], step * (f.right[k] - f.left[k]), S, f.right[k]);
             const double q = f.curvature[k + 1];
-            if (q > 0) {
-                const double from = f.knot[k] + step * f.right[k];
-                const double length =
-                    k + 1 < K ? (f.knot[k + 1] - f.knot[k]) + step * (f.left[k + 1] - f.right[k])
-                              : infinity;
-                add(from, 0.0, length, q / (1 + step * q));
-            }
+            if (q <= 0) continue;
+            const double from = f.knot[k] + step * f.right[k];
+            if (k + 1 < K)
+                climb(from, (f.knot[k + 1] - f.knot[k]) + step * (f.left[k + 1] - f.right[k]),
+                      q / (1 + step * q), f.left[k + 1]);
+            else
+                climb(from, infinity, q / (1 + step * q), infinity);
         }
     }
 
@@ -63,8 +64,15 @@ struct Ramps {
     }
 
    private:
-    void add(double s, double l, double h, double r) {
-        start.push_back(s), low.push_back(l), high.push_back(h), rate.push_back(r);
+    // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their upper
+    // end and the base moves up with them: near the minimiser nothing large is added and taken away.
+    void climb(double from, double length, double r, double top) {
+        const bool falling = top <= 0;
+        start.push_back(falling ? from + length : from);
+        low.push_back(falling ? -length : 0.0);
+        high.push_back(falling ? 0.0 : length);
+        rate.push_back(r);
+        if (falling) base = top;
     }
 };
 

@@ -92,6 +92,7 @@ class Rehline {
     void sweep_constraints(Sweep& sums);
     void take_all_rows_back();
     double penalty_value() const;
+    double complementarity();
 
     DesignView X_;
     RowFunctions rows_;
@@ -103,7 +104,7 @@ class Rehline {
     std::vector<double> a_;             // slope of weight_i phi_i in its own argument, times weight
     std::vector<double> curvature_;     // r_i = sum_j x_ij^2 / rho_j (+ t0)
     std::vector<double> q_, coef_;
-    std::vector<double> constraint_dual_, constraint_curvature_;
+    std::vector<double> constraint_dual_, constraint_curvature_, constraint_value_;
     std::vector<std::int64_t> alive_;   // rows not fixed for good
     std::vector<std::int64_t> active_;  // rows the next sweep visits; the first n_active_ of them
     std::vector<std::int64_t> block_order_, block_kept_;
@@ -111,6 +112,7 @@ class Rehline {
     double intercept_ = 0, center_ = 0, balance_ = 0;  // balance_ = sum_i g_i
     double largest_move_ = 0;                          // of the last sweep, in units of the argument
     double objective_ = 0;                             // at the last sweep over all rows
+    double last_gap_ = 0;                              // estimate of the last sweep, if over all rows
     std::int64_t sweeps_since_refresh_ = 0;
 };
 

@@ -80,6 +80,11 @@ class Design:
         """Return ``sum_j X_ij**2 scale_j`` for each row i."""
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
+    def mean_row_square(self, scale: Vector, sample: int = 1000) -> float:
+        """Return the mean of ``sum_j X_ij**2 scale_j`` over about `sample` evenly spaced rows."""
+        rows = self.by_rows.X[:: max(1, self.n_samples // sample)]
+        return float(Design(rows).row_squares(scale).mean())
+
     def weighted_gram(
         self,
         weights: Vector,
@@ -126,7 +131,7 @@ class Design:
         n, d = self.n_samples, self.n_features
         root = np.sqrt(weights)
         if self.is_sparse and centre is None:
-            scaled = sp.csr_array(self.X * root)
+            scaled = sp.csr_array(self.X.multiply(root))
             return np.asarray((scaled @ scaled.T).toarray())
         kernel = np.zeros((n, n))
         block = min(max(64, _GRAM_BLOCK // max(1, n)), d)
@@ -187,9 +192,16 @@ class Design:
 
 
 def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
-    array = np.asarray(X)
-    if array.dtype == object or array.dtype.kind not in "fiub":
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a 2-D array of numbers; its rows differ in length or cannot be stacked."
+        ) from None
+    if array.dtype.kind not in "fiub":
         try:
+            if array.dtype.kind != "O":  # complex, dates and text are not numbers to guess at
+                raise TypeError
             array = array.astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(

@@ -5,13 +5,16 @@ from rectiline.constraints._bounds import Box, Nonnegative
 from rectiline.constraints._fairness import Fairness
 from rectiline.constraints._linear import LinearEquality, LinearInequality
 from rectiline.constraints._monotone import Monotone
+from rectiline.constraints._parity import DemographicParity, EqualOpportunity
 from rectiline.constraints._rows import ConstraintRows, combine
 
 __all__ = [
     "Box",
     "Constraint",
     "ConstraintRows",
+    "DemographicParity",
     "DesignLike",
+    "EqualOpportunity",
     "Fairness",
     "LinearEquality",
     "LinearInequality",

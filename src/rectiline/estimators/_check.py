@@ -12,7 +12,14 @@ from rectiline.backends import Design, as_design
 
 Vector = NDArray[np.float64]
 
-__all__ = ["check_data", "check_design", "check_weight", "predictions", "column_names"]
+__all__ = [
+    "check_data",
+    "check_design",
+    "check_weight",
+    "column_names",
+    "linear_scores",
+    "predictions",
+]
 
 _FORMATS = ("csr", "csc")
 _DTYPES = (np.float64, np.float32)
@@ -57,9 +64,13 @@ def column_names(estimator: Any) -> NDArray[Any] | None:
     return getattr(estimator, "feature_names_in_", None)
 
 
+def linear_scores(estimator: Any, X: Any) -> NDArray[Any]:
+    """Return ``X @ coef_.T + intercept_`` for data that are checked already."""
+    return np.asarray(X @ estimator.coef_.T + estimator.intercept_)
+
+
 def predictions(estimator: Any, X: Any) -> NDArray[Any]:
     """Return ``X @ coef_.T + intercept_`` for new data."""
     check_is_fitted(estimator)
     X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)
-    scores = X @ estimator.coef_.T
-    return np.asarray(scores + estimator.intercept_)
+    return linear_scores(estimator, X)

@@ -38,6 +38,10 @@ class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: 
             self.constraints, self.monotone, self.order, column_names(self), self.n_features_in_
         )
 
+    def _run_solver(self) -> str:
+        """Return the name for `rectiline.solve`."""
+        return str(self.solver)
+
     def _solve(
         self, makers: Sequence[Callable[[], Problem]], X: Any = None, y: Any = None
     ) -> list[Solution]:

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, _fit_context
 
-from rectiline.estimators._check import check_data, check_design, check_weight, predictions
+from rectiline.estimators._check import (
+    check_data,
+    check_design,
+    check_weight,
+    linear_scores,
+    predictions,
+)
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
 from rectiline.estimators._fitted import store_solutions
@@ -161,7 +167,7 @@ class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         if groups is None:
             vars(self).pop("fairness_", None)
         else:
-            self.fairness_ = fairness_table(groups, predictions(self, X), None)
+            self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions for the rows of X.

@@ -34,14 +34,18 @@ class RunOptions:
     @classmethod
     def of(cls, estimator: Any) -> RunOptions:
         """Read the options off an estimator."""
+        solver = estimator._run_solver()
         return cls(
-            solver=estimator.solver,
+            solver=solver,
             tol=estimator.tol,
             max_iter=estimator.max_iter,
             time_limit=estimator.time_limit,
             n_jobs=estimator.n_jobs,
             seed=_seed(estimator.random_state),
-            solver_options=dict(estimator.solver_options or {}),
+            # The options of another library's solver are not for ours.
+            solver_options=dict(estimator.solver_options or {})
+            if solver == estimator.solver
+            else {},
         )
 
     def keywords(self, deadline: float | None = None) -> dict[str, Any]:

@@ -110,8 +110,8 @@ class Loss(ABC):
         """Return the left and the right derivative of the loss in ``z``, entry by entry.
 
         >>> from rectiline.losses import Absolute
-        >>> Absolute().derivative(1.0, 1.0)
-        (np.float64(-1.0), np.float64(1.0))
+        >>> Absolute().derivative(1.0, [1.0, 3.0])
+        (array([-1.,  1.]), array([1., 1.]))
         """
         p, o, c, z = self._prepared(y, z, weight)
         low, high = self.curve.derivative(p * z + o)

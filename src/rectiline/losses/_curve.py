@@ -57,8 +57,8 @@ class PLQCurve(Record):
     >>> hinge = PLQCurve(knots=[1.0], values=[0.0], left=[-1.0], right=[0.0], curvature=[0.0, 0.0])
     >>> hinge.value([0.0, 1.0, 2.0])
     array([1., 0., 0.])
-    >>> hinge.derivative(1.0)
-    (np.float64(-1.0), np.float64(0.0))
+    >>> hinge.derivative([1.0, 2.0])
+    (array([-1.,  0.]), array([0., 0.]))
     >>> hinge.conjugate([-1.0, -0.5, 0.5])
     array([-1. , -0.5,  inf])
     >>> hinge.prox([-1.0, 0.5, 2.0], 1.0)
@@ -96,8 +96,8 @@ class PLQCurve(Record):
 
         Raises ValueError, naming the knot, if the function is not continuous or not convex.
 
-        >>> PLQCurve.from_pieces([0.0], [(0, -1, 0), (0, 1, 0)]).value(-3.0)
-        np.float64(3.0)
+        >>> PLQCurve.from_pieces([0.0], [(0, -1, 0), (0, 1, 0)]).value([-3.0, 2.0])
+        array([3., 2.])
         """
         return cls(*shape_from_pieces(knots, pieces))
 

@@ -157,7 +157,8 @@ def _beside(terms: Callable[[Any, Any], Any], t: Vector, abc: NDArray[np.float64
     """Largest terms of the two pieces that meet in each knot, at their other ends."""
     before = terms(abc[:-1], np.append(t[:1], t[:-1]))
     after = terms(abc[1:], np.append(t[1:], t[-1:]))
-    return np.maximum(before, after)
+    largest: Vector = np.maximum(before, after)
+    return largest
 
 
 def _slope_terms(abc: NDArray[np.float64], t: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import Penalty
+from rectiline.penalties._columnwise import Columnwise
 from rectiline.penalties._elastic_net import ElasticNet
 from rectiline.penalties._group_linf import GroupLinf
 from rectiline.penalties._l1 import L1
@@ -12,6 +13,7 @@ from rectiline.penalties._slope import Slope
 __all__ = [
     "L1",
     "Atom",
+    "Columnwise",
     "ElasticNet",
     "GroupLinf",
     "Penalty",

@@ -22,25 +22,35 @@ __all__ = ["SharedSubspace", "Subspace"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subspace:
-    """A soft projector ``M = P diag(g) P'``: columns of `basis` with `weights` in [0, 1].
+    """A soft projector ``M = P diag(g) P' + floor (I - P P')``, ``g`` and ``floor`` in [0, 1].
 
-    Directions of weight 0 need not be listed. ``eta I + M`` is what the tasks share.
+    Attributes
+    ----------
+    basis : ndarray of shape (d, r)
+        Orthonormal columns P.
+    weights : ndarray of shape (r,)
+        Their weights g, none below `floor`.
+    floor : float
+        Weight of every other direction; positive only while the budget exceeds what is needed.
     """
 
-    basis: Matrix  # (d, r), orthonormal columns
-    weights: Vector  # (r,)
+    basis: Matrix
+    weights: Vector
+    floor: float = 0.0
+
+    @classmethod
+    def even(cls, n_features: int, shared_dim: int) -> Subspace:
+        """Return the projector that prefers no direction, ``(shared_dim / d) I``."""
+        return cls(np.zeros((n_features, 0)), np.zeros(0), min(1.0, shared_dim / n_features))
 
     def times(self, U: Matrix, eta: float, power: float = 1.0) -> Matrix:
         """Return ``(eta I + M)**power @ U``."""
-        base = eta**power
+        base = (eta + self.floor) ** power
+        if not self.weights.size:
+            return base * U
         change = (eta + self.weights) ** power - base
         image: Matrix = self.basis @ ((change * (self.basis.T @ U).T).T)
         return base * U + image
-
-    def quadratic(self, U: Matrix) -> float:
-        """Return ``tr(U' M U)``."""
-        inside = self.basis.T @ U
-        return float(np.sum((self.weights * (inside * inside).T).T))
 
 
 class SharedSubspace(Penalty):
@@ -108,11 +118,19 @@ class SharedSubspace(Penalty):
 
     def subspace(self, coef: ArrayLike) -> Subspace:
         """Return the soft projector M that attains the minimum for these coefficients."""
+        return self.charge(coef)[1]
+
+    def charge(self, coef: ArrayLike) -> tuple[float, Subspace]:
+        """Return the value and the subspace that attains it, from one decomposition."""
         U = self._matrix(coef, "coef")
         basis, sizes, _ = np.linalg.svd(U, full_matrices=False)
         weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
+        value = float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
         kept = weights > 0
-        return Subspace(np.ascontiguousarray(basis[:, kept]), weights[kept])
+        rank, d = int(kept.sum()), U.shape[0]
+        # Budget that U does not need is spread over the directions it has not found yet.
+        floor = (self.shared_dim - rank) / (d - rank) if rank < min(self.shared_dim, d) else 0.0
+        return value, Subspace(np.ascontiguousarray(basis[:, kept]), weights[kept], floor)
 
     def gradient(self, coef: ArrayLike, subspace: Subspace | None = None) -> Matrix:
         """Return ``2 c (eta I + M)^-1 U``, the derivative of the value."""
@@ -162,7 +180,7 @@ class SharedSubspace(Penalty):
         vectors, sizes, _ = np.linalg.svd(Q, full_matrices=False)
         h, squares = self.shared_dim, sizes**2
         # Share of each direction of Q in M; the rest of the budget may lie where Q is zero.
-        inside = (vectors.T @ space.basis) ** 2 @ space.weights
+        inside = space.floor + (vectors.T @ space.basis) ** 2 @ (space.weights - space.floor)
         edge = squares[h - 1] if h <= squares.size else 0.0
         short = np.sum((squares[:h] - edge) * np.maximum(1.0 - inside[:h], 0.0))
         short += np.sum((edge - squares[h:]) * inside[h:])

@@ -50,7 +50,7 @@ class Problem:
         Used in place when it is float32 or float64 (any order) or CSR/CSC.
     y : array-like of shape (n_samples,)
         Targets; for margin losses any two labels, the larger one counts as +1.
-    loss : Loss
+    loss : Loss, or sequence of Loss with `loss_index`
         What one sample pays, see `rectiline.losses`.
     penalty : Penalty or None, default=Ridge(1.0)
         What the coefficients pay, see `rectiline.penalties`. The intercept never pays.
@@ -60,6 +60,9 @@ class Problem:
         Non-negative weights of the losses.
     fit_intercept : bool, default=True
         Whether to add an unpenalised, unconstrained intercept.
+    loss_index : array-like of int of shape (n_samples,), optional
+        Row i pays ``loss[loss_index[i]]``; the losses are then of one kind (all of the residual,
+        say) and at most 256.
 
     Examples
     --------
@@ -75,14 +78,14 @@ class Problem:
         self,
         X: Any,
         y: ArrayLike,
-        loss: Loss,
+        loss: Loss | Sequence[Loss],
         penalty: Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
         constraints: Sequence[Constraint] | Constraint = (),
         sample_weight: ArrayLike | None = None,
         fit_intercept: bool = True,
+        loss_index: ArrayLike | None = None,
     ) -> None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a Loss such as rectiline.losses.Hinge(); got {loss!r}.")
+        self.losses = _checked_losses(loss, loss_index)
         if penalty is not None and not isinstance(penalty, Penalty):
             raise TypeError(
                 f"penalty must be a Penalty such as rectiline.penalties.Ridge(1.0), or None; "
@@ -92,18 +95,18 @@ class Problem:
         self.loss = loss
         self.fit_intercept = bool(fit_intercept)
         n = self.n_samples
-        direction, offset = loss.encode(y)
+        self.loss_index = _checked_index(loss_index, len(self.losses), n)
+        direction, offset = self.losses[0].encode(y)
         if direction.size != n:
             raise ValueError(f"y has {direction.size} entries but X has {n} rows.")
         self.weight = _checked_weight(sample_weight, n)
         self.direction, self.offset = direction, offset
-        curve = loss.curve
-        arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
         self.rows = _core.RowFunctions(
-            [tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)],
+            [_curve_arrays(one) for one in self.losses],
             direction,
             offset,
             self.weight,
+            self.loss_index,
         )
         self.constraints = (
             (constraints,) if isinstance(constraints, Constraint) else tuple(constraints)
@@ -184,7 +187,7 @@ class Problem:
     @cached_property
     def dual_boxes(self) -> tuple[Vector, Vector]:
         """Range of slopes of each sample's weighted loss in its prediction."""
-        low, high = self.loss.curve.domain()
+        low, high = self._per_row([one.curve.domain() for one in self.losses])
         weighted = self.weight > 0
         with np.errstate(invalid="ignore"):
             low_t = np.where(weighted, self.weight * low, 0.0)
@@ -201,9 +204,10 @@ class Problem:
         outside = np.maximum(below, above)
         absolute = float(outside.max(initial=0.0))
         relative = 0.0
+        largest = float(np.abs(b).max(initial=0.0))
         if absolute > 0:
-            size = np.abs(b) + np.abs(np.where(below > 0, rows.lower, rows.upper))
-            relative = float(np.max(outside[outside > 0] / size[outside > 0]))
+            bound = np.abs(np.where(below > 0, rows.lower, rows.upper))[outside > 0]
+            relative = float(np.max(outside[outside > 0] / np.maximum(bound, largest)))
         for matrix, constant, is_equality in ((rows.A, rows.c, False), (rows.E, rows.f, True)):
             if not constant.size:
                 continue
@@ -211,7 +215,7 @@ class Problem:
             miss = np.abs(value) if is_equality else np.maximum(-value, 0.0)
             worst = float(miss.max())
             if worst > 0:
-                size = abs(matrix) @ np.abs(b) + np.abs(constant)
+                size = largest * np.asarray(abs(matrix).sum(axis=1)).ravel() + np.abs(constant)
                 absolute = max(absolute, worst)
                 relative = max(relative, float(np.max(miss[miss > 0] / size[miss > 0])))
         return absolute, relative
@@ -343,10 +347,13 @@ class Problem:
         """Return the dual point moved so that q is zero on the columns `free`."""
         low, high = self.dual_boxes
         target = np.broadcast_to(self._rows_part(point), (self.n_features,))[free]
+        rows = self.constraint_rows
+        size = abs(rows.A).T @ np.abs(point.inequality) + abs(rows.E).T @ np.abs(point.equality)
+        size = size[free]
         if self.fit_intercept:
-            target = np.append(target, 0.0)
+            target, size = np.append(target, 0.0), np.append(size, 0.0)
         sample, left = balance_free_columns(
-            self.design, free, self.fit_intercept, point.sample, low, high, target
+            self.design, free, self.fit_intercept, point.sample, low, high, target, size
         )
         return replace(point, sample=sample), left
 
@@ -411,7 +418,14 @@ class Problem:
     @cached_property
     def _least_loss(self) -> float:
         """Sum of the smallest values of the losses."""
-        return float(self.weight.sum()) * float(self.loss.curve.minimum()[1])
+        (least,) = self._per_row([(one.curve.minimum()[1],) for one in self.losses])
+        return float(np.sum(self.weight * least))
+
+    def _per_row(self, numbers: list[tuple[float, ...]]) -> tuple[Any, ...]:
+        """Return numbers of each loss spread over its rows; plain numbers if there is one loss."""
+        if self.loss_index is None:
+            return numbers[0]
+        return tuple(np.array(column)[self.loss_index] for column in zip(*numbers, strict=True))
 
     # ---- feasibility ------------------------------------------------------------------------
 
@@ -461,10 +475,52 @@ class Problem:
         return b, b0
 
 
+def _checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
+    if loss_index is None:
+        if not isinstance(loss, Loss):
+            raise TypeError(f"loss must be a Loss such as rectiline.losses.Hinge(); got {loss!r}.")
+        return (loss,)
+    several = tuple(loss) if isinstance(loss, Sequence) else (loss,)
+    if not several or not all(isinstance(one, Loss) for one in several):
+        raise TypeError(f"loss must be a sequence of Loss when loss_index is given; got {loss!r}.")
+    kinds = sorted({one.of for one in several})
+    if len(kinds) > 1 or len(several) > 256:
+        raise ValueError(
+            f"loss must hold at most 256 losses of one kind; got {len(several)} of {kinds}."
+        )
+    return several
+
+
+def _checked_index(
+    loss_index: ArrayLike | None, n_losses: int, n: int
+) -> NDArray[np.uint8] | None:
+    if loss_index is None:
+        return None
+    index = np.asarray(loss_index)
+    if index.shape != (n,) or index.dtype.kind not in "iu":
+        raise ValueError(f"loss_index must hold {n} integers; got shape {index.shape}.")
+    if index.min() < 0 or index.max() >= n_losses:
+        raise ValueError(
+            f"loss_index must lie between 0 and {n_losses - 1}; got {index.min()} to {index.max()}."
+        )
+    return np.ascontiguousarray(index, dtype=np.uint8)
+
+
+def _curve_arrays(loss: Loss) -> tuple[Vector, ...]:
+    curve = loss.curve
+    arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
+    return tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)
+
+
 def _checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:
     if sample_weight is None:
         return np.ones(n)
-    weight = np.array(sample_weight, dtype=np.float64)
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight must hold numbers >= 0; got dtype {np.asarray(sample_weight).dtype}."
+        ) from None
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.shape != (n,):

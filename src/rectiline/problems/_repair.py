@@ -35,13 +35,16 @@ def balance_free_columns(
     low: Vector,
     high: Vector,
     target: Vector,
+    target_size: Vector,
 ) -> tuple[Vector, float]:
     """Move `sample` inside ``[low, high]`` until ``X[:, columns]' sample == target``.
 
-    With `intercept` a column of ones is appended (and `target` has one entry more). Returns the moved
-    point and the largest leftover relative to the terms of its sum.
+    With `intercept` a column of ones is appended (and `target` has one entry more); `target_size` is
+    the size of the terms that make up `target`. Returns the moved point and the largest leftover
+    relative to the terms of its sum.
     """
-    width = np.where(np.isfinite(high - low), high - low, np.maximum(np.abs(sample), 1e-300))
+    typical = float(np.max(np.abs(sample), initial=0.0)) or 1.0
+    width = np.where(np.isfinite(high - low), high - low, typical)
     tiny = 1e-7 * width
 
     def transposed(values: Vector) -> Vector:
@@ -57,7 +60,7 @@ def balance_free_columns(
     spread = design.column_squares()[columns]
     if intercept:
         spread = np.append(spread, design.n_samples)
-    level = np.sqrt(spread) * np.linalg.norm(sample) + np.abs(target) + 1e-300
+    level = np.sqrt(spread) * np.linalg.norm(sample) + target_size + 1e-300
     best, best_left = sample, np.inf
     for _ in range(_DUAL_ROUNDS):
         residual = transposed(sample) - target

@@ -14,6 +14,7 @@ that every solver takes. Three choices of T, by what is cheaper:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ from rectiline.problems._problem import Problem, _bounds_as_rows
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Map = Callable[[Matrix], Matrix]
 
 __all__ = ["Task", "TaskStep"]
 
@@ -100,6 +102,31 @@ class Task:
         vertex, _ = curve.minimum()
         return a, self.loss.direction * (vertex - self.loss.offset)
 
+    def resisting_rows(self, dual: DualPoint) -> tuple[NDArray[np.intp], Vector]:
+        """Return the rows on a kink or a curved piece, and how far each gives way per unit of slope.
+
+        That is the second derivative of the conjugate: 0 on a kink, 1/(weight curvature) on a
+        curved piece. Rows on a straight piece are not listed.
+        """
+        curve, w = self.loss.curve, self.weight
+        live = np.flatnonzero(w > 0)
+        slope = self.loss.direction[live] * dual.sample[live] / w[live]
+        # Slopes grow along the nodes left_0 <= right_0 <= left_1 <= ..: odd gaps are the knots.
+        nodes = np.maximum.accumulate(np.column_stack([curve.left, curve.right]).ravel())
+        reach = np.diff(np.concatenate([[-np.inf], nodes, [np.inf]]))
+        place = np.searchsorted(nodes, slope)
+        edges = np.concatenate([[-np.inf], nodes, [np.inf]])
+        margin = np.minimum(slope - edges[place], edges[place + 1] - slope)
+        inside = margin > 1e-7 * np.minimum(reach[place], 1.0 + np.abs(slope))
+        curvature = curve.curvature[(place + 1) // 2]
+        on_kink = (place % 2 == 1) & inside
+        curved = (place % 2 == 0) & (curvature > 0)
+        # A slope between two curved pieces without a jump belongs to either.
+        kept = on_kink | curved
+        with np.errstate(divide="ignore"):
+            give = np.where(on_kink, 0.0, 1.0 / (w[live] * np.where(curved, curvature, 1.0)))
+        return live[kept], give[kept]
+
     # ---- the step -----------------------------------------------------------------------------
 
     def step(
@@ -108,58 +135,56 @@ class Task:
         """Return the program of this task for a fixed subspace, as described above."""
         z = None if start is None else self.design.dot(start)
         loss = self.loss if z is None else self.loss.shifted(z)
-        X, back, there = self._change_of_variable(space, eta)
-        constraints = self._moved_constraints(back, start) if self.is_constrained else ()
-        n = self.design.n_samples
-        problem = Problem(
-            X, np.zeros(n), loss, Ridge(strength), constraints, self.weight, self.base.fit_intercept
-        )
-        return TaskStep(problem, start, back, there)
+        change = self._change_of_variable(space, eta)
+        constraints = self._moved_constraints(change, start) if self.is_constrained else ()
+        y = np.zeros(self.design.n_samples)
+        ridge, weight, intercept = Ridge(strength), self.weight, self.base.fit_intercept
+        problem = Problem(change.X, y, loss, ridge, constraints, weight, intercept)
+        return TaskStep(problem, start, change)
 
-    def _change_of_variable(self, space: Subspace, eta: float) -> tuple[Any, Any, Any]:
-        """Return ``X T`` with the maps ``v -> T v`` and ``u -> v`` (the shortest one)."""
+    def _change_of_variable(self, space: Subspace, eta: float) -> _Change:
         design, X = self.design, self.design.X
-        if not space.weights.size:
-            root = eta**0.5
-            if eta == 1.0:
-                return design, _same, _same
-            return X * root, lambda v: root * v, lambda u: u / root
-        n, d = design.n_samples, design.n_features
-        if d > 2 * n and not self.is_constrained:
+        base, extra = eta + space.floor, space.weights - space.floor
+        root = base**0.5
+        if not (extra > 0).any():
+            if base == 1.0:
+                return _Change(design, _same, _same, _same)
+            return _Change(X * root, lambda v: root * v, lambda u: u / root, lambda a: root * a)
+        if design.n_features > 2 * design.n_samples and not self.is_constrained:
             return self._reduced(space, eta)
         projected = np.asarray(X @ space.basis)
         if not design.is_sparse:
-            change = np.sqrt(eta + space.weights) - eta**0.5
-            stretched = eta**0.5 * X + (projected * change) @ space.basis.T
-            return (
-                stretched,
-                lambda v: space.times(v, eta, 0.5),
-                lambda u: space.times(u, eta, -0.5),
-            )
-        root, soft = eta**0.5, np.sqrt(space.weights)
+            change = np.sqrt(base + extra) - root
+            stretched = root * X + (projected * change) @ space.basis.T
+
+            def power(exponent: float) -> Map:
+                return lambda v: space.times(v, eta, exponent)
+
+            return _Change(stretched, power(0.5), power(-0.5), power(0.5))
+        soft, d = np.sqrt(extra), design.n_features
         augmented = sp.hstack([root * X, sp.csr_array(projected * soft)], format="csr")
 
         def back(v: Matrix) -> Matrix:
             return np.asarray(root * v[:d] + space.basis @ (soft * v[d:].T).T)
 
-        def there(u: Matrix) -> Matrix:
-            inner = space.times(u, eta, -1.0)
-            return np.concatenate([root * inner, (soft * (space.basis.T @ inner).T).T])
+        def adjoint(a: Matrix) -> Matrix:
+            return np.concatenate([root * a, (soft * (space.basis.T @ a).T).T])
 
-        return augmented, back, there
+        return _Change(augmented, back, lambda u: adjoint(space.times(u, eta, -1.0)), adjoint)
 
-    def _reduced(self, space: Subspace, eta: float) -> tuple[Any, Any, Any]:
+    def _reduced(self, space: Subspace, eta: float) -> _Change:
         """Return the n x n factor of ``K = X S X'`` in place of X."""
         X = self.design.X
         projected = np.asarray(X @ space.basis)
         plain = X @ X.T
-        kernel = eta * np.asarray(plain.toarray() if sp.issparse(plain) else plain)
-        kernel += (projected * space.weights) @ projected.T
+        kernel = np.asarray(plain.toarray() if sp.issparse(plain) else plain, dtype=np.float64)
+        kernel = (eta + space.floor) * kernel
+        kernel += (projected * (space.weights - space.floor)) @ projected.T
         values, vectors = linalg.eigh(kernel)
         kept = values > values[-1] * 1e-14 if values[-1] > 0 else np.zeros(values.size, dtype=bool)
         if not kept.any():
             kept[-1], values = True, np.maximum(values, 1.0)
-        root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+        root, vectors = np.sqrt(values[kept]), np.ascontiguousarray(vectors[:, kept])
 
         def back(v: Matrix) -> Matrix:
             return space.times(self.design.tdot(vectors @ (v / root)), eta)
@@ -168,12 +193,11 @@ class Task:
             # v = K^(-1/2) X u, exact for u in the range of S X', the only place solutions live in.
             return (vectors.T @ self.design.dot(u)) / root
 
-        return vectors * root, back, there
+        return _Change(vectors * root, back, there, _same)
 
-    def _moved_constraints(self, back: Any, start: Vector | None) -> tuple[Constraint, ...]:
+    def _moved_constraints(self, change: _Change, start: Vector | None) -> tuple[Constraint, ...]:
         """Return the constraints on ``u = start + T v`` as constraints on v."""
-        rows, d = self.rows, self.design.n_features
-        transpose = back(np.eye(d)) if back is not _same else None
+        rows = self.rows
         moved: list[Constraint] = []
         kinds = ((LinearInequality, rows.A, rows.c), (LinearEquality, rows.E, rows.f))
         for kind, matrix, constant in kinds:
@@ -181,9 +205,21 @@ class Task:
                 continue
             if start is not None:
                 constant = constant + matrix @ start
-            image = matrix if transpose is None else np.asarray(matrix @ transpose)
-            moved.append(kind(image, constant))
+            if change.adjoint is not _same:
+                dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+                matrix = np.ascontiguousarray(change.adjoint(dense.T).T)
+            moved.append(kind(matrix, constant))
         return tuple(moved)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """``X T``, and ``v -> T v``, ``u -> v`` (the shortest one), ``a -> T'a``."""
+
+    X: Any
+    back: Map
+    there: Map
+    adjoint: Map
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,17 +228,16 @@ class TaskStep:
 
     problem: Problem
     start: Vector | None
-    _back: Any
-    _there: Any
+    change: _Change
 
     def coef(self, v: Vector) -> Vector:
         """Return ``u = start + T v``."""
-        moved: Vector = self._back(v)
+        moved = self.change.back(v)
         return moved if self.start is None else self.start + moved
 
     def variable(self, coef: Vector) -> Vector:
         """Return the shortest v with ``u = start + T v``."""
-        moved: Vector = self._there(coef if self.start is None else coef - self.start)
+        moved = self.change.there(coef if self.start is None else coef - self.start)
         return np.ascontiguousarray(moved)
 
 

@@ -1,21 +1,85 @@
-"""`auto`: which solvers take a problem, in which order, and why."""
+"""`auto`: which solvers take a problem, in which order, and why.
+
+The thresholds are measured (see ``benchmarks/``). Later stages only run when earlier ones give up, and
+start from the best pair found so far.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
+from rectiline.problems.forms import RectifiedForm
 from rectiline.solvers._base import Solver, Stage
+from rectiline.solvers.generation import Generation
+from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = ["SOLVERS", "choose"]
 
-SOLVERS: dict[str, type[Solver]] = {"newton": Newton, "rehline": Rehline}
+SOLVERS: dict[str, type[Solver]] = {
+    "generation": Generation,
+    "interior": Interior,
+    "newton": Newton,
+    "rehline": Rehline,
+}
+
+_EASY = 2000.0  # difficulty up to which coordinate ascent is worth a try
+_SMOOTH_ROWS = 20_000  # beyond, Newton beats coordinate ascent on losses without kinks
+_MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
+_PATIENCE = 60  # sweeps that coordinate ascent may still seem to need
 
 
 def choose(problem: Problem) -> list[Stage]:
     """Return the stages to run until one of them certifies the answer."""
-    refusal = Rehline.refuses(problem)
-    if refusal is None:
-        return [Stage(Rehline(), "rehline: every coefficient has a ridge part")]
-    raise UnsupportedProblemError(f"No solver takes this problem: {refusal}.")
+    stages = _coupled(problem) if not problem.is_separable else _separable(problem)
+    able = [stage for stage in stages if stage.method.refuses(problem) is None]
+    if able:
+        return able
+    reasons = "; ".join(f"{name}: {one.refuses(problem)}" for name, one in SOLVERS.items())
+    raise UnsupportedProblemError(f"No solver takes this problem. {reasons}.")
+
+
+def _coupled(problem: Problem) -> list[Stage]:
+    large = problem.n_features > 500
+    interior = Stage(Interior(), "interior: a penalty that couples columns, of moderate size")
+    generation = Stage(Generation(), "generation: a penalty that couples many columns")
+    return [generation, interior] if large else [interior, generation]
+
+
+def _separable(problem: Problem) -> list[Stage]:
+    n, d = problem.n_samples, problem.n_features
+    form = RectifiedForm.apply(problem)
+    newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
+    interior = Stage(Interior(), "interior: the robust finish")
+    sweeps = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
+    generation = Stage(Generation(), "generation: few of many columns matter under L1")
+    if not problem.columns.strongly_convex and d > max(n, 1000):
+        return [generation, newton, interior]
+    if d > n or Newton.refuses(problem) is not None:
+        return [_first_try(problem), interior, newton, sweeps]
+    stages = [newton, interior, sweeps]
+    if not problem.columns.strongly_convex:
+        return stages
+    kinks = form.slope_width()[1]
+    few = n <= (_MANY_ROWS if kinks else _SMOOTH_ROWS)
+    if few and _difficulty(form) <= _EASY:
+        return [_first_try(problem), *stages]
+    return stages
+
+
+def _first_try(problem: Problem) -> Stage:
+    del problem
+    return Stage(Rehline(patience=_PATIENCE), "rehline: a try, as the penalty looks strong")
+
+
+def _difficulty(form: RectifiedForm) -> float:
+    """Return how stiff the dual is: total weight times squared row length over the ridge part.
+
+    Judged on a sample of rows; sweeps of coordinate ascent grow with it.
+    """
+    width, _ = form.slope_width()
+    total = float(form.weight.sum()) * width / form.argument_scale()
+    return total * form.design.mean_row_square(1.0 / np.maximum(form.columns.rho, 1e-300))

@@ -30,6 +30,8 @@ __all__ = ["solve"]
 
 _LONGEST_BURST = 320
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
+_MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
+_FEASIBLE = 1e-9  # relative violation that counts as rounding
 _REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
 
 
@@ -105,7 +107,7 @@ def solve(
         limit = method.default_max_iter if max_iter is None else int(max_iter)
         form = method.form.apply(problem)
         state = method.start(form, best.point_for(form), seed)
-        done, burst, target = 0, method.first_burst, 0.9 * tol
+        done, burst, target, refused = 0, method.first_burst, 0.9 * tol, 0
         while True:
             left = max(allowed - (time.perf_counter() - began), 0.0)
             step = method.advance(state, Budget(min(burst, limit - done), left, target))
@@ -128,6 +130,9 @@ def solve(
                 break
             if step.reached:
                 target *= _TIGHTEN
+                refused += 1
+            if refused >= _MOST_REFUSED and stage is not plan[-1]:
+                break  # this solver believes in answers that cannot be certified
             method.learn(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
         if status not in (None, Status.ITERATION_LIMIT):
@@ -162,8 +167,10 @@ class _Best:
 
 
 def _rank(certificate: Certificate) -> tuple[bool, float]:
-    """Feasible points first, then the smaller relative gap."""
-    return certificate.relative_violation > 1e-9, certificate.relative_gap
+    """Feasible points first, then whichever of gap and violation is worse."""
+    if certificate.relative_violation <= _FEASIBLE:
+        return False, certificate.relative_gap
+    return True, max(certificate.relative_gap, certificate.relative_violation)
 
 
 def _finish(

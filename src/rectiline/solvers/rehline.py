@@ -10,20 +10,21 @@ repairs what is left of that sum.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
+from typing import Any, ClassVar
 
 from rectiline import _core
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import Form, FormPoint, RectifiedForm
+from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
 
 __all__ = ["Rehline"]
 
 # Share of the mean squared row length that the intercept's multiplier step gets.
 _INTERCEPT_SHARE = 0.1
+_PROBE = 4  # sweeps between two looks at the rate
 
 
 @dataclass(slots=True, eq=False)
@@ -47,14 +48,17 @@ class Rehline:
         Set rows aside that sit still far from every knot, until the gap looks closed.
     screen : bool, default=True
         Fix rows for good once the certified gap proves where they end (not with an intercept).
+    patience : int, optional
+        Give up when more sweeps than this seem to be left, judged by the rate so far.
     """
 
     shuffle: bool = True
     shrink: bool = True
     screen: bool = True
+    patience: int | None = None
 
     name: ClassVar[str] = "rehline"
-    form: ClassVar[type[Form]] = RectifiedForm
+    form: ClassVar[type[Any]] = RectifiedForm
     default_max_iter: ClassVar[int] = 10_000
     first_burst: ClassVar[int] = 20
 
@@ -73,8 +77,10 @@ class Rehline:
         design = form.design.by_rows
         step = 0.0
         if form.fit_intercept:
-            squares = design.row_squares(1.0 / form.columns.rho)
-            step = _INTERCEPT_SHARE * max(float(squares.mean()), np.finfo(float).tiny)
+            squares = design.row_squares(1.0 / form.columns.rho)[form.weight > 0]
+            # Rows (nearly) zero move nothing but the intercept: then the losses set the unit.
+            unit = form.argument_scale() / (form.slope_width()[0] * float(form.weight.sum()))
+            step = max(_INTERCEPT_SHARE * float(squares.mean()), unit)
         loop = _core.Rehline(
             design.view,
             form.rows,
@@ -93,10 +99,29 @@ class Rehline:
 
     def advance(self, state: RehlineState, budget: Budget) -> Step:
         """Sweep until the gap estimate meets the target or the budget is spent."""
-        done = state.loop.run(
-            budget.iterations, 0.0, budget.relative_gap, budget.seconds
-        )
-        return Step(done.sweeps, done.reached)
+        if self.patience is None:
+            done = state.loop.run(budget.iterations, 0.0, budget.relative_gap, budget.seconds)
+            return Step(done.sweeps, done.reached)
+        return self._advance_while_it_pays(state, budget)
+
+    def _advance_while_it_pays(self, state: RehlineState, budget: Budget) -> Step:
+        """Sweep a few times at a time and extrapolate how many sweeps are left."""
+        assert self.patience is not None
+        began, total, last = time.perf_counter(), 0, math.inf
+        while total < budget.iterations:
+            left = budget.seconds - (time.perf_counter() - began)
+            few = min(_PROBE, budget.iterations - total)
+            done = state.loop.run(few, 0.0, budget.relative_gap, left)
+            total += done.sweeps
+            if done.reached or done.interrupted:
+                return Step(total, done.reached)
+            ratio = done.gap / max(abs(done.objective), 1e-300)
+            rate = math.log(last / ratio) / done.sweeps if 0 < ratio < last < math.inf else 0.0
+            still = math.log(max(ratio / budget.relative_gap, 1.0))
+            if last < math.inf and still > rate * self.patience:
+                return Step(total, False, exhausted=True)
+            last = ratio
+        return Step(total, False)
 
     def point(self, state: RehlineState) -> FormPoint:
         """Return the current pair."""

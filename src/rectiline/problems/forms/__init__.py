@@ -2,7 +2,16 @@
 
 from rectiline.problems.forms._base import Form
 from rectiline.problems.forms._composite import CompositeForm
+from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm
 from rectiline.problems.forms._linear_program import LinearProgramForm
 from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
 
-__all__ = ["CompositeForm", "Form", "FormPoint", "LinearProgramForm", "RectifiedForm"]
+__all__ = [
+    "CompositeForm",
+    "Epigraph",
+    "EpigraphForm",
+    "Form",
+    "FormPoint",
+    "LinearProgramForm",
+    "RectifiedForm",
+]

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.backends import Design
+from rectiline.losses import PLQCurve
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import FormPoint
+from rectiline.problems.forms._sampled import on_samples
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -93,27 +95,43 @@ class CompositeForm:
     @property
     def direction(self) -> Vector:
         """The sign p_i in ``t_i = p_i z_i + o_i``, the argument of the loss."""
-        return self.problem._direction
+        return self.problem.direction
 
     @property
     def offset(self) -> Vector:
         """The offset o_i in ``t_i = p_i z_i + o_i``."""
-        return self.problem._offset
+        return self.problem.offset
 
     # ---- the loss -----------------------------------------------------------------------------
+
+    @cached_property
+    def losses(self) -> list[tuple[PLQCurve, Indices | slice]]:
+        """The curves of the losses, each with the rows that it charges."""
+        problem = self.problem
+        if problem.loss_index is None:
+            return [(problem.losses[0].curve, slice(None))]
+        index = np.asarray(problem.loss_index)
+        return [(one.curve, np.flatnonzero(index == k)) for k, one in enumerate(problem.losses)]
 
     def row_prox(self, z: Vector, step: Vector | float) -> Vector:
         """Return ``argmin_x f_i(x) + (x - z_i)^2 / (2 step_i)`` for every row."""
         given = self.direction * z + self.offset
-        moved = self.problem.loss.curve.prox(given, step * self.weight)
+        moved = np.empty_like(given)
+        steps = np.broadcast_to(step * self.weight, given.shape)
+        for curve, rows in self.losses:
+            moved[rows] = curve.prox(given[rows], steps[rows])
         return np.where(moved == given, z, self.direction * (moved - self.offset))
+
+    def on_samples(self, samples: Indices) -> Self:
+        """Return the same form of the problem on some samples, weighted up."""
+        return type(self)(on_samples(self.problem, samples))
 
     def best_intercept(self, z: Vector) -> float:
         """Return an intercept that minimises the loss of the predictions ``z + intercept``."""
         if not self.fit_intercept:
             return 0.0
-        curve = self.problem.loss.curve
-        ends = self.direction * (curve.knots[:, None] - self.offset) - z
+        knots = np.concatenate([curve.knots for curve, _ in self.losses])
+        ends = self.direction * (np.array([[knots.min()], [knots.max()]]) - self.offset) - z
         low, high = float(ends.min()), float(ends.max())
 
         def slope(at: float) -> float:
@@ -134,7 +152,7 @@ class CompositeForm:
 
     def is_curved(self) -> bool:
         """Whether the loss has a quadratic piece."""
-        return bool(self.problem.loss.curve.curvature.any())
+        return any(bool(curve.curvature.any()) for curve, _ in self.losses)
 
     # ---- the penalty --------------------------------------------------------------------------
 
@@ -157,6 +175,21 @@ class CompositeForm:
     def free_columns(self) -> Indices:
         """Columns that cost nothing: q must be zero there."""
         return cast(Indices, self.problem._free_columns)
+
+    def penalty_on(self, columns: Indices) -> Penalty:
+        """Return the penalty of coefficients that are zero outside `columns`."""
+        penalty = self.penalty
+        if isinstance(penalty, Slope):
+            return Slope(penalty.strengths[: columns.size])
+        if isinstance(penalty, GroupLinf):
+            place = np.full(self.problem.n_features, -1, dtype=np.intp)
+            place[columns] = np.arange(columns.size)
+            inside = [place[group][place[group] >= 0] for group in penalty.groups]
+            kept = [group for group in inside if group.size]
+            return GroupLinf(penalty.strength, kept) if kept else L1(0.0)
+        if isinstance(penalty, L1) and penalty.weights is not None:
+            return L1(penalty.strength, penalty.weights[columns])
+        return penalty
 
     def shrink_factor(self, q: Vector) -> float:
         """Return the largest share of q that lies in the penalty's dual ball."""

@@ -6,7 +6,7 @@ them, so one boxed variable per knot, ``0 <= v_ik <= w_i J_k``, writes the dual 
     g_i = p_i (w_i s_0 + sum_k v_ik),      -f_i*(g_i) = const + sum_k (o_i - t_k) v_ik
 
 with ``s_0`` the smallest slope of the loss and ``t = p z + o`` its argument. The variable ``(i, k)`` is
-called a *unit*; it is number ``k n + i``. Its reduced cost is ``t_i - t_k``: a unit far on one side
+called a *unit*. Its reduced cost is ``t_i - t_k``: a unit far on one side
 of its knot sits at an end of its box.
 """
 
@@ -26,9 +26,17 @@ from rectiline.problems.forms._composite import CompositeForm
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["LinearProgramForm", "Levels"]
+__all__ = ["Levels", "LinearProgramForm", "Units"]
 
 _MOST_LEVELS = 6  # a sorted penalty with more distinct strengths needs too many epigraph columns
+
+
+class Units(NamedTuple):
+    """Sample, knot and slope jump of every unit."""
+
+    sample: Indices
+    knot: Vector
+    jump: Vector
 
 
 class Levels(NamedTuple):
@@ -46,8 +54,9 @@ class LinearProgramForm(CompositeForm):
     @staticmethod
     def accepts(problem: Problem) -> str | None:
         """Return why the problem is no linear program, or None if it is one."""
-        if problem.loss.curve.curvature.any():
-            return f"the loss {problem.loss!r} has curvature"
+        for loss in problem.losses:
+            if loss.curve.curvature.any():
+                return f"the loss {loss!r} has curvature"
         if problem.is_separable:
             return "the penalty has a ridge part" if problem.columns.rho.any() else None
         if isinstance(problem.penalty, Slope):
@@ -61,31 +70,34 @@ class LinearProgramForm(CompositeForm):
     # ---- units --------------------------------------------------------------------------------
 
     @cached_property
-    def _jumps(self) -> tuple[Vector, Vector]:
-        curve = self.problem.loss.curve
-        jump = curve.right - curve.left
-        real = jump > 0
-        return curve.knots[real], jump[real]
-
-    @property
-    def knots(self) -> Vector:
-        """Knots of the loss where its slope jumps."""
-        return self._jumps[0]
-
-    @property
-    def jumps(self) -> Vector:
-        """The slope jumps at the knots."""
-        return self._jumps[1]
+    def units(self) -> Units:
+        """All units, knot by knot."""
+        n = self.problem.n_samples
+        parts = []
+        for curve, rows in self.losses:
+            samples = np.arange(n)[rows]
+            jump = curve.right - curve.left
+            parts += [
+                (samples, np.full(samples.size, t), np.full(samples.size, height))
+                for t, height in zip(curve.knots, jump)
+                if height > 0
+            ]
+        sample, knot, jump = (np.concatenate(part) for part in zip(*parts))
+        return Units(sample, knot, jump)
 
     @cached_property
-    def least_slope(self) -> float:
-        """The slope of the loss on its far left."""
-        return float(self.problem.loss.curve.left[0])
+    def least_slope(self) -> Vector:
+        """The slope of each sample's loss on its far left, for weight 1."""
+        slope = np.zeros(self.problem.n_samples)
+        for curve, rows in self.losses:
+            slope[rows] = curve.left[0]
+        return slope
 
     def arguments(self, z: Vector) -> Vector:
         """Return ``t_i - t_k`` for every unit at the predictions z: the units' reduced costs."""
         t = self.direction * z + self.offset
-        return (t - self.knots[:, None]).ravel()
+        reduced: Vector = t[self.units.sample] - self.units.knot
+        return reduced
 
     # ---- the penalty --------------------------------------------------------------------------
 

@@ -81,19 +81,24 @@ class RectifiedForm:
         return self.problem.weight
 
     @property
-    def units(self) -> PLQUnits:
-        """The loss of one sample with weight 1, as units in the loss's own argument t."""
-        return self.problem.loss.units
+    def units(self) -> tuple[PLQUnits, ...]:
+        """The losses with weight 1, as units in the losses' own argument t."""
+        return tuple(loss.units for loss in self.problem.losses)
+
+    @property
+    def loss_index(self) -> NDArray[np.uint8] | None:
+        """Which of the losses each row pays; None where there is only one."""
+        return self.problem.loss_index if len(self.problem.losses) > 1 else None
 
     @property
     def direction(self) -> Vector:
         """Signs p with ``t_i = p_i z_i + o_i``, z the prediction."""
-        return self.problem._direction
+        return self.problem.direction
 
     @property
     def offset(self) -> Vector:
         """Offsets o with ``t_i = p_i z_i + o_i``, z the prediction."""
-        return self.problem._offset
+        return self.problem.offset
 
     @property
     def fit_intercept(self) -> bool:
@@ -141,22 +146,25 @@ class RectifiedForm:
     # ---- natural units --------------------------------------------------------------------------
 
     def slope_width(self) -> tuple[float, bool]:
-        """Return how far the slopes of the loss range, and whether the loss has kinks.
+        """Return how far the slopes of the losses range, and whether any loss has kinks.
 
         An unbounded range counts as what an argument of natural size can reach.
         """
-        curve = self.problem.loss.curve
-        jumps = curve.right - curve.left
-        low, high = curve.domain()
-        if not np.isfinite(high - low):
-            reach = self.argument_scale()
-            low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
-            high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
-        return max(float(high - low), 1e-300), bool((jumps > 0).any())
+        widths, kinks = [], False
+        for loss in self.problem.losses:
+            curve = loss.curve
+            low, high = curve.domain()
+            if not np.isfinite(high - low):
+                reach = self.argument_scale()
+                low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
+                high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
+            widths.append(max(float(high - low), 1e-300))
+            kinks = kinks or bool((curve.right > curve.left).any())
+        return max(widths), kinks
 
     def argument_scale(self) -> float:
         """Return how much the arguments of the losses vary at the start."""
-        if self.problem.loss.of != "residual":
+        if self.problem.losses[0].of != "residual":
             return 1.0
         offset = self.problem.offset[self.weight > 0]
         center = float(np.median(offset)) if self.fit_intercept else 0.0

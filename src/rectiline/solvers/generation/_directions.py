@@ -90,14 +90,16 @@ class AtomSet:
 
     def __init__(self, n_features: int) -> None:
         self._atoms: sp.csc_array = sp.csc_array((n_features, 0))
+        self.costs = np.zeros(0)
 
     @property
     def size(self) -> int:
         """Number of directions."""
         return int(self._atoms.shape[1])
 
-    def add(self, columns: list[Indices], signs: list[Vector]) -> None:
-        """Append atoms, each given by its columns and their signs."""
+    def add(self, columns: list[Indices], signs: list[Vector], costs: Vector) -> None:
+        """Append atoms, each given by its columns, their signs and what a unit of length costs."""
+        self.costs = np.concatenate([self.costs, costs])
         start = np.concatenate([[0], np.cumsum([c.size for c in columns])])
         new = sp.csc_array(
             (np.concatenate(signs), np.concatenate(columns), start),
@@ -130,4 +132,6 @@ class AtomSet:
     def spread(self, lengths: Vector, n_features: int) -> Vector:
         """Return the coefficients."""
         coef: Vector = self._atoms @ lengths
+        size = abs(self._atoms) @ np.abs(lengths)
+        coef[np.abs(coef) <= 1e-14 * size] = 0.0  # opposite signs that cancel up to rounding
         return coef

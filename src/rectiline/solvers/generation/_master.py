@@ -66,9 +66,10 @@ class Master:
         self.top = top
         self.is_in = np.zeros(top.size, dtype=bool)
         self.units = np.zeros(0, dtype=np.intp)
-        self.width = (self.weight * form.jumps[:, None]).ravel()
+        self.sample = form.units.sample
+        self.width = self.weight[self.sample] * form.units.jump
         base = self.weight * form.least_slope
-        base = base + np.where(top, self.width, 0.0).reshape(-1, n).sum(axis=0)
+        base = base + np.bincount(self.sample[top], self.width[top], minlength=n)
         self.base: Vector = form.direction * base
         self.shift = form.design.tdot(self.base)
         self._set_scales()
@@ -88,9 +89,8 @@ class Master:
         if form.fit_intercept:
             self.centre = float(np.median(-form.direction * form.offset))
         self._offset = form.offset + form.direction * self.centre
-        cost = np.abs(self._offset - form.knots[:, None])
-        weighted = (cost * self.weight).sum() / (self.weight.sum() * form.knots.size)
-        self._cost_scale = float(weighted) or 1.0
+        cost = np.abs(self._offset[self.sample] - form.units.knot)
+        self._cost_scale = float(np.average(cost, weights=self.width)) or 1.0
         self._box_scale = float(self.width.max()) or 1.0
 
     # ---- columns --------------------------------------------------------------------------------
@@ -98,11 +98,11 @@ class Master:
     def _signed(self, units: Indices) -> Vector:
         """Return +-p_i: how the unit's variable moves g_i."""
         sign = np.where(self.top[units], -1.0, 1.0)
-        return np.asarray(self.form.direction[units % self.n] * sign)
+        return np.asarray(self.form.direction[self.sample[units]] * sign)
 
     def _place_units(self, units: Indices, entries: Block, rows: Positions) -> None:
         sign = np.where(self.top[units], -1.0, 1.0)
-        cost = self._offset[units % self.n] - self.form.knots[units // self.n]
+        cost = self._offset[self.sample[units]] - self.form.units.knot[units]
         added = self.program.add_columns(
             sign * cost / self._cost_scale,
             np.zeros(units.size),
@@ -172,7 +172,7 @@ class Master:
     def _unit_block(self, units: Indices, first: int) -> Block:
         """Return the entries of the rows of directions `first` and later in the units' columns."""
         form = self.form
-        samples = units % self.n
+        samples = self.sample[units]
         if units.size == self.n and np.array_equal(samples, np.arange(self.n)):
             part = self.directions.block(form.design, None, first)
         else:
@@ -204,7 +204,8 @@ class Master:
             return low, np.where(columns.lower[j] == 0, np.inf, columns.l1[j])
         if form.levels is not None:
             return np.full(count, -form.levels.base), np.full(count, np.inf)
-        cost = form.atom_costs(directions.block_columns(first))
+        assert isinstance(directions, AtomSet)
+        cost = directions.costs[first:]
         return -cost, cost
 
     def _place_bounds(self, first: int, rows: Positions, scale: Vector) -> None:
@@ -268,7 +269,7 @@ class Master:
         values, multipliers = self.program.solution()
         lengths, intercept = self._primal(multipliers)
         moved = np.bincount(
-            self.units % self.n,
+            self.sample[self.units],
             self._signed(self.units) * values[self._unit_columns],
             minlength=self.n,
         )

@@ -55,6 +55,8 @@ class Part:
         Where the rows are at the start.
     shift : float
         How far inside a half-open box the dual variable starts.
+    where : ndarray of indices, optional
+        The rows of the block that have this part; all of them by default.
     """
 
     def __init__(
@@ -65,7 +67,9 @@ class Part:
         soft: Numbers,
         argument: Vector,
         shift: float,
+        where: NDArray[np.intp] | None = None,
     ) -> None:
+        self.where = where
         self.knot, self.low, self.high, self.soft = knot, low, high, soft
         self.curved = not (isinstance(soft, float) and soft == 0.0)
         self.bounded = low is not None or high is not None
@@ -89,6 +93,10 @@ class Part:
         self.above = high - a if high is not None else zero
         self.p = np.maximum(pull, 0.0) + 1.0 if low is not None else zero
         self.q = np.maximum(-pull, 0.0) + 1.0 if high is not None else zero
+
+    def own(self, values: Vector) -> Vector:
+        """Return the entries of a vector over the block's rows that belong to this part."""
+        return values if self.where is None else values[self.where]
 
     # ---- one step ---------------------------------------------------------------------------------
 

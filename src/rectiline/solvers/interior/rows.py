@@ -116,9 +116,11 @@ class DataRows:
             gram[-1, -1] += part[-1, -1]
 
     def kernel(self, weights: Vector) -> Matrix:
-        """Return ``rows diag(weights) rows'`` for weights on the columns but the intercept."""
+        """Return ``rows diag(weights) rows'`` for weights on the columns."""
         d = self.scale.size
         whole = self.design.weighted_kernel(weights[:d] * self.scale**2, self.centre)
+        if self.intercept:
+            whole += weights[-1]
         return whole if self.active is None else whole[np.ix_(self.active, self.active)]
 
     def columns(self, chosen: Indices) -> Matrix:
@@ -166,10 +168,10 @@ class MatrixRows:
 
     def kernel(self, weights: Vector) -> Matrix:
         """Return ``rows diag(weights) rows'`` for weights on the columns."""
-        scaled = self.matrix * np.sqrt(weights)
         if self.is_sparse:
-            scaled = sp.csr_array(scaled)
+            scaled = sp.csr_array(self.matrix.multiply(np.sqrt(weights)))
             return np.asarray((scaled @ scaled.T).toarray())
+        scaled = self.matrix * np.sqrt(weights)
         return np.asarray(scaled @ scaled.T)
 
     def columns(self, chosen: Indices) -> Matrix:

@@ -137,11 +137,23 @@ class Model:
         return stiff * self._column_overshoot(b, multipliers, stiff)
 
     def _column_overshoot(self, b: Vector, multipliers: Multipliers, stiff: Vector) -> Vector:
+        w = b[self.kinked] + multipliers.column / stiff
+        return np.asarray(w - self._column_target(w, stiff))
+
+    def _column_target(self, w: Vector, stiff: Vector) -> Vector:
+        """Return the proximal point of the kinked column terms: exact zeros, exact bounds."""
         k = self.kinked
-        w = b[k] + multipliers.column / stiff
         limit = self.l1[k] / stiff
-        target = np.clip(w - np.clip(w, -limit, limit), self.lower[k], self.upper[k])
-        return np.asarray(w - target)
+        return np.clip(w - np.clip(w, -limit, limit), self.lower[k], self.upper[k])
+
+    def polished(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
+        """Return `b` with kinked columns moved onto the kinks that they have reached."""
+        if not self.kinked.size:
+            return b
+        stiff = self.column_stiffness * growth
+        out = b.copy()
+        out[self.kinked] = self._column_target(b[self.kinked] + multipliers.column / stiff, stiff)
+        return out
 
     def column_newton_weight(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
         """Return the diagonal that the augmented column terms add to the Newton matrix."""

@@ -12,18 +12,33 @@ from rectiline.solvers.newton._model import Frozen, Model
 
 Vector = NDArray[np.float64]
 
-__all__ = ["WorkingSet", "choose_subsample", "freeze_far_rows"]
+__all__ = ["WorkingSet", "choose_subsamples", "freeze_far_rows", "row_lengths"]
 
 
-def choose_subsample(n: int, order: int, seed: int) -> NDArray[np.int64] | None:
-    """Return random rows to start on, or None when the data are too few for it to pay."""
-    count = max(n // 100, 50 * order, 1000)
-    if n < 10 * count:
-        return None
-    # One row out of each stretch: spread over the data, which may be sorted.
+def row_lengths(model: Model) -> Vector:
+    """Return how much each row's argument moves when the scaled coefficients move by one."""
+    form = model.form
+    squares = form.design.by_rows.row_squares(model.scale[: model.d] ** 2)
+    return np.sqrt(squares / model.d + 1.0)
+
+
+def choose_subsamples(n: int, order: int, seed: int) -> list[NDArray[np.int64]]:
+    """Return growing random sets of rows to start on; empty when there are too few to pay.
+
+    About one percent of the rows, then ten percent: each level starts from the one before, and the
+    difference between the two tells how far their answer still is from that on all rows.
+    """
     rng = np.random.default_rng(seed)
-    edges = np.linspace(0, n, count + 1)
-    return np.asarray(edges[:-1] + rng.random(count) * np.diff(edges), dtype=np.int64)
+    levels: list[NDArray[np.int64]] = []
+    for share, least in ((0.01, 50 * order), (0.1, 400 * order)):
+        count = max(int(share * n), least, 1000)
+        if n < 5 * count or (levels and count < 3 * levels[-1].size):
+            break
+        # One row out of each stretch: spread over the data, which may be sorted.
+        edges = np.linspace(0, n, count + 1)
+        picked = edges[:-1] + rng.random(count) * np.diff(edges)
+        levels.append(np.minimum(picked.astype(np.int64), n - 1))
+    return levels
 
 
 @dataclass(slots=True, eq=False)
@@ -37,30 +52,32 @@ class WorkingSet:
 
 
 def freeze_far_rows(
-    rows: _core.NewtonRows, model: Model, b: Vector, share: float, S: float
+    rows: _core.NewtonRows, model: Model, b: Vector, reach: float, length: Vector
 ) -> WorkingSet | None:
-    """Keep the `share` of rows nearest to a knot and freeze the others on their pieces.
+    """Keep the rows within `reach` times their `length` of a knot, freeze the others on their pieces.
 
-    Returns None when nothing would be left to freeze, or when the kept rows could not balance the
-    frozen ones under a free intercept (the reduced problem would be unbounded).
+    Returns None when half of the rows or more would be kept. The kept rows are enlarged until they
+    can balance the frozen ones under a free intercept (the reduced problem would be unbounded).
     """
     n = rows.n
-    slack = rows.slack()
+    slack = rows.slack() / length
+    least = max(n // 100, 20 * model.order)
     while True:
-        count = max(int(share * n), 20 * model.order)
+        keep = slack <= reach
+        count = int(np.count_nonzero(keep))
+        if count < least and least < n:
+            reach = float(np.partition(slack, least)[least])
+            keep = slack <= reach
+            count = int(np.count_nonzero(keep))
         if count >= n // 2:
             return None
-        threshold = np.partition(slack, count)[count]
-        keep = slack <= threshold
         linear, quadratic, low, high, dual = rows.freeze(keep.view(np.uint8))
         balance = linear[-1]
-        if not model.form.fit_intercept or low < -0.9 * balance and -0.9 * balance < high:
+        if not model.form.fit_intercept or low < -balance / 0.9 and -balance / 0.9 < high:
             break
-        share *= 3.0
+        reach *= 3.0
     index = np.flatnonzero(keep).astype(np.int64)
-    scale = model.scale
     if quadratic is not None:
-        quadratic = quadratic * scale * scale[:, None]
-    frozen = Frozen(linear * scale, quadratic, b.copy())
-    del S
+        quadratic = quadratic * model.scale * model.scale[:, None]
+    frozen = Frozen(linear * model.scale, quadratic, b.copy())
     return WorkingSet(index, rows.subset(index), frozen, dual)

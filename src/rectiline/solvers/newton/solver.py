@@ -11,7 +11,7 @@ The method itself is in ``_multipliers.py``; per-row work in ``core/include/rect
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._multipliers import Run, Schedule
-from rectiline.solvers.newton._phases import choose_subsample, freeze_far_rows
+from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
 
 Vector = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ _LARGEST_ORDER = 3000  # columns for which a dense Newton matrix is sensible
 _FAST = Schedule(start=30.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
-_MANY_ROWS = 20_000  # from here on freezing rows pays
+_REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,9 @@ class NewtonState:
     sample: Vector
     cold: bool
     schedule: Schedule
-    share: float = 0.03
+    reach: float | None = None  # how far arguments may still move; None: freezing does not pay
+    length: Vector | None = None  # of each row, for the working set
+    growth: float = 0.0  # stiffness that the last reduced run ended with
     run: Run | None = None
     steps: int = 0
     relative_gap: float = field(default=np.inf)
@@ -118,70 +120,80 @@ class Newton:
         deadline = time.perf_counter() + budget.seconds
         before = state.steps
         target = budget.relative_gap
-        many = state.form.design.n_samples >= _MANY_ROWS
         if state.cold and self.subsample:
             self._subsample_start(state, budget.iterations, deadline)
         state.cold = False
-        if many and self.working_set and state.share < 0.5:
+        if self.working_set and state.reach is not None:
             self._working_set_rounds(state, target, before + budget.iterations, deadline)
+        failed = False
         if state.relative_gap > target and time.perf_counter() < deadline:
             left = before + budget.iterations - state.steps
             failed = left > 0 and self._all_rows(state, target, left, deadline)
-            return Step(state.steps - before, state.relative_gap <= target, exhausted=failed)
-        return Step(state.steps - before, state.relative_gap <= target)
+        return Step(state.steps - before, state.relative_gap <= target, exhausted=failed)
 
     def _subsample_start(self, state: NewtonState, max_steps: int, deadline: float) -> None:
-        index = choose_subsample(state.rows.n, state.model.order, state.seed)
-        if index is None:
-            return
-        rows = state.rows.subset(index, state.rows.n / index.size)
-        run = Run(rows, state.model, state.b, state.multipliers, state.schedule, state.smooth)
-        rows.set_multiplier(None)
-        rows.place(state.b * state.model.scale)
-        out = run.solve(1e-4, min(60, max_steps), deadline)
-        state.b, state.multipliers = run.b, run.multipliers
-        state.steps += out.steps
-        state.rows.place(state.b * state.model.scale)
-        state.share = min(state.share, 0.03)
-        state.cold = False
+        model = state.model
+        levels = choose_subsamples(state.rows.n, model.order, state.seed)
+        for index in levels:
+            rows = state.rows.subset(index, state.rows.n / index.size)
+            rows.set_multiplier(None)
+            rows.place(state.b * model.scale)
+            before = rows.arguments()
+            run = Run(rows, model, state.b, state.multipliers, state.schedule, state.smooth)
+            out = run.solve(1e-4, min(60, max_steps), deadline)
+            state.b, state.multipliers = run.b, run.multipliers
+            state.steps += out.steps
+            # The error falls with the square root of the rows: what the last level moved, scaled.
+            if index is levels[-1] and len(levels) > 1:
+                state.length = row_lengths(model)
+                change = (rows.arguments() - before) / state.length[index]
+                state.reach = _REACH * float(np.sqrt(0.1 * np.mean(change * change)))
+        if levels:
+            state.rows.place(state.b * model.scale)
 
     def _working_set_rounds(
         self, state: NewtonState, target: float, last_step: int, deadline: float
     ) -> None:
         model = state.model
-        if not np.isfinite(state.relative_gap):
-            state.rows.place(state.b * model.scale)
         while (
             state.relative_gap > target
             and state.steps < last_step
             and time.perf_counter() < deadline
         ):
-            working = freeze_far_rows(state.rows, model, state.b, state.share, np.inf)
+            assert state.reach is not None and state.length is not None
+            working = freeze_far_rows(state.rows, model, state.b, state.reach, state.length)
             if working is None:
-                state.share = 1.0
+                state.reach = None
                 return
             rows = working.rows
             rows.set_multiplier(np.ascontiguousarray(state.sample[working.index]))
-            run = Run(
-                rows,
-                model,
-                state.b,
-                Multipliers(state.multipliers.column, state.multipliers.constraint),
-                state.schedule,
-                state.smooth,
-                frozen=working.frozen,
+            schedule = replace(
+                state.schedule, start=min(max(state.schedule.start, state.growth / 25.0), 1e3)
             )
-            out = run.solve(0.2 * target, min(200, last_step - state.steps), deadline)
+            multipliers = Multipliers(state.multipliers.column, state.multipliers.constraint)
+            before = rows.arguments()
+            run = Run(
+                rows, model, state.b, multipliers, schedule, state.smooth, frozen=working.frozen
+            )
+            # No use in solving the reduced problem far beyond what freezing lets it prove.
+            aim = 0.2 * target if state.relative_gap < 1e-3 else max(0.2 * target, 1e-6)
+            out = run.solve(aim, min(200, last_step - state.steps), deadline)
             state.steps += max(out.steps, 1)
             sample = working.frozen_dual
             sample[working.index] = rows.dual()
+            change = (rows.arguments() - before) / state.length[working.index]
+            moved = _REACH * float(np.sqrt(np.mean(change * change)))
             previous = state.relative_gap
+            run.b = model.polished(run.b, run.multipliers, run.growth)
             gap = self._judge(state, run, sample)
             if gap < previous:
                 state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
-                state.relative_gap = gap
+                state.relative_gap, state.growth = gap, run.growth
+                state.reach *= 0.2
+            else:
+                state.rows.place(state.b * model.scale)
             if gap > 0.2 * previous or out.failed:
-                state.share *= 3.0
+                state.reach = max(5.0 * state.reach, 2.0 * moved)
 
     def _judge(self, state: NewtonState, run: Run, sample: Vector) -> float:
         """Return the relative gap of a reduced run's answer on all rows; leaves them placed there."""
@@ -217,13 +229,15 @@ class Newton:
         return out.failed or out.guards > 4
 
     def point(self, state: NewtonState) -> FormPoint:
-        """Return the current pair."""
-        coef, intercept = state.model.to_user(state.b)
+        """Return the current pair, with exact zeros and bounds where it has reached them."""
+        model, b, run = state.model, state.b, state.run
         constraint = state.multipliers.constraint
-        if state.run is not None and state.model.n_constraints:
-            model, run = state.model, state.run
-            value = model.rows @ run.b + model.offset
-            constraint = model.constraint_slopes(value, run.multipliers, run.growth)
+        if run is not None:
+            b = model.polished(b, run.multipliers, run.growth)
+            if model.n_constraints:
+                value = model.rows @ run.b + model.offset
+                constraint = model.constraint_slopes(value, run.multipliers, run.growth)
+        coef, intercept = model.to_user(b)
         return FormPoint(coef, intercept, state.sample, constraint / state.model.row_norm)
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:

@@ -1,0 +1,263 @@
+"""Classification with any loss of the margin."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _ovr_decision_function
+
+from rectiline.backends import Design
+from rectiline.constraints import Constraint
+from rectiline.estimators._check import check_data, check_design, check_weight, linear_scores
+from rectiline.estimators._classes import (
+    TwoClassTask,
+    class_weights,
+    find_classes,
+    two_class_tasks,
+)
+from rectiline.estimators._docs import documented
+from rectiline.estimators._fairness import (
+    FairnessData,
+    bound_constraints,
+    fairness_table,
+    is_fairness,
+)
+from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._model import PLQModel
+from rectiline.estimators._parameters import COMMON, make_loss
+from rectiline.estimators._state import restored_on_failure
+from rectiline.losses import Loss
+from rectiline.penalties import Penalty
+from rectiline.problems import Problem
+
+__all__ = ["PLQClassifier"]
+
+
+@documented()
+class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: ignore[misc]
+    """Linear classification with a piecewise linear-quadratic loss and a proof of optimality.
+
+    Minimises ``C * sum_i w_i loss(y_i (x_i'b + b0)) + penalty(b)`` under the constraints, with y_i
+    in {-1, +1}. More than two classes become one problem per class (one-vs-rest) or per pair of
+    classes (one-vs-one), each under the same constraints.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="hinge"
+        "hinge", "squared_hinge", "smoothed_hinge", "modified_huber", or any loss of the margin
+        from `rectiline.losses`, `PiecewiseLQ` included. Losses of the residual see the targets
+        -1 and +1.
+    {loss_params}
+    {penalty}
+    {C}
+    {constraints}
+    class_weight : dict or "balanced", optional
+        Factors on the sample weights of each class; "balanced" gives all classes the same total.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        How more than two classes become two-class problems.
+    {fit_intercept}
+    {running}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels with positive sample weight.
+    coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
+    intercept_ : ndarray of shape (1,) or (n_problems,)
+    fairness_ : dict of ndarray
+        Reached values per group, a table by columns; only if sensitive features were given.
+    {proof}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rectiline.estimators import PLQClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PLQClassifier(loss="smoothed_hinge").fit(X, y)
+    >>> model.status_, model.certificate_.relative_gap <= 1e-6, model.score(X, y) > 0.95
+    ('solved', True, True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **COMMON,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "multi_class": [StrOptions({"ovr", "ovo"})],
+    }
+
+    def __init__(
+        self,
+        loss: str | Loss = "hinge",
+        *,
+        loss_params: dict[str, Any] | None = None,
+        penalty: str | Penalty | None = "l2",
+        penalty_params: dict[str, Any] | None = None,
+        C: float = 1.0,
+        l1_ratio: float = 0.5,
+        constraints: Any = (),
+        monotone: dict[Any, int] | None = None,
+        order: Any = None,
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.loss_params = loss_params
+        self.penalty = penalty
+        self.penalty_params = penalty_params
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.constraints = constraints
+        self.monotone = monotone
+        self.order = order
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+    ) -> PLQClassifier:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; of two, the larger one is the positive class.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights of the losses; a weight of zero is as good as removing the sample.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
+            What fairness constraints without columns of their own are about.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            return self._fit(X, y, sample_weight, sensitive_features)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQClassifier:
+        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
+        X, y = check_data(self, X, y, numeric_y=False, multi_output=False)
+        weight = check_weight(sample_weight, X)
+        classes, places = find_classes(y, weight)
+        weight = self.C * class_weights(self.class_weight, classes, places, weight)
+        groups = FairnessData.read(sensitive, X.shape[0])
+        constraints = self._listed_constraints()
+        tasks = two_class_tasks(places, classes.size, self.multi_class)
+        if tasks[0].samples is not None and any(map(is_fairness, constraints)):
+            raise ValueError("Fairness constraints need multi_class='ovr'; got 'ovo'.")
+        design = check_design(X)
+        penalty = self._penalty()
+        makers = [
+            partial(self._problem, task, design, loss, penalty, constraints, weight, groups)
+            for task in tasks
+        ]
+        solutions = self._solve(makers, X, y)
+        samples = None if tasks[0].samples is None else [task.samples for task in tasks]
+        store_solutions(self, solutions, rows=True, samples=samples, n_samples=X.shape[0])
+        self.classes_ = classes
+        self._set_fairness(X, groups, tasks)
+        return self
+
+    def _problem(
+        self,
+        task: TwoClassTask,
+        design: Design,
+        loss: Loss,
+        penalty: Penalty | None,
+        constraints: list[Constraint],
+        weight: NDArray[np.float64],
+        groups: FairnessData | None,
+        keep: NDArray[np.bool_] | None = None,
+    ) -> Problem:
+        """Return one two-class problem."""
+        rows = task.samples
+        return Problem(
+            design if rows is None else design.X[rows],
+            task.targets,
+            loss=loss,
+            penalty=penalty,
+            constraints=bound_constraints(constraints, groups, task.targets > 0, keep),
+            sample_weight=weight if rows is None else weight[rows],
+            fit_intercept=self.fit_intercept,
+        )
+
+    def _set_fairness(
+        self, X: Any, groups: FairnessData | None, tasks: list[TwoClassTask]
+    ) -> None:
+        if groups is None or tasks[0].samples is not None:
+            vars(self).pop("fairness_", None)
+            return
+        targets = np.column_stack([task.targets > 0 for task in tasks])
+        decisions = linear_scores(self, X)
+        if len(tasks) == 1:
+            decisions, targets = decisions[:, 0], targets[:, 0]
+        self.fairness_ = fairness_table(groups, decisions, targets)
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the confidence scores of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive means the second class. One-vs-one votes are summed per
+            class, as scikit-learn's SVC does.
+        """
+        scores: NDArray[Any] = super().decision_function(X)
+        if self.multi_class == "ovo" and self.classes_.size > 2:
+            votes = _ovr_decision_function(scores < 0, -scores, self.classes_.size)
+            return np.asarray(votes)
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels predicted for the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.asarray(self.classes_[(scores > 0).astype(int)])
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+

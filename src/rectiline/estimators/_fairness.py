@@ -1,0 +1,211 @@
+"""Sensitive features: read them, give them to the constraints, report what was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.constraints import Constraint, DemographicParity, EqualOpportunity, Fairness
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+__all__ = ["FairnessData", "bound_constraints", "fairness_table", "is_fairness"]
+
+_MOST_GROUPS = 20  # a column with more values is reported by its halves
+
+
+@dataclass(frozen=True, eq=False)
+class FairnessData:
+    """Sensitive columns as labels, and as numbers for covariances.
+
+    Attributes
+    ----------
+    names : list of str
+    labels : list of ndarray
+        One array of labels per column.
+    numbers : ndarray of shape (n_samples, k)
+        Numeric columns as they are, indicator columns for the others.
+    """
+
+    names: list[str]
+    labels: list[NDArray[Any]]
+    numbers: Vector
+
+    @classmethod
+    def read(cls, sensitive: Any, n_samples: int) -> FairnessData | None:
+        """Return the columns of what a user passed as ``sensitive_features``."""
+        if sensitive is None:
+            return None
+        given = getattr(sensitive, "columns", None)
+        if given is None:
+            name = getattr(sensitive, "name", None)
+            given = None if name is None else [name]
+        table = np.asarray(sensitive)
+        if table.ndim == 1:
+            table = table[:, None]
+        if table.ndim != 2 or table.shape[0] != n_samples:
+            raise ValueError(
+                f"sensitive_features must have one row per sample, {n_samples} in all; got shape "
+                f"{np.shape(sensitive)}."
+            )
+        count = table.shape[1]
+        names = [str(one) for one in given] if given is not None else [f"s{k}" for k in range(count)]
+        labels = [_tightened(table[:, k], names[k]) for k in range(count)]
+        return cls(names, labels, np.column_stack([_as_numbers(column) for column in labels]))
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """Integer labels, one column per sensitive column."""
+        return np.column_stack(
+            [np.unique(column, return_inverse=True)[1] for column in self.labels]
+        ).astype(np.int64)
+
+    def at(self, rows: NDArray[Any]) -> FairnessData:
+        """Return the same columns for some of the samples."""
+        return FairnessData(self.names, [c[rows] for c in self.labels], self.numbers[rows])
+
+
+def _tightened(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return a column with a dtype that sorts; data frames arrive as objects."""
+    if column.dtype.kind == "O":
+        try:
+            column = column.astype(np.float64)
+        except (TypeError, ValueError):
+            column = column.astype(str)
+    if column.dtype.kind == "f" and not np.isfinite(column).all():
+        row = int(np.argmax(~np.isfinite(column)))
+        raise ValueError(f"sensitive_features: column {name!r} has {column[row]} in row {row}.")
+    return column
+
+
+def _as_numbers(column: NDArray[Any]) -> Vector:
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64)[:, None]
+    values, codes = np.unique(column, return_inverse=True)
+    indicators = (codes[:, None] == np.arange(values.size)).astype(np.float64)
+    # Two groups have opposite indicators: one says it all.
+    return indicators[:, 1:] if values.size == 2 else indicators
+
+
+def is_fairness(constraint: Constraint) -> bool:
+    """Whether a constraint is about sensitive features."""
+    return isinstance(constraint, Fairness | DemographicParity | EqualOpportunity)
+
+
+def bound_constraints(
+    constraints: Sequence[Constraint],
+    data: FairnessData | None,
+    positive: Mask | None = None,
+    keep: Mask | None = None,
+) -> list[Constraint]:
+    """Return the constraints with sensitive features filled in.
+
+    Parameters
+    ----------
+    positive : mask, optional
+        Samples with the favourable outcome, for `EqualOpportunity`.
+    keep : mask, optional
+        Samples that count; the others are held out of a fold.
+    """
+    return [_bound(one, data, positive, keep) if is_fairness(one) else one for one in constraints]
+
+
+def _bound(
+    constraint: Any, data: FairnessData | None, positive: Mask | None, keep: Mask | None
+) -> Constraint:
+    own = constraint.sensitive
+    if own is None and data is None:
+        raise ValueError(
+            f"{constraint!r} needs to know the sensitive features: fit(X, y, "
+            "sensitive_features=...), or give them to the constraint."
+        )
+    if isinstance(constraint, Fairness):
+        columns = own if own is not None else data.numbers  # type: ignore[union-attr]
+        return _fairness(constraint, np.asarray(columns), keep)
+    codes = own if own is not None else data.codes  # type: ignore[union-attr]
+    if keep is not None:
+        codes = np.where(keep[:, None], codes, -1)
+    if isinstance(constraint, EqualOpportunity):
+        chosen = positive if constraint.positive is None else constraint.positive
+        if chosen is None:
+            raise ValueError(
+                "EqualOpportunity is about samples of the positive class, which a regression does "
+                "not have; give it positive=..., or use DemographicParity."
+            )
+        return constraint.bind(codes, chosen)
+    bound: Constraint = constraint.bind(codes)
+    return bound
+
+
+def _fairness(constraint: Fairness, columns: Vector, keep: Mask | None) -> Constraint:
+    if keep is None:
+        return constraint.bind(columns)
+    # Held-out samples get the mean, so that they have no part in the covariance; the mean over all
+    # samples is smaller than the one over those kept by their share.
+    share = np.count_nonzero(keep) / keep.size
+    filled = np.where(
+        keep if columns.ndim == 1 else keep[:, None], columns, columns[keep].mean(axis=0)
+    )
+    return Fairness(filled, constraint.tolerance * share)
+
+
+def fairness_table(
+    data: FairnessData, decisions: Vector, targets: NDArray[Any] | None
+) -> dict[str, NDArray[Any]]:
+    """Return what the groups get, as columns of a table.
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n_samples,) or (n_samples, n_problems)
+    targets : ndarray of bool of the shape of `decisions`, or None
+        Which samples are positive; None for regressions.
+
+    Returns
+    -------
+    dict
+        ``column``, ``group``, ``n_samples``, ``mean_decision``, ``covariance`` of the decision
+        with membership in the group; for classifiers also ``positive_rate``,
+        ``true_positive_rate`` and ``mean_decision_of_positives``.
+    """
+    table: dict[str, list[Any]] = {"column": [], "group": [], "n_samples": []}
+    values: dict[str, list[Any]] = {"mean_decision": [], "covariance": []}
+    if targets is not None:
+        for name in ("positive_rate", "true_positive_rate", "mean_decision_of_positives"):
+            values[name] = []
+    for name, labels in zip(data.names, data.labels, strict=True):
+        for group, members in _groups(labels):
+            table["column"].append(name)
+            table["group"].append(group)
+            table["n_samples"].append(int(members.sum()))
+            centred = members - members.mean()
+            values["mean_decision"].append(decisions[members].mean(axis=0))
+            values["covariance"].append(np.tensordot(centred, decisions, 1) / centred.size)
+            if targets is not None:
+                values["positive_rate"].append((decisions[members] > 0).mean(axis=0))
+                rate, mean = _on_positives(decisions, targets, members)
+                values["true_positive_rate"].append(rate)
+                values["mean_decision_of_positives"].append(mean)
+    out: dict[str, NDArray[Any]] = {name: np.array(column) for name, column in table.items()}
+    return out | {name: np.array(column) for name, column in values.items()}
+
+
+def _groups(labels: NDArray[Any]) -> list[tuple[str, Mask]]:
+    values = np.unique(labels)
+    if values.size <= _MOST_GROUPS or labels.dtype.kind not in "iuf":
+        return [(str(value), labels == value) for value in values]
+    middle = np.median(labels)
+    return [(f"<= {middle:g}", labels <= middle), (f"> {middle:g}", labels > middle)]
+
+
+def _on_positives(decisions: Vector, targets: NDArray[Any], members: Mask) -> tuple[Any, Any]:
+    chosen = targets & (members if targets.ndim == 1 else members[:, None])
+    count = chosen.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = ((decisions > 0) & chosen).sum(axis=0) / count
+        mean = np.where(chosen, decisions, 0.0).sum(axis=0) / count
+    return rate, mean

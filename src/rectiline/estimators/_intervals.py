@@ -1,0 +1,49 @@
+"""Prediction intervals and scores made of quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.losses import Loss
+from rectiline.paths import best_intercept
+
+Vector = NDArray[np.float64]
+
+__all__ = ["central_pair", "explained_loss"]
+
+
+def central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
+    """Return the positions of the quantiles that bound a central interval."""
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"coverage={coverage!r}: must lie strictly between 0 and 1.")
+    found = []
+    for wanted in (0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage):
+        near = np.flatnonzero(np.abs(levels - wanted) <= 1e-9)
+        if not near.size:
+            shown = ", ".join(f"{level:g}" for level in np.sort(levels))
+            raise ValueError(
+                f"coverage={coverage!r} needs the quantiles {0.5 - 0.5 * coverage:g} and "
+                f"{0.5 + 0.5 * coverage:g}; fitted are {shown}."
+            )
+        found.append(int(near[0]))
+    return found[0], found[1]
+
+
+def explained_loss(
+    losses: Sequence[Loss], y: Vector, predicted: NDArray[Any], sample_weight: Any = None
+) -> float:
+    """Return the mean over the losses of ``1 - loss / loss of the best constant``."""
+    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, float)
+    shares = []
+    for loss, column in zip(losses, predicted.T, strict=True):
+        constant = best_intercept(loss, y, weight)
+        null = float(np.sum(loss.value(y, constant, weight)))
+        paid = float(np.sum(loss.value(y, column, weight)))
+        shares.append(1.0 - paid / null if null > 0 else float(paid == 0.0))
+    return float(np.mean(shares))
+
+

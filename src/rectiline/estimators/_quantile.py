@@ -1,0 +1,297 @@
+"""Quantile and expectile regression: scikit-learn's objective, several quantiles, no crossing."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from rectiline.estimators._check import check_data, check_design, check_weight, predictions
+from rectiline.estimators._docs import documented
+from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._intervals import central_pair, explained_loss
+from rectiline.estimators._model import PLQModel
+from rectiline.estimators._parameters import RUNNING
+from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
+from rectiline.estimators._state import restored_on_failure
+from rectiline.losses import Expectile, Loss, Pinball
+from rectiline.penalties import L1, ElasticNet, Penalty
+from rectiline.problems import Problem
+
+__all__ = ["QuantileRegressor"]
+
+# What scikit-learn calls its solvers; they are accepted and mean "auto".
+_SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
+
+
+@documented()
+class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
+    """Linear quantile regression, a drop-in replacement for scikit-learn's.
+
+    Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
+    weights and ``penalty(b) = l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2``; the default, the L1 norm, is
+    scikit-learn's objective.
+
+    Parameters
+    ----------
+    quantile : float or list of float, default=0.5
+        Quantiles to fit, strictly between 0 and 1. A list fits them all, with own slopes, and
+        predictions get one column for each.
+    alpha : float, default=1.0
+        Strength of the penalty, >= 0.
+    l1_ratio : float, default=1.0
+        Share of the L1 norm; 0 is ridge.
+    loss : {"pinball", "expectile"}, default="pinball"
+        "expectile" fits expectiles by asymmetric squares, which react to the size of errors.
+    non_crossing : bool, default=False
+        Whether a higher quantile must lie above a lower one everywhere on the bounding box of the
+        training data. All quantiles are then one problem with linear constraints.
+    shared_slopes : bool, default=False
+        Composite quantile regression: one slope vector for all quantiles, own intercepts. The
+        loss is the mean over the quantiles, and they cannot cross.
+    {fit_intercept}
+    {running}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_quantiles, n_features)
+    intercept_ : float or ndarray of shape (n_quantiles,)
+    quantiles_ : ndarray
+        The quantiles of the columns of a prediction.
+    {proof}
+
+    Notes
+    -----
+    The names of scikit-learn's solvers ("highs" and others) are accepted and mean "auto"; their
+    ``solver_options`` are then ignored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.estimators import QuantileRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (500, 1))
+    >>> y = X[:, 0] + (1 + 0.3 * X[:, 0]) * rng.standard_normal(500)
+    >>> model = QuantileRegressor(quantile=0.8, alpha=0).fit(X, y)
+    >>> round(float(np.mean(y <= model.predict(X))), 2)
+    0.8
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "loss": [StrOptions({"pinball", "expectile"})],
+        "non_crossing": ["boolean"],
+        "shared_slopes": ["boolean"],
+        **RUNNING,
+    }
+
+    def __init__(
+        self,
+        *,
+        quantile: Any = 0.5,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
+        l1_ratio: float = 1.0,
+        loss: str = "pinball",
+        non_crossing: bool = False,
+        shared_slopes: bool = False,
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
+    ) -> None:
+        self.quantile = quantile
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.l1_ratio = l1_ratio
+        self.loss = loss
+        self.non_crossing = non_crossing
+        self.shared_slopes = shared_slopes
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> QuantileRegressor:
+        """Fit the quantiles.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> QuantileRegressor:
+        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
+        y = np.asarray(y, dtype=np.float64)
+        weight = check_weight(sample_weight, X)
+        self.quantiles_ = self._checked_quantiles()
+        joint = self.non_crossing or self.shared_slopes
+        if joint and self.quantiles_.size > 1:
+            return self._fit_jointly(X, y, weight)
+        design = check_design(X)
+        makers = [
+            partial(
+                Problem,
+                design,
+                y,
+                loss=self._loss(q),
+                penalty=self._penalty_at(float(weight.sum())),
+                sample_weight=weight,
+                fit_intercept=self.fit_intercept,
+            )
+            for q in self.quantiles_
+        ]
+        store_solutions(self, self._solve(makers, X, y), rows=self._is_list)
+        return self
+
+    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> QuantileRegressor:
+        order = np.argsort(self.quantiles_, kind="stable")
+        losses = [self._loss(q) for q in self.quantiles_[order]]
+        kind = SharedSlopes if self.shared_slopes else NonCrossing
+        stacked = kind(X, y, weight, losses, self.fit_intercept)
+        strength = self.alpha * float(weight.sum())
+        problem = stacked.problem(self.l1_ratio * strength, (1.0 - self.l1_ratio) * strength)
+        (solution,) = self._solve([lambda: problem], X, y)
+        store_solutions(self, [solution], rows=False)
+        coef = stacked.mended(solution.coef)
+        self.certificate_ = problem.certify(coef, 0.0, solution.dual)
+        slopes, intercepts = stacked.unpack(coef)
+        back = np.argsort(order)
+        self.coef_, self.intercept_ = slopes[back], intercepts[back]
+        self.dual_coef_ = solution.dual.sample.reshape(len(losses), -1)[back]
+        return self
+
+    @property
+    def _is_list(self) -> bool:
+        return not isinstance(self.quantile, Real)
+
+    _always_lists = _is_list
+
+    def _checked_quantiles(self) -> NDArray[np.float64]:
+        levels = np.atleast_1d(np.asarray(self.quantile, dtype=np.float64))
+        if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
+            raise ValueError(
+                f"quantile={self.quantile!r}: must be a number or a list of numbers strictly "
+                "between 0 and 1."
+            )
+        if np.unique(levels).size < levels.size:
+            raise ValueError(f"quantile={self.quantile!r}: holds a quantile twice.")
+        return levels
+
+    def _loss(self, level: float) -> Loss:
+        return Pinball(float(level)) if self.loss == "pinball" else Expectile(float(level))
+
+    def _penalty_at(
+        self, total: float, alpha: float | None = None, l1_ratio: float | None = None
+    ) -> Penalty | None:
+        """Return the penalty on the scale of a sum of losses with this total weight."""
+        strength = total * (self.alpha if alpha is None else alpha)
+        ratio = self.l1_ratio if l1_ratio is None else l1_ratio
+        if strength == 0.0:
+            return None
+        if ratio == 1.0:
+            return L1(strength)
+        return ElasticNet(ratio * strength, (1.0 - ratio) * strength)
+
+    def _run_solver(self) -> str:
+        return "auto" if self.solver in _SCIPY_SOLVERS else self.solver
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the quantiles at the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
+        """
+        return predictions(self, X)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[Any]:
+        """Return central prediction intervals from two of the fitted quantiles.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The quantiles ``(1 - coverage)/2`` and ``(1 + coverage)/2`` must have been fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        predicted = predictions(self, X)
+        low, high = central_pair(self.quantiles_, coverage)
+        return np.sort(predicted[:, [low, high]], axis=1)
+
+    def pinball_score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the share of the loss that the model explains, averaged over the quantiles.
+
+        1 is perfect, 0 is as good as the best constant for each quantile.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        predicted = predictions(self, X).reshape(np.shape(y)[0], -1)
+        losses = [self._loss(q) for q in self.quantiles_]
+        return explained_loss(losses, np.asarray(y, float), predicted, sample_weight)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return R^2 for one quantile, as scikit-learn does, and `pinball_score` for several.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self._is_list:
+            return self.pinball_score(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -1,0 +1,202 @@
+"""Several quantiles in one problem: one slope vector for all, or slopes that must not cross.
+
+Each sample appears once per quantile, with the loss of that quantile. Intercepts are columns of
+indicators, so that each quantile has its own.
+
+**Not crossing.** For neighbouring quantiles let d and d0 be the differences of slopes and intercepts.
+On the box ``lo <= x <= hi`` the smallest distance is ``d0 + d'lo + sum_j min(w_j d_j, 0)`` with
+``w = hi - lo``. With extra columns ``s_j >= 0`` and ``s_j >= -w_j d_j`` it is linear to demand
+
+    d0 + d'lo - sum_j s_j >= 0,
+
+which holds for some s exactly if the quantiles do not cross anywhere in the box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline.constraints import Box, Constraint, LinearInequality
+from rectiline.losses import Loss
+from rectiline.penalties import Columnwise, Penalty
+from rectiline.problems import Problem
+
+Vector = NDArray[np.float64]
+
+__all__ = ["NonCrossing", "SharedSlopes", "bounding_box"]
+
+
+def bounding_box(X: Any) -> tuple[Vector, Vector]:
+    """Return the smallest and the largest value of each column."""
+    if not sp.issparse(X):
+        return np.asarray(X.min(axis=0), float), np.asarray(X.max(axis=0), float)
+    low, high = X.min(axis=0), X.max(axis=0)
+    return low.toarray().ravel().astype(float), high.toarray().ravel().astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stacked:
+    """The data of a joint fit; `losses` and rows go from the lowest quantile to the highest."""
+
+    X: Any
+    y: Vector
+    weight: Vector
+    losses: list[Loss]
+    fit_intercept: bool
+
+    @property
+    def m(self) -> int:
+        return len(self.losses)
+
+    @property
+    def d(self) -> int:
+        return int(self.X.shape[1])
+
+    def _make(
+        self, design: Any, weight: Vector, penalty: Penalty | None, constraints: list[Constraint]
+    ) -> Problem:
+        n = self.y.size
+        return Problem(
+            design,
+            np.tile(self.y, self.m),
+            loss=self.losses,
+            penalty=penalty,
+            constraints=constraints,
+            sample_weight=np.tile(weight, self.m),
+            fit_intercept=False,
+            loss_index=np.repeat(np.arange(self.m), n),
+        )
+
+    def _indicators(self) -> sp.csr_array:
+        """Return one column per quantile that is 1 on its rows."""
+        n, m = self.y.size, self.m
+        rows = np.arange(n * m)
+        return sp.csr_array((np.ones(n * m), (rows, rows // n)), shape=(n * m, m))
+
+
+class SharedSlopes(_Stacked):
+    """Composite quantile regression: one slope vector, an intercept for each quantile."""
+
+    def problem(self, l1: float, l2: float) -> Problem:
+        """Return the problem; the loss is the mean over the quantiles."""
+        own = self.m if self.fit_intercept else 0
+        if sp.issparse(self.X):
+            parts = [sp.vstack([self.X] * self.m, format="csr")]
+            if own:
+                parts.append(self._indicators())
+            design = sp.hstack(parts, format="csr")
+        else:
+            design = np.zeros((self.y.size * self.m, self.d + own), dtype=self.X.dtype)
+            for k in range(self.m):
+                rows = slice(k * self.y.size, (k + 1) * self.y.size)
+                design[rows, : self.d] = self.X
+                if own:
+                    design[rows, self.d + k] = 1.0
+        return self._make(design, self.weight / self.m, _penalty(l1, l2, self.d, own), [])
+
+    def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
+        """Return slopes (m, d) and intercepts (m,)."""
+        slopes = np.tile(coef[: self.d], (self.m, 1))
+        return slopes, coef[self.d :].copy() if self.fit_intercept else np.zeros(self.m)
+
+    def mended(self, coef: Vector) -> Vector:
+        """Return the coefficients; shared slopes need no mending."""
+        return coef
+
+
+class NonCrossing(_Stacked):
+    """Own slopes for each quantile that do not cross on the bounding box of X."""
+
+    def problem(self, l1: float, l2: float) -> Problem:
+        """Return the problem with its extra columns and rows."""
+        parts = [sp.block_diag([sp.csr_array(self.X)] * self.m, format="csr")]
+        if self.fit_intercept:
+            parts.append(self._indicators())
+        extra = (self.m - 1) * self._wide.size
+        parts.append(sp.csr_array((self.y.size * self.m, extra)))
+        free = (self.m if self.fit_intercept else 0) + extra
+        penalty = _penalty(l1, l2, self.m * self.d, free)
+        design = sp.hstack(parts, format="csr")
+        return self._make(design, self.weight, penalty, self._constraints())
+
+    @property
+    def _box(self) -> tuple[Vector, Vector]:
+        return bounding_box(self.X)
+
+    @property
+    def _wide(self) -> NDArray[np.intp]:
+        """Columns that are not constant: only they need the extra variable."""
+        low, high = self._box
+        return np.flatnonzero(high > low)
+
+    def _constraints(self) -> list[Constraint]:
+        m, d, wide = self.m, self.d, self._wide
+        low, high = self._box
+        span = (high - low)[wide]
+        first_extra = m * d + (m if self.fit_intercept else 0)
+        count = first_extra + (m - 1) * wide.size
+        lower = np.full(count, -np.inf)
+        lower[first_extra:] = 0.0
+        rows = []
+        for k in range(m - 1):
+            extra = first_extra + k * wide.size + np.arange(wide.size)
+            distance = sp.lil_array((1, count))
+            distance[0, (k + 1) * d : (k + 2) * d] = low
+            distance[0, k * d : (k + 1) * d] = -low
+            if self.fit_intercept:
+                distance[0, m * d + k + 1] = 1.0
+                distance[0, m * d + k] = -1.0
+            distance[0, extra] = -1.0
+            each = np.arange(wide.size)
+            covers = sp.csr_array(
+                (
+                    np.concatenate([np.ones(wide.size), span, -span]),
+                    (
+                        np.concatenate([each, each, each]),
+                        np.concatenate([extra, (k + 1) * d + wide, k * d + wide]),
+                    ),
+                ),
+                shape=(wide.size, count),
+            )
+            rows += [distance.tocsr(), covers]
+        return [LinearInequality(sp.vstack(rows, format="csr")), Box(lower=lower)]
+
+    def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
+        """Return slopes (m, d) and intercepts (m,)."""
+        m, d = self.m, self.d
+        slopes = coef[: m * d].reshape(m, d).copy()
+        return slopes, coef[m * d : m * d + m].copy() if self.fit_intercept else np.zeros(m)
+
+    def mended(self, coef: Vector) -> Vector:
+        """Return coefficients with what rounding left of a crossing taken out.
+
+        The extra columns get their exact value and the intercepts move up by what is missing.
+        """
+        slopes, intercepts = self.unpack(coef)
+        low, high = self._box
+        step = np.diff(slopes, axis=0)
+        least = np.diff(intercepts) + np.sum(np.minimum(step * low, step * high), axis=1)
+        size = np.abs(intercepts).max() + np.max(np.abs(slopes) @ np.maximum(abs(low), abs(high)))
+        hair = 4 * np.finfo(float).eps * size
+        moved = coef.copy()
+        if self.fit_intercept:
+            lift = np.concatenate([[0.0], np.cumsum(np.maximum(hair - least, 0.0))])
+            moved[self.m * self.d : self.m * self.d + self.m] = intercepts + lift
+        wide = self._wide
+        extra = np.maximum(-(high - low)[wide] * step[:, wide], 0.0).ravel()
+        moved[coef.size - extra.size :] = extra
+        return moved
+
+
+def _penalty(l1: float, l2: float, paying: int, free: int) -> Penalty | None:
+    if l1 == 0.0 and l2 == 0.0:
+        return None
+    return Columnwise(
+        np.concatenate([np.full(paying, l1), np.zeros(free)]),
+        np.concatenate([np.full(paying, l2), np.zeros(free)]),
+    )

@@ -1,0 +1,72 @@
+"""Which strengths to try when the user names none."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.paths._largest import is_sparsifying, largest_strength
+from rectiline.paths._null import null_model
+from rectiline.problems import Problem
+
+Vector = NDArray[np.float64]
+
+__all__ = ["checked_strengths", "default_strengths"]
+
+_RIDGE_MOVE = 1e-2  # at the largest ridge strength predictions move by this share of their scale
+
+
+def default_strengths(problem: Problem, n_strengths: int = 30, ratio: float = 1e-3) -> Vector:
+    """Return strengths from the largest useful one down to `ratio` times it, evenly in logarithm.
+
+    For norm penalties the first is the smallest strength with all coefficients zero, exactly. A
+    ridge penalty has no such strength: there the grid starts where predictions move by about one
+    percent of their scale, and spans `ratio` squared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.paths import default_strengths
+    >>> X = np.array([[0.0], [1.0], [2.0], [4.0]])
+    >>> problem = rl.Problem(X, [-1, -1, 1, 1], rl.losses.Hinge(), rl.penalties.L1(1.0))
+    >>> default_strengths(problem, 3, 0.01).round(6)
+    array([5.  , 0.5 , 0.05])
+    """
+    if problem.penalty is None or problem.penalty.is_zero:
+        raise ValueError("penalty=None has no strength to choose.")
+    if is_sparsifying(problem.penalty):
+        top = largest_strength(problem)
+    else:
+        top, ratio = _ridge_top(problem), ratio * ratio
+    if not 0.0 < top < np.inf:  # nothing to learn from the columns: any strength gives zeros
+        top = problem.penalty.strength
+    return np.asarray(np.geomspace(top, top * ratio, n_strengths), dtype=np.float64)
+
+
+def _ridge_top(problem: Problem) -> float:
+    """Return a strength s at which ``b = q / s`` hardly moves the predictions.
+
+    It follows the units of X and y, so that the grid finds the same models in any of them.
+    """
+    null = null_model(problem)
+    q = -problem.design.tdot(0.5 * (null.low + null.high))
+    moved = problem.design.dot(q)
+    used = problem.weight > 0
+    reach = float(np.max(np.abs(moved[used] - np.mean(moved[used]))))
+    scale = 1.0
+    if problem.losses[0].of == "residual":
+        errors = np.abs(problem.offset[used] - null.intercept)
+        scale = float(np.median(errors)) or float(np.mean(errors)) or 1.0
+    return reach / (_RIDGE_MOVE * scale)
+
+
+def checked_strengths(strengths: ArrayLike) -> Vector:
+    """Return strengths as positive numbers from large to small."""
+    values = np.array(strengths, dtype=np.float64, ndmin=1)
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"strengths must be a list of numbers; got shape {values.shape}.")
+    if not (np.isfinite(values) & (values > 0)).all():
+        at = int(np.argmax(~(np.isfinite(values) & (values > 0))))
+        raise ValueError(f"strengths must be finite and > 0; strengths[{at}] is {values[at]}.")
+    return np.sort(values)[::-1].copy()

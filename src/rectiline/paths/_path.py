@@ -1,0 +1,146 @@
+"""One problem at many strengths, each solution starting from the one before."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.paths._grid import checked_strengths, default_strengths
+from rectiline.problems import Problem
+from rectiline.solvers import Solution, Status, solve
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Path", "path"]
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Solutions of one problem from the strongest penalty to the weakest.
+
+    Attributes
+    ----------
+    strengths : ndarray of shape (k,)
+        From large to small.
+    solutions : tuple of Solution
+        One for each strength, every one with its own certificate.
+    seconds : float
+        Wall time of the whole path.
+    """
+
+    strengths: Vector
+    solutions: tuple[Solution, ...]
+    seconds: float = 0.0
+
+    @property
+    def coefs(self) -> NDArray[np.float64]:
+        """Coefficients, one row per strength."""
+        return np.array([one.coef for one in self.solutions])
+
+    @property
+    def intercepts(self) -> Vector:
+        """Intercept at each strength."""
+        return np.array([one.intercept for one in self.solutions])
+
+    @property
+    def relative_gaps(self) -> Vector:
+        """Certified relative gap at each strength."""
+        return np.array([one.certificate.relative_gap for one in self.solutions])
+
+    @property
+    def n_nonzero(self) -> NDArray[np.intp]:
+        """Number of coefficients that are not zero at each strength."""
+        return np.count_nonzero(self.coefs, axis=1)
+
+    def __len__(self) -> int:
+        return self.strengths.size
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    def __getitem__(self, index: int) -> Solution:
+        return self.solutions[index]
+
+    def __repr__(self) -> str:
+        solved = sum(one.status == Status.SOLVED for one in self.solutions)
+        return (
+            f"Path({len(self)} strengths from {self.strengths[0]:.4g} to {self.strengths[-1]:.4g}, "
+            f"{solved} solved, largest relative gap {self.relative_gaps.max():.1e}, "
+            f"seconds={self.seconds:.3g})"
+        )
+
+
+def path(
+    problem: Problem,
+    strengths: ArrayLike | None = None,
+    *,
+    n_strengths: int = 30,
+    ratio: float = 1e-3,
+    time_limit: float | None = None,
+    warm_start: Solution | None = None,
+    **options: Any,
+) -> Path:
+    """Solve a problem at many strengths of its penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its penalty says which kind; only the strength changes.
+    strengths : array-like, optional
+        Positive numbers; they are sorted from large to small. By default `n_strengths` of them from
+        the smallest that sets all coefficients to zero, computed exactly, down to `ratio` times
+        that; a ridge penalty starts where it leaves next to nothing.
+    n_strengths : int, default=30
+    ratio : float, default=1e-3
+    time_limit : float, optional
+        Most seconds for the whole path. Strengths that were not reached are left out.
+    warm_start : Solution, optional
+        Where the first strength starts.
+    **options
+        As for `rectiline.solve`: solver, tol, max_iter, callback, random_state.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.paths import path
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 4))
+    >>> y = X[:, 0] + rng.standard_normal(100)
+    >>> problem = rl.Problem(X, y, rl.losses.Huber(), rl.penalties.ElasticNet(0.9, 0.1))
+    >>> found = path(problem, n_strengths=5)
+    >>> len(found), float(abs(found.coefs[0]).max()), bool(found.relative_gaps.max() <= 1e-6)
+    (5, 0.0, True)
+    """
+    began = time.perf_counter()
+    if problem.penalty is None or problem.penalty.is_zero:
+        raise ValueError("penalty=None has no strength to vary.")
+    if strengths is None:
+        grid = default_strengths(problem, n_strengths, ratio)
+    else:
+        grid = checked_strengths(strengths)
+    solutions: list[Solution] = []
+    latest = warm_start
+    for strength in grid:
+        left = None
+        if time_limit is not None:
+            left = time_limit - (time.perf_counter() - began)
+            if left <= 0 and solutions:
+                break
+            left = max(left, 1e-6)
+        one = problem.with_penalty(problem.penalty.with_strength(float(strength)))
+        latest = solve(one, warm_start=latest, time_limit=left, **options)
+        solutions.append(latest)
+        if latest.status == Status.INFEASIBLE:
+            break
+    reached = grid[: len(solutions)]
+    return Path(reached, tuple(solutions), time.perf_counter() - began)

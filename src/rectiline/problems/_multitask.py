@@ -1,0 +1,304 @@
+"""Many tasks that share a subspace, its dual, and the proof of how good a pair of points is.
+
+    minimise over U = [u_1 .. u_m], b     sum_t sum_i w_ti L(y_ti, x_ti'u_t + b_t)  +  Omega(U)
+    subject to                            constraints on each u_t
+
+The weights of each task sum to one, so a task counts the same whatever its size. Omega is
+`rectiline.penalties.SharedSubspace`. With ``center`` the penalty charges ``U - u_0 1'`` for the best
+common part u_0, which is the mean of the columns whatever the subspace: Omega(U C), C = I - 11'/m.
+
+Dual. One multiplier g_ti per row, xi_t >= 0 and nu_t per constraint row (bounds are rows here, since
+Omega couples the columns), ``q_t = A'xi_t + E'nu_t - X_t'g_t`` and ``Q = [q_1 .. q_m]``. Weak duality:
+
+    P - D = sum_ti [f_ti(z_ti) + f_ti*(g_ti) - g_ti z_ti]  +  [Omega(U) + Omega*(Q) - <Q, U>]
+            + sum_t xi_t'(A u_t + c) + nu_t'(E u_t + f) + b_t sum_i g_ti
+
+with every bracket >= 0. An intercept demands ``sum_i g_ti = 0``, `center` demands ``sum_t q_t = 0``;
+both are repaired before anything is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.losses import Loss
+from rectiline.penalties import SharedSubspace, Subspace
+from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._common_part import balance_common_part
+from rectiline.problems._task import Task
+from rectiline.problems._task_inputs import make_tasks
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["MultiTaskProblem"]
+
+_FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
+
+
+class MultiTaskProblem:
+    """Linear models of several tasks whose coefficients share a subspace.
+
+    Parameters
+    ----------
+    X : sequence of array-like or sparse matrices of shape (n_t, n_features), or one of them
+        Rows of each task. One matrix stands for all tasks.
+    y : sequence of array-like of shape (n_t,)
+        Targets of each task. Margin losses take two labels over all tasks; a single task may hold
+        one of them only.
+    loss : Loss
+        What one row pays, see `rectiline.losses`.
+    penalty : SharedSubspace, default=SharedSubspace()
+        What the coefficients pay.
+    constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
+        Where the coefficients of each task may live; a flat sequence holds for every task.
+    sample_weight : sequence of array-like of shape (n_t,), optional
+        Non-negative weights inside the average of each task.
+    fit_intercept : bool, default=True
+        Whether each task has an unpenalised intercept of its own.
+    center : bool, default=False
+        Whether an unpenalised common part is taken out before the penalty is charged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.problems import MultiTaskProblem
+    >>> rng = np.random.default_rng(0)
+    >>> X = [rng.standard_normal((20, 3)) for _ in range(4)]
+    >>> y = [rows @ [1.0, 0.0, -1.0] for rows in X]
+    >>> problem = MultiTaskProblem(X, y, loss=rl.losses.SquaredError())
+    >>> problem.n_tasks, problem.n_features
+    (4, 3)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Sequence[ArrayLike],
+        loss: Loss,
+        penalty: SharedSubspace | None = None,
+        constraints: Any = (),
+        sample_weight: Sequence[ArrayLike] | None = None,
+        fit_intercept: bool = True,
+        center: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.fit_intercept, self.center = bool(fit_intercept), bool(center)
+        self.tasks: tuple[Task, ...] = make_tasks(
+            X, y, loss, constraints, sample_weight, self.fit_intercept
+        )
+        if self.center and self.n_tasks < 2:
+            raise ValueError("center=True needs at least two tasks; got one.")
+        self._set_penalty(SharedSubspace() if penalty is None else penalty)
+
+    def _set_penalty(self, penalty: SharedSubspace) -> None:
+        if not isinstance(penalty, SharedSubspace) or penalty.is_zero:
+            raise TypeError(
+                "penalty must be a rectiline.penalties.SharedSubspace with positive strengths; "
+                f"got {penalty!r}."
+            )
+        penalty.check(self.n_features)
+        self.penalty = penalty
+
+    def with_penalty(self, penalty: SharedSubspace) -> MultiTaskProblem:
+        """Return the same problem under another penalty, sharing the data and its checks."""
+        other = object.__new__(MultiTaskProblem)
+        other.__dict__.update(self.__dict__)
+        other._set_penalty(penalty)
+        return other
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return len(self.tasks)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of every X."""
+        return self.tasks[0].design.n_features
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether any task has constraints."""
+        return any(task.is_constrained for task in self.tasks)
+
+    @cached_property
+    def is_quadratic(self) -> bool:
+        """Whether every task is least squares without constraints: a step is then in closed form."""
+        return not self.is_constrained and self.tasks[0].quadratic_target is not None
+
+    def __repr__(self) -> str:
+        rows = sum(task.design.n_samples for task in self.tasks)
+        return (
+            f"MultiTaskProblem({self.n_tasks} tasks, {rows} rows x {self.n_features}, "
+            f"loss={self.loss!r}, penalty={self.penalty!r}, center={self.center})"
+        )
+
+    # ---- values -----------------------------------------------------------------------------
+
+    def charged(self, coef: Matrix) -> Matrix:
+        """Return what the penalty sees: the coefficients, less their common part if centred."""
+        return coef - coef.mean(axis=1, keepdims=True) if self.center else coef
+
+    def subspace(self, coef: Matrix) -> Subspace:
+        """Return the best soft projector for these coefficients."""
+        return self.penalty.subspace(self.charged(coef))
+
+    def charge(self, coef: Matrix) -> tuple[float, Subspace]:
+        """Return what the coefficients pay and the subspace behind it, from one decomposition."""
+        return self.penalty.charge(self.charged(coef))
+
+    def penalty_gradient(self, coef: Matrix) -> Matrix:
+        """Return the derivative of what the coefficients pay."""
+        return self.charged(self.penalty.gradient(self.charged(coef)))
+
+    def start_subspace(self, coef: Matrix) -> Subspace:
+        """Return the subspace to start from: that of the coefficients, or none preferred."""
+        if self.charged(coef).any():
+            return self.subspace(coef)
+        return Subspace.even(self.n_features, self.penalty.shared_dim)
+
+    def flat_subspace(self) -> Subspace:
+        """Return M = 0."""
+        return Subspace(np.zeros((self.n_features, 0)), np.zeros(0))
+
+    def penalty_value(self, coef: Matrix) -> float:
+        """Return what the coefficients pay."""
+        return self.penalty.value(self.charged(coef))
+
+    def loss_value(self, coef: Matrix, intercept: Vector) -> float:
+        """Return the sum over tasks of the average loss."""
+        columns = np.ascontiguousarray(coef.T)
+        return float(
+            sum(
+                task.base.rows.loss(task.design.dot(u) + b)
+                for task, u, b in zip(self.tasks, columns, intercept)
+            )
+        )
+
+    def objective(self, coef: ArrayLike, intercept: ArrayLike | None = None) -> float:
+        """Return the primal objective; `coef` is (n_features, n_tasks)."""
+        U, b = self._checked_point(coef, intercept)
+        return self.loss_value(U, b) + self.penalty_value(U)
+
+    @cached_property
+    def _reference(self) -> float:
+        return sum(task.base._reference for task in self.tasks)
+
+    @cached_property
+    def _least_loss(self) -> float:
+        return sum(task.base._least_loss for task in self.tasks)
+
+    def violation(self, coef: Matrix) -> tuple[float, float]:
+        """Return the worst constraint violation over the tasks, absolute and relative."""
+        pairs = [task.base.violation(u) for task, u in zip(self.tasks, coef.T) if task.is_constrained]
+        return max((p[0] for p in pairs), default=0.0), max((p[1] for p in pairs), default=0.0)
+
+    # ---- proofs -----------------------------------------------------------------------------
+
+    def certify(
+        self,
+        coef: ArrayLike,
+        intercept: ArrayLike | None = None,
+        dual: Sequence[DualPoint | ArrayLike] | None = None,
+    ) -> Certificate:
+        """Prove how close to optimal an answer is, whoever found it.
+
+        Parameters
+        ----------
+        coef : array-like of shape (n_features, n_tasks)
+        intercept : array-like of shape (n_tasks,), optional
+        dual : sequence of DualPoint or array-like, one per task, optional
+            Multipliers; they are repaired to be feasible first. Without them the slopes of the
+            losses at the predictions are tried.
+        """
+        return self.certify_repaired(coef, intercept, dual)[0]
+
+    def certify_repaired(
+        self,
+        coef: ArrayLike,
+        intercept: ArrayLike | None = None,
+        dual: Sequence[DualPoint | ArrayLike] | None = None,
+    ) -> tuple[Certificate, list[DualPoint]]:
+        """Return the certificate together with the repaired multipliers behind it."""
+        U, b = self._checked_point(coef, intercept)
+        z = [task.design.dot(u) + b0 for task, u, b0 in zip(self.tasks, np.ascontiguousarray(U.T), b)]
+        if dual is None:
+            dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(self.tasks, z)]
+        points, left = self._feasible_dual(dual)
+        Q = np.column_stack([task.image(point) for task, point in zip(self.tasks, points)])
+        charged = self.charged(U)
+        sums = [t.base.rows.sums(zt, p.sample) for t, zt, p in zip(self.tasks, z, points)]
+        primal = sum(s[0] for s in sums) + self.penalty.value(charged)
+        gap = sum(s[1] for s in sums)
+        gap += sum(t.constraint_gap(u, p) for t, u, p in zip(self.tasks, U.T, points))
+        gap += self.penalty.fenchel_young(charged, Q)
+        if self.fit_intercept:
+            gap += sum(abs(b0 * float(p.sample.sum())) for b0, p in zip(b, points))
+        if self.center:  # <Q, U> and <Q, U C> differ by what is left of the sum
+            gap += abs(float(U.mean(axis=1) @ Q.sum(axis=1)))
+        if left > _FREE_TOLERANCE:
+            gap = np.inf
+        absolute, relative = self.violation(U)
+        trivial = primal - self._least_loss  # the bound of all multipliers zero
+        if trivial < gap:
+            gap, points = max(trivial, 0.0), [self._zero_dual(task) for task in self.tasks]
+        return Certificate(float(primal), float(gap), absolute, relative, self._reference), points
+
+    def _feasible_dual(
+        self, dual: Sequence[DualPoint | ArrayLike]
+    ) -> tuple[list[DualPoint], float]:
+        """Return multipliers in their boxes with the sums that must vanish, and what is left."""
+        if len(dual) != self.n_tasks:
+            raise ValueError(
+                f"dual must hold one entry per task, {self.n_tasks}; got {len(dual)}."
+            )
+        points, left = [], 0.0
+        for task, given in zip(self.tasks, dual):
+            given = given if isinstance(given, DualPoint) else DualPoint(np.asarray(given, float))
+            sample = np.array(given.sample, dtype=np.float64)
+            if sample.shape != (task.design.n_samples,) or not np.isfinite(sample).all():
+                raise ValueError(
+                    f"dual: task {len(points)} needs {task.design.n_samples} finite multipliers; "
+                    f"got shape {sample.shape}."
+                )
+            task.base.rows.clip(sample)
+            if self.fit_intercept:
+                total = abs(task.base.rows.balance(sample))
+                left = max(left, total / max(float(np.abs(sample).sum()), 1e-300))
+            m, k = task.rows.c.size, task.rows.f.size
+            xi = np.maximum(given.inequality, 0.0) if given.inequality.size == m else np.zeros(m)
+            nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)
+            points.append(DualPoint(sample, xi, nu))
+        if self.center:
+            target = np.sum([t.rows_part(p) for t, p in zip(self.tasks, points)], axis=0)
+            moved, rest = balance_common_part(self.tasks, [p.sample for p in points], target)
+            points = [DualPoint(g, p.inequality, p.equality) for g, p in zip(moved, points)]
+            left = max(left, rest)
+        return points, left
+
+    def _zero_dual(self, task: Task) -> DualPoint:
+        m, k = task.rows.c.size, task.rows.f.size
+        return DualPoint(np.zeros(task.design.n_samples), np.zeros(m), np.zeros(k))
+
+    def _checked_point(
+        self, coef: ArrayLike, intercept: ArrayLike | None
+    ) -> tuple[Matrix, Vector]:
+        U = np.asarray(coef, dtype=np.float64)
+        b = np.zeros(self.n_tasks) if intercept is None else np.asarray(intercept, dtype=np.float64)
+        if U.shape != (self.n_features, self.n_tasks) or b.shape != (self.n_tasks,):
+            raise ValueError(
+                f"coef and intercept must have shapes ({self.n_features}, {self.n_tasks}) and "
+                f"({self.n_tasks},); got {U.shape} and {b.shape}."
+            )
+        if not (np.isfinite(U).all() and np.isfinite(b).all()):
+            raise ValueError("coef and intercept must be finite numbers.")
+        if not self.fit_intercept and b.any():
+            raise ValueError("intercept is not zero but the problem has no intercepts.")
+        return U, b

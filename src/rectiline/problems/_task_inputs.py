@@ -1,0 +1,113 @@
+"""Check what a user gave to a multi-task problem and turn it into tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.backends import Design, as_design
+from rectiline.constraints import Constraint
+from rectiline.losses import Loss
+from rectiline.problems._encoded import encode_tasks
+from rectiline.problems._task import Task
+
+__all__ = ["make_tasks"]
+
+
+def make_tasks(
+    X: Any,
+    y: Sequence[ArrayLike],
+    loss: Loss,
+    constraints: Any,
+    sample_weight: Sequence[ArrayLike] | None,
+    fit_intercept: bool,
+) -> tuple[Task, ...]:
+    """Return one task per entry of y."""
+    if not isinstance(loss, Loss):
+        raise TypeError(f"loss must be a Loss such as rectiline.losses.Hinge(); got {loss!r}.")
+    targets = [np.ravel(np.asarray(one)) for one in y]
+    if not targets:
+        raise ValueError("y must hold the targets of at least one task; got none.")
+    designs = _designs(X, len(targets))
+    for t, (design, one) in enumerate(zip(designs, targets)):
+        if design.n_samples != one.size:
+            raise ValueError(
+                f"y[{t}] has {one.size} entries but X[{t}] has {design.n_samples} rows."
+            )
+        if design.n_features != designs[0].n_features:
+            raise ValueError(
+                f"X[{t}] has {design.n_features} columns but X[0] has {designs[0].n_features}; all "
+                "tasks need the same columns."
+            )
+    weights = _weights(sample_weight, designs)
+    per_task = _constraints(constraints, len(targets))
+    encoded = encode_tasks(loss, targets)
+    return tuple(
+        Task(design, one, weight, held, fit_intercept)
+        for design, one, weight, held in zip(designs, encoded, weights, per_task)
+    )
+
+
+def _designs(X: Any, n_tasks: int) -> list[Design]:
+    if isinstance(X, (list, tuple)) and not _is_matrix_of_numbers(X):
+        if len(X) != n_tasks:
+            raise ValueError(f"X holds {len(X)} tasks but y holds {n_tasks}.")
+        seen: dict[int, Design] = {}
+        designs = []
+        for t, one in enumerate(X):  # tasks with the same matrix share it, and its checks
+            if id(one) not in seen:
+                seen[id(one)] = as_design(one, f"X[{t}]")
+            designs.append(seen[id(one)])
+        return designs
+    return [as_design(X)] * n_tasks
+
+
+def _is_matrix_of_numbers(X: Sequence[Any]) -> bool:
+    """Whether a list is one matrix written as rows of numbers."""
+    first = X[0] if len(X) else None
+    return isinstance(first, (list, tuple)) and bool(first) and np.isscalar(first[0])
+
+
+def _weights(
+    given: Sequence[ArrayLike] | None, designs: list[Design]
+) -> list[NDArray[np.float64]]:
+    if given is None:
+        return [np.full(one.n_samples, 1.0 / one.n_samples) for one in designs]
+    if len(given) != len(designs):
+        raise ValueError(f"sample_weight holds {len(given)} tasks but y holds {len(designs)}.")
+    weights = []
+    for t, (one, design) in enumerate(zip(given, designs)):
+        weight = np.array(one, dtype=np.float64)
+        if weight.shape != (design.n_samples,):
+            raise ValueError(
+                f"sample_weight[{t}] must have shape ({design.n_samples},), got {weight.shape}."
+            )
+        if not np.isfinite(weight).all() or (weight < 0).any():
+            raise ValueError(f"sample_weight[{t}] must hold finite numbers >= 0.")
+        if not weight.sum() > 0:
+            raise ValueError(f"sample_weight[{t}] must have a positive entry; all are zero.")
+        weights.append(weight / weight.sum())
+    return weights
+
+
+def _constraints(given: Any, n_tasks: int) -> list[tuple[Constraint, ...]]:
+    """Return the constraints of each task: the same for all, or one sequence per task."""
+    if given is None:
+        given = ()
+    if isinstance(given, Constraint):
+        given = (given,)
+    given = tuple(given)
+    if all(isinstance(one, Constraint) for one in given):
+        return [given] * n_tasks
+    if len(given) != n_tasks:
+        raise ValueError(
+            f"constraints must hold Constraint objects, or one sequence of them per task: "
+            f"{n_tasks} tasks, but {len(given)} entries."
+        )
+    return [
+        (one,) if isinstance(one, Constraint) else tuple(() if one is None else one)
+        for one in given
+    ]

@@ -1,0 +1,176 @@
+"""Which directions the restricted problem lacks: one pricing rule per kind of penalty.
+
+A direction is worth adding when ``a'q`` exceeds its cost. Columns are ranked by how far the dual point
+would have to shrink for them; groups are priced exactly, by their worst sign vector; for a sorted penalty
+the test is the dual norm of all columns together, since columns one by one prove nothing there.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers.generation._directions import AtomSet, ColumnSet
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["Pricing", "pricing_for"]
+
+_ROUNDING = 1e-12
+
+
+class Pricing(Protocol):
+    """Keeps the directions of the restricted problem and finds better ones."""
+
+    directions: ColumnSet | AtomSet
+
+    def seed(self, q: Vector, coef: Vector, limit: int) -> None:
+        """Add what every restricted problem needs, the support of `coef`, and the best for q."""
+
+    def extend(self, q: Vector, limit: int) -> int:
+        """Add up to `limit` directions that q asks for; return how many."""
+
+
+def pricing_for(form: LinearProgramForm) -> Pricing:
+    """Return the pricing rule of the form's penalty."""
+    if form.is_separable:
+        return ColumnPricing(form)
+    return SortedPricing(form) if form.levels is not None else AtomPricing(form)
+
+
+class ColumnPricing:
+    """Columns of a separable penalty, with bounds."""
+
+    def __init__(self, form: LinearProgramForm) -> None:
+        self.form = form
+        self.directions = ColumnSet()
+        self._inside = np.zeros(form.design.n_features, dtype=bool)
+
+    def seed(self, q: Vector, coef: Vector, limit: int) -> None:
+        """Add wanted columns, the support, and the columns with the largest ``|q_j| / l1_j``."""
+        self._add(np.union1d(self.form.wanted_columns, np.flatnonzero(coef)))
+        ratio = self._ratio(q)
+        self._add(_largest(ratio, limit, -np.inf))
+
+    def extend(self, q: Vector, limit: int) -> int:
+        """Add the columns with the largest ratio above one."""
+        new = _largest(self._ratio(q), limit, 1.0 + _ROUNDING)
+        self._add(new)
+        return int(new.size)
+
+    def _ratio(self, q: Vector) -> Vector:
+        low, high = self.form.entry_range
+        bound = np.where(q > 0, high, -low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(q == 0, 0.0, np.abs(q) / bound)
+        ratio[self._inside] = -np.inf
+        return ratio
+
+    def _add(self, columns: Indices) -> None:
+        columns = columns[~self._inside[columns]]
+        self._inside[columns] = True
+        self.directions.add(columns)
+
+
+class SortedPricing:
+    """Signed columns of a sorted penalty with few levels."""
+
+    def __init__(self, form: LinearProgramForm) -> None:
+        self.form = form
+        self.directions = ColumnSet()
+        self._inside = np.zeros((2, form.design.n_features), dtype=bool)
+
+    def seed(self, q: Vector, coef: Vector, limit: int) -> None:
+        """Add wanted columns with both signs, the support, and the columns with the largest q."""
+        wanted = self.form.wanted_columns
+        self._add(wanted, np.ones(wanted.size))
+        self._add(wanted, -np.ones(wanted.size))
+        support = np.flatnonzero(coef)
+        self._add(support, np.sign(coef[support]))
+        worst = _largest(np.abs(q), limit, 0.0)
+        self._add(worst, np.sign(q[worst]))
+
+    def extend(self, q: Vector, limit: int) -> int:
+        """Add the columns with the largest ``|q_j|`` above the base, if q is not dual feasible."""
+        if self.form.shrink_factor(q) >= 1.0:
+            return 0
+        assert self.form.levels is not None
+        size = np.abs(q)
+        size[self._inside[(q > 0).astype(np.intp), np.arange(q.size)]] = -np.inf
+        new = _largest(size, limit, self.form.levels.base * (1.0 + _ROUNDING))
+        self._add(new, np.sign(q[new]))
+        return int(new.size)
+
+    def _add(self, columns: Indices, signs: Vector) -> None:
+        side = (signs > 0).astype(np.intp)
+        new = ~self._inside[side, columns]
+        self._inside[side[new], columns[new]] = True
+        self.directions.add(columns[new], signs[new])
+
+
+class AtomPricing:
+    """Sign vectors on groups."""
+
+    def __init__(self, form: LinearProgramForm) -> None:
+        self.form = form
+        self.directions = AtomSet(form.design.n_features)
+        self._known: set[bytes] = set()
+        self._strength = float(form.penalty.strength)
+
+    def seed(self, q: Vector, coef: Vector, limit: int) -> None:
+        """Add free columns, the vertices around the support, and the groups with the largest q."""
+        free = self.form.free_columns
+        columns = [free[[i]] for i in range(free.size)]
+        self._add(columns, [np.ones(1)] * free.size, np.zeros(free.size))
+        groups = self.form.groups or []
+        feasible = self.form.problem.feasibility.point if self.form.n_constraints else None
+        for point in (coef, feasible):
+            if point is None:
+                continue
+            for group in groups:
+                if point[group].any():
+                    self._add_vertices(group, point[group])
+        totals = np.array([np.abs(q[group]).sum() for group in groups])
+        for g in _largest(totals, limit, 0.0):
+            signs = np.where(q[groups[g]] < 0, -1.0, 1.0)
+            self._add([groups[g]], [signs], np.array([self._strength]))
+
+    def extend(self, q: Vector, limit: int) -> int:
+        """Add the worst sign vector of each of the worst groups."""
+        q = q.copy()
+        q[self.form.free_columns] = 0.0  # these are all in the program; what is left is rounding
+        atoms = self.form.penalty.price(q, limit)
+        before = self.directions.size
+        self._add(
+            [a.columns for a in atoms], [a.signs for a in atoms], np.array([a.cost for a in atoms])
+        )
+        return self.directions.size - before
+
+    def _add_vertices(self, group: Indices, values: Vector) -> None:
+        """Add the corners of the cube whose hull holds `values` (thresholds of its entries)."""
+        for level in np.unique(np.append(values, values.min() - 1.0)):
+            self._add([group], [np.where(values > level, 1.0, -1.0)], np.array([self._strength]))
+
+    def _add(self, columns: list[Indices], signs: list[Vector], costs: Vector) -> None:
+        keep = []
+        for place, (where, sign) in enumerate(zip(columns, signs)):
+            key = where.tobytes() + (sign * sign[0]).tobytes()  # an atom and its negative are one
+            if key not in self._known:
+                self._known.add(key)
+                keep.append(place)
+        if keep:
+            self.directions.add(
+                [columns[k] for k in keep], [signs[k] for k in keep], np.asarray(costs)[keep]
+            )
+
+
+def _largest(values: Vector, limit: int, above: float) -> Indices:
+    """Return the places of up to `limit` largest values greater than `above`, largest first."""
+    found = np.flatnonzero(values > above)
+    if found.size > limit:
+        found = found[np.argpartition(-values[found], limit - 1)[:limit]]
+    return found[np.argsort(-values[found], kind="stable")]

@@ -1,0 +1,111 @@
+"""Where generation starts: which directions and which units are in the first program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems.forms import FormPoint, LinearProgramForm
+from rectiline.solvers._base import Budget
+from rectiline.solvers.first_order import smoothed_start, zero_dual
+from rectiline.solvers.generation._linear import LinearState, advance_linear
+from rectiline.solvers.generation._master import Master
+from rectiline.solvers.generation._pricing import pricing_for
+from rectiline.solvers.generation._samples import nearest_units
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["Plan", "start_linear"]
+
+_SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
+_ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a solve starts and grows; see the options of `Generation`."""
+
+    start: str
+    columns: bool
+    samples: bool
+    directions_per_round: int
+    units_per_round: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guess:
+    """A rough primal point and a dual image for screening."""
+
+    coef: Vector
+    intercept: float
+    q: Vector
+
+
+def start_linear(
+    form: LinearProgramForm, warm: FormPoint | None, plan: Plan, seed: int
+) -> LinearState:
+    """Return the first restricted program around a guess."""
+    n, d = form.design.n_samples, form.design.n_features
+    guess = _warm_guess(form, warm) if warm is not None else _cold_guess(form, plan, seed)
+    pricing = pricing_for(form)
+    limit = max(plan.directions_per_round // 4, 20) if plan.columns else 2 * d
+    pricing.seed(guess.q, guess.coef, limit)
+    z = form.design.dot(guess.coef) + guess.intercept
+    if warm is None and form.fit_intercept:
+        better = form.best_intercept(z - guess.intercept)
+        z = z - guess.intercept + better
+    arguments = form.arguments(z)
+    width = form.weight[form.units.sample]
+    count = arguments.size
+    if plan.samples:
+        count = max(4 * np.count_nonzero(guess.coef), plan.units_per_round)
+    units = nearest_units(arguments, width, count)
+    master = Master(form, pricing.directions, arguments > 0, units)
+    point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
+    return LinearState(
+        form, pricing, master, point, arguments, plan.directions_per_round, plan.units_per_round
+    )
+
+
+def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:
+    q = form.rows_part(warm.constraint) - form.design.tdot(warm.sample)
+    return Guess(warm.coef, warm.intercept, q)
+
+
+def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
+    intercept, g = zero_dual(form)
+    q = -form.design.tdot(g)
+    n, d = form.design.n_samples, form.design.n_features
+    if plan.start == "screening":
+        return Guess(np.zeros(d), intercept, q)
+    if plan.start == "subsample":
+        return _subsample_guess(form, plan, intercept, q, seed)
+    coef, intercept = smoothed_start(
+        form,
+        q,
+        n_columns=min(d, 10 * n),
+        n_samples=n if plan.start == "smoothed" else min(n, max(2 * min(d, 1000), 1000)),
+        repeats=1 if plan.start == "smoothed" else 3,
+        seed=seed,
+    )
+    return Guess(coef, intercept, q)
+
+
+def _subsample_guess(form: LinearProgramForm, plan: Plan, intercept: float, q: Vector, seed: int) -> Guess:
+    """Solve the program roughly on a random quarter of the samples, which starts the same way."""
+    n = form.design.n_samples
+    rng = np.random.default_rng(seed)
+    samples = np.sort(rng.choice(n, max(n // 4, 1), replace=False))
+    if not form.weight[samples].any():
+        return Guess(np.zeros(q.size), intercept, q)
+    part = form.on_samples(samples)
+    few = samples.size <= _SMALLEST_SAMPLE
+    start = "smoothed" if few else "subsample"
+    state = start_linear(part, None, replace(plan, start=start, samples=not few), seed + 1)
+    advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
+    found = state.point
+    image = form.rows_part(found.constraint) - part.design.tdot(found.sample)
+    return Guess(found.coef, found.intercept, image)

@@ -1,0 +1,166 @@
+"""The normal equations of a step, ``(diag(diagonal) + R'W R) x = v + R'r``.
+
+R stacks all rows, W their weights. Two ways to solve them: a Cholesky factor of the matrix itself, or, with
+more columns than rows, one of the size of the rows. In the second the two parts of the right-hand side are
+kept apart: with ``s = W R x - r`` the equations are ``diagonal x + R's = v`` and ``R x - s/W = r/W``, and
+eliminating x loses no digits however small the diagonal is, as long as v is small with it. Columns where it
+is not (active ones under an L1 penalty, the intercept) are kept explicit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from rectiline.solvers.interior.blocks import Block
+from rectiline.solvers.interior.rows import UnitRows
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Factor", "FactorError", "factorise"]
+
+_EXPLICIT = 1e-2  # columns whose diagonal is a smaller share of the usual one are kept explicit
+
+
+class FactorError(ArithmeticError):
+    """The matrix is not positive definite in floating point."""
+
+
+class Factor(Protocol):
+    """A factorisation."""
+
+    def solve(self, v: Vector, r: list[Vector] | None = None) -> Vector:
+        """Return the solution for one right-hand side; `r` has a vector for each block."""
+
+
+def cholesky(matrix: Matrix) -> Matrix:
+    """Return the lower factor, using the matrix up."""
+    # A symmetric matrix in C order is its own transpose in the order that LAPACK reads.
+    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0 or not np.isfinite(factor.diagonal()).all():
+        raise FactorError
+    return np.asarray(factor)
+
+
+def solve_with(factor: Matrix, v: Vector | Matrix) -> Vector:
+    """Return the solution given the factor of `cholesky`."""
+    return np.asarray(lapack.dpotrs(factor, v, lower=1)[0]).reshape(v.shape)
+
+
+class ColumnFactor:
+    """Cholesky factor of the size of the columns."""
+
+    def __init__(self, blocks: Sequence[Block], weights: list[Vector], diagonal: Vector) -> None:
+        self.blocks = blocks
+        gram = np.zeros((diagonal.size, diagonal.size))
+        for block, weight in zip(blocks, weights, strict=True):
+            block.rows.add_gram(weight, gram)
+        gram[np.diag_indices_from(gram)] += diagonal
+        # Unit diagonal: the factor is then as good as the best scaling of the columns allows.
+        self.scale = 1.0 / np.sqrt(gram.diagonal())
+        gram *= self.scale
+        gram *= self.scale[:, None]
+        self.factor = cholesky(gram)
+
+    def solve(self, v: Vector, r: list[Vector] | None = None) -> Vector:
+        """Return the solution for one right-hand side."""
+        if r is not None:
+            v = v + sum(block.rows.tdot(part) for block, part in zip(self.blocks, r, strict=True))
+        return self.scale * solve_with(self.factor, self.scale * v)
+
+
+class RowFactor:
+    """Cholesky factor of the size of the rows that are not single coefficients."""
+
+    def __init__(self, blocks: Sequence[Block], weights: list[Vector], diagonal: Vector) -> None:
+        diagonal = diagonal.copy()
+        self.is_wide = [not isinstance(block.rows, UnitRows) for block in blocks]
+        self.blocks = blocks
+        for block, weight in zip(blocks, weights, strict=True):
+            if isinstance(block.rows, UnitRows):
+                diagonal[block.rows.index] += weight
+        self.rows = [block.rows for block, wide in zip(blocks, self.is_wide, strict=True) if wide]
+        self.weight = np.concatenate(
+            [weight for weight, wide in zip(weights, self.is_wide, strict=True) if wide]
+        )
+        self.explicit = _explicit(diagonal, 2 * self.weight.size)
+        rest = diagonal.copy()
+        rest[self.explicit] = np.inf
+        self.inverse = 1.0 / rest
+        self.factor = cholesky(self._kernel())
+        if self.explicit.size:
+            self.columns = np.vstack([rows.columns(self.explicit) for rows in self.rows])
+            self.solved = solve_with(self.factor, self.columns)
+            small = self.columns.T @ self.solved
+            small[np.diag_indices_from(small)] += diagonal[self.explicit]
+            self.small_scale = 1.0 / np.sqrt(small.diagonal())
+            small *= self.small_scale
+            small *= self.small_scale[:, None]
+            self.small = cholesky(small)
+
+    def _kernel(self) -> Matrix:
+        sizes = [rows.size for rows in self.rows]
+        ends = np.cumsum([0, *sizes])
+        kernel = np.zeros((ends[-1], ends[-1]))
+        for i, one in enumerate(self.rows):
+            kernel[ends[i] : ends[i + 1], ends[i] : ends[i + 1]] = one.kernel(self.inverse)
+            for j in range(i):
+                # The later blocks are the few constraint rows: one product with the earlier for each.
+                for k in range(one.size):
+                    unit = np.zeros(one.size)
+                    unit[k] = 1.0
+                    line = self.rows[j].dot(self.inverse * one.tdot(unit))
+                    kernel[ends[i] + k, ends[j] : ends[j + 1]] = line
+                    kernel[ends[j] : ends[j + 1], ends[i] + k] = line
+        kernel[np.diag_indices_from(kernel)] += 1.0 / self.weight
+        return kernel
+
+    def _dot(self, v: Vector) -> Vector:
+        return np.concatenate([rows.dot(v) for rows in self.rows])
+
+    def _tdot(self, v: Vector) -> Vector:
+        total, first = 0.0, 0
+        for rows in self.rows:
+            total = total + rows.tdot(v[first : first + rows.size])
+            first += rows.size
+        return np.asarray(total)
+
+    def solve(self, v: Vector, r: list[Vector] | None = None) -> Vector:
+        """Return the solution for one right-hand side."""
+        if r is not None:
+            v = v.copy()
+            for block, part, wide in zip(self.blocks, r, self.is_wide, strict=True):
+                if not wide:
+                    v += block.rows.tdot(part)
+        image = self._dot(self.inverse * v)
+        if r is not None:
+            parts = [part for part, wide in zip(r, self.is_wide, strict=True) if wide]
+            image -= np.concatenate(parts) / self.weight
+        if self.explicit.size:
+            right = v[self.explicit] - self.solved.T @ image
+            own = self.small_scale * solve_with(self.small, self.small_scale * right)
+            image += self.columns @ own
+        x = self.inverse * (v - self._tdot(solve_with(self.factor, image)))
+        if self.explicit.size:
+            x[self.explicit] = own
+        return x
+
+
+def _explicit(diagonal: Vector, most: int) -> NDArray[np.intp]:
+    """Return the columns whose diagonal is much smaller than usual, at most so many."""
+    chosen = np.flatnonzero(diagonal < _EXPLICIT * np.median(diagonal))
+    if chosen.size > most:
+        chosen = np.sort(chosen[np.argsort(diagonal[chosen])[:most]])
+    return chosen
+
+
+def factorise(
+    blocks: Sequence[Block], weights: list[Vector], diagonal: Vector, by_rows: bool
+) -> Factor:
+    """Return a factorisation; raise FactorError when the matrix is not positive definite."""
+    return (RowFactor if by_rows else ColumnFactor)(blocks, weights, diagonal)

@@ -1,0 +1,72 @@
+"""Coefficients that are exactly zero, or exactly at a bound, where the pair is as good with them.
+
+An interior point method approaches zeros and bounds without ever reaching them. Which coefficients are on
+their way to zero shows in the duals: their pull is clearly below the strength of the penalty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.solvers.interior.central import Iterate, judge
+from rectiline.solvers.interior.rows import UnitRows
+
+Vector = NDArray[np.float64]
+
+__all__ = ["rounded"]
+
+_SHARES = (1.0, 1e-2)  # how clear the duals have to be, tried in turn
+_NEGLIGIBLE = (1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
+
+
+def rounded(state: Iterate, allowed: float) -> Vector:
+    """Return the coefficients with exact zeros, if their gap estimate is at most `allowed`."""
+    b = state.b
+    candidates = _by_duals(state) if state.program.absolute is not None else _by_size(state)
+    arguments = [block.argument for block in state.program.blocks]
+    best = b
+    for zero in candidates:
+        if not zero.any():
+            continue
+        state.b = np.where(zero, 0.0, b)
+        for block in state.program.blocks:
+            block.place(state.b)
+        verdict = judge(state)
+        if verdict.relative_gap <= allowed:
+            best = state.b
+            break
+    state.b = b
+    for block, argument in zip(state.program.blocks, arguments, strict=True):
+        block.argument = argument
+    return best
+
+
+def _by_duals(state: Iterate) -> list[NDArray[np.bool_]]:
+    """Return candidates for the zeros of an l1 penalty, bold ones first."""
+    block = state.program.absolute
+    assert block is not None and isinstance(block.rows, UnitRows)
+    part = block.parts[0]
+    assert part.high is not None
+    size = np.abs(block.argument) / np.max(np.abs(block.argument))
+    room = np.minimum(part.below, part.above) / part.high
+    candidates = []
+    for share in _SHARES:
+        zero = np.zeros(state.b.size, dtype=bool)
+        zero[block.rows.index] = size < share * room
+        candidates.append(zero)
+    return candidates
+
+
+def _by_size(state: Iterate) -> list[NDArray[np.bool_]]:
+    """Return candidates for zeros where the penalty couples columns: tiny ones, the epigraph's too."""
+    d, width = state.program.form.design.n_features, state.program.form.epigraph.n_columns
+    if width == d:
+        return []
+    candidates = []
+    for share in _NEGLIGIBLE:
+        zero = np.zeros(state.b.size, dtype=bool)
+        for part in (slice(0, d), slice(d, width)):
+            zero[part] = np.abs(state.b[part]) <= share * np.max(np.abs(state.b[part]))
+        candidates.append(zero)
+    return candidates

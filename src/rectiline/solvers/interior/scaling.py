@@ -1,0 +1,106 @@
+"""Units in which every number of the program is of order one.
+
+Columns get mean square 1 over the data (after centring, where an intercept takes up the means),
+constraint rows norm 1 after that, columns that only constraints touch a largest entry of 1; predictions
+are measured in median deviations of the targets, and the objective so that the widths of the dual boxes
+of the samples add up to one. Answers are certified in the user's units by the problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline.problems.forms import EpigraphForm
+from rectiline.solvers.interior.samples import Samples
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["Scales", "measure"]
+
+_ROUNDS = 4  # alternations between rows and columns that only constraints touch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scales:
+    """How the program's numbers relate to the user's.
+
+    ``coef = prediction * column * b``, ``z = shift + prediction * (centred rows' values)``, duals of
+    samples are divided by ``prediction * objective``, those of a row by ``row`` times that.
+    """
+
+    column: Vector  # all columns but the intercept
+    centre: Vector | None
+    shift: float
+    rows: tuple[Vector, ...]  # one vector per matrix of rows
+    prediction: float
+    objective: float
+
+
+def measure(form: EpigraphForm, samples: Samples, matrices: list[Any]) -> Scales:
+    """Return the scales of a form; `matrices` hold rows over all columns but the intercept."""
+    centre, spread = _columns(form, samples.active)
+    column, rows = _alternate(spread, matrices, form.epigraph.n_columns)
+    # Where the samples' losses bend, as predictions.
+    bends = samples.direction * (samples.first_knots() - samples.offset)
+    middle = float(np.median(bends))
+    prediction = float(np.median(np.abs(bends - middle))) or float(np.mean(np.abs(bends))) or 1.0
+    shift = middle if form.fit_intercept and np.ptp(samples.direction) == 0.0 else 0.0
+    width = samples.width(prediction)
+    return Scales(column, centre, shift, tuple(rows), prediction, 1.0 / (width * prediction))
+
+
+def _columns(form: EpigraphForm, active: Indices | None) -> tuple[Vector | None, Vector]:
+    """Return the means to subtract, if any, and the root mean square of each column of X."""
+    design = form.design
+    n = design.n_samples if active is None else active.size
+    present = np.ones(design.n_samples) if active is None else np.zeros(design.n_samples)
+    if active is not None:
+        present[active] = 1.0
+    squares = design.column_squares(present) / n
+    # Centring would fill a sparse matrix.
+    if not form.fit_intercept or design.is_sparse:
+        return None, np.sqrt(squares)
+    centre = design.tdot(present) / n
+    # A constant column is left with nothing but rounding: it keeps its size.
+    varies = squares - centre**2
+    return centre, np.sqrt(np.where(varies > 1e-14 * squares, varies, squares))
+
+
+def _alternate(spread: Vector, matrices: list[Any], width: int) -> tuple[Vector, list[Vector]]:
+    column = np.ones(width)
+    data = np.zeros(width, dtype=bool)
+    data[: spread.size] = spread > 0
+    column[data] = 1.0 / spread[data[: spread.size]]
+    touched = [matrix for matrix in matrices if matrix.shape[0]]
+    if not data.all() and touched:
+        column[~data] = 0.0
+        for _ in range(_ROUNDS):
+            top = np.zeros(width)
+            for matrix in touched:
+                norm = _row_norms(matrix, column)
+                top = np.maximum(top, _column_tops(matrix, np.where(norm > 0, norm, 1.0)))
+            column[~data] = 1.0 / np.where(top[~data] > 0, top[~data], 1.0)
+    rows = []
+    for matrix in matrices:
+        norm = _row_norms(matrix, column)
+        rows.append(np.where(norm > 0, norm, 1.0))
+    return column, rows
+
+
+def _row_norms(matrix: Any, column: Vector) -> Vector:
+    squares = matrix.multiply(matrix) if sp.issparse(matrix) else matrix * matrix
+    return np.sqrt(np.asarray(squares @ column**2, dtype=np.float64))
+
+
+def _column_tops(matrix: Any, norm: Vector) -> Vector:
+    if not sp.issparse(matrix):
+        return np.asarray(np.max(np.abs(matrix) / norm[:, None], axis=0))
+    scaled = sp.csr_array(abs(matrix))
+    scaled.data = scaled.data / np.repeat(norm, np.diff(scaled.indptr))
+    return np.asarray(scaled.max(axis=0).toarray()).ravel()

@@ -1,0 +1,192 @@
+"""The step in closed form when the loss is least squares.
+
+Centred by the weighted means, task t pays ``a/2 (u'G u - 2 r'u + s)`` with its best intercept, so
+
+    (a G + strength S^-1) (u - start) = a (r - G start),         S = eta I + M.
+
+Tasks that share their rows share G and one factorisation. Where a task has fewer rows than columns
+the same step is solved for its multipliers: with ``K = X S X'`` and ``e`` the residuals at `start`,
+
+    (diag(1/(a w)) + K/strength) g - b 1 = -e,     1'g = 0,     u = start - S X'g / strength.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from rectiline.problems import DualPoint
+from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems._task import Task
+from rectiline.solvers.multitask._blocks import Block, Space, in_threads
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["LeastSquaresSteps"]
+
+_SMALL = 64  # up to this many columns the d x d form is the quicker one whatever the rows
+
+
+class LeastSquaresSteps:
+    """Exact steps for ``a/2 (z - y)^2``."""
+
+    def __init__(self, problem: MultiTaskProblem, n_threads: int = 1) -> None:
+        self.problem, self.n_threads = problem, n_threads
+        self.targets = [_target(task) for task in problem.tasks]
+        self.curvature = self.targets[0][0]
+        d = problem.n_features
+        groups: dict[tuple[int, bytes], list[int]] = {}
+        few_rows: list[int] = []
+        for t, task in enumerate(problem.tasks):
+            if d > max(_SMALL, task.design.n_samples):
+                few_rows.append(t)
+            else:
+                groups.setdefault((id(task.design), task.weight.tobytes()), []).append(t)
+        self.few_rows = few_rows
+        self.members = list(groups.values())
+        gathered = in_threads(n_threads, self._gather, range(len(self.members)))
+        self.gram = np.stack([g for g, _ in gathered]) if gathered else np.zeros((0, d, d))
+        self.means = np.zeros((d, problem.n_tasks))
+        self.right = np.zeros((d, problem.n_tasks))
+        self.level = np.zeros(problem.n_tasks)
+        self.spread = np.zeros(problem.n_tasks)
+        for tasks, (_, parts) in zip(self.members, gathered):
+            for t, (mean, right, level, spread) in zip(tasks, parts):
+                self.means[:, t], self.right[:, t] = mean, right
+                self.level[t], self.spread[t] = level, spread
+        self.alone = all(len(tasks) == 1 for tasks in self.members)
+
+    def _gather(self, k: int) -> tuple[Matrix, list[tuple[Vector, Vector, float, float]]]:
+        """Return the centred Gram matrix of a group, and means, right side and spread of each task."""
+        tasks = self.members[k]
+        first = self.problem.tasks[tasks[0]]
+        design, w, d = first.design, first.weight, first.design.n_features
+        intercept = self.problem.fit_intercept
+        mean = design.tdot(w) if intercept else np.zeros(d)
+        if design.is_sparse:
+            gram = design.weighted_gram(w, np.arange(d), False) - np.outer(mean, mean)
+        else:
+            centred = design.X - mean
+            gram = (centred * w[:, None]).T @ centred
+        parts = []
+        for t in tasks:
+            y = self.targets[t][1]
+            level = float(w @ y) if intercept else 0.0
+            gap = w * (y - level)
+            right = design.tdot(gap) - mean * gap.sum()
+            parts.append((mean, right, level, float(gap @ (y - level))))
+        return np.asarray(gram, dtype=np.float64), parts
+
+    # ---- the step -----------------------------------------------------------------------------
+
+    def step(
+        self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
+    ) -> Block:
+        """Return the exact minimiser; `near` and `gap` are not needed."""
+        d, m = self.problem.n_features, self.problem.n_tasks
+        coef, intercept = np.empty((d, m)), np.zeros(m)
+        if self.members:
+            ridge = self._metric(space, strength)
+            self._solve_gram(coef, ridge, start)
+            if self.problem.fit_intercept:
+                intercept = self.level - np.einsum("dt,dt->t", self.means, coef, optimize=False)
+        results = in_threads(
+            self.n_threads, lambda t: self._kernel_step(t, space, strength, start), self.few_rows
+        )
+        for t, (u, b) in zip(self.few_rows, results):
+            coef[:, t], intercept[t] = u, b
+        return Block(coef, intercept)
+
+    def _metric(self, space: Space, strength: float) -> Matrix:
+        """Return ``strength (eta I + M)^-1``."""
+        eta, d = self.problem.penalty.eta, self.problem.n_features
+        base = strength / (eta + space.floor)
+        change = strength / (eta + space.weights) - base
+        metric: Matrix = (space.basis * change) @ space.basis.T
+        metric[np.diag_indices(d)] += base
+        return metric
+
+    def _solve_gram(self, coef: Matrix, ridge: Matrix, start: Matrix | None) -> None:
+        a = self.curvature
+        if self.alone:
+            order = [tasks[0] for tasks in self.members]
+            right = a * self.right[:, order].T
+            if start is not None:
+                right = right - a * np.einsum("kde,ek->kd", self.gram, start[:, order])
+            found = np.linalg.solve(a * self.gram + ridge, right[..., None])[..., 0].T
+            coef[:, order] = found if start is None else start[:, order] + found
+            return
+        for gram, tasks in zip(self.gram, self.members):
+            right = a * self.right[:, tasks]
+            if start is not None:
+                right = right - a * (gram @ start[:, tasks])
+            factor = linalg.cho_factor(a * gram + ridge, lower=True, check_finite=False)
+            found = linalg.cho_solve(factor, right, check_finite=False)
+            coef[:, tasks] = found if start is None else start[:, tasks] + found
+
+    def _kernel_step(
+        self, t: int, space: Space, strength: float, start: Matrix | None
+    ) -> tuple[Vector, float]:
+        task, eta = self.problem.tasks[t], self.problem.penalty.eta
+        design, (a, y) = task.design, self.targets[t]
+        live = np.flatnonzero(task.weight > 0)
+        rows = design.X if live.size == design.n_samples else design.X[live]
+        plain = rows @ rows.T
+        kernel = np.asarray(plain.toarray() if design.is_sparse else plain, dtype=np.float64)
+        projected = np.asarray(rows @ space.basis)
+        kernel = (eta + space.floor) * kernel
+        kernel += (projected * (space.weights - space.floor)) @ projected.T
+        kernel /= strength
+        kernel[np.diag_indices(live.size)] += 1.0 / (a * task.weight[live])
+        error = y[live] if start is None else y[live] - rows @ start[:, t]
+        factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+        b = 0.0
+        if self.problem.fit_intercept:
+            both = linalg.cho_solve(factor, np.column_stack([error, np.ones(live.size)]))
+            b = float(both[:, 0].sum() / both[:, 1].sum())
+            g = b * both[:, 1] - both[:, 0]
+        else:
+            g = -linalg.cho_solve(factor, error)
+        u: Vector = -space.times(np.asarray(rows.T @ g), eta) / strength
+        return (u if start is None else start[:, t] + u), b
+
+    # ---- values and multipliers ---------------------------------------------------------------
+
+    def loss(self, coef: Matrix, intercept: Vector) -> float:
+        """Return the sum of the losses, for the best intercepts where the Gram form is at hand."""
+        total = 0.0
+        for gram, tasks in zip(self.gram, self.members) if not self.alone else ():
+            U = coef[:, tasks]
+            total += float(np.sum(U * (gram @ U - 2.0 * self.right[:, tasks])))
+            total += float(self.spread[tasks].sum())
+        if self.alone and self.members:
+            order = [tasks[0] for tasks in self.members]
+            U = np.ascontiguousarray(coef[:, order].T)
+            images = (self.gram @ U[..., None])[..., 0]
+            total += float(np.sum(U * (images - 2.0 * self.right[:, order].T)))
+            total += float(self.spread[order].sum())
+        total *= 0.5 * self.curvature
+        for t in self.few_rows:
+            task, (a, y) = self.problem.tasks[t], self.targets[t]
+            miss = task.design.dot(np.ascontiguousarray(coef[:, t])) + intercept[t] - y
+            total += 0.5 * a * float(task.weight @ (miss * miss))
+        return total
+
+    def with_dual(self, block: Block) -> Block:
+        """Return the block with the slopes of the loss at its predictions, exact for this loss."""
+        duals = []
+        columns = np.ascontiguousarray(block.coef.T)
+        for task, (a, y), u, b in zip(self.problem.tasks, self.targets, columns, block.intercept):
+            duals.append(DualPoint(a * task.weight * (task.design.dot(u) + b - y)))
+        return replace(block, dual=duals)
+
+
+def _target(task: Task) -> tuple[float, Vector]:
+    found = task.quadratic_target
+    assert found is not None, "the loss is not least squares"
+    return found
+

@@ -1,0 +1,79 @@
+"""`apg`: accelerated proximal gradients on the coefficients alone.
+
+The penalty Omega(U) is differentiable with Lipschitz constant ``L = 2 (alpha + beta)``, known in advance, so
+there is no line search. A step is
+
+    U+ = argmin over U, b    sum_t loss_t(u_t, b_t) + (L/2) |U - (S - grad Omega(S) / L)|^2
+
+one rectified program per task without any subspace; the shift is an offset of its units. Momentum as
+by Nesterov, dropped whenever it points uphill (the restart by gradient of O'Donoghue and Candes).
+The multipliers of a step prove its answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.solvers.multitask._blocks import Block, Space, Steps
+
+Matrix = NDArray[np.float64]
+
+__all__ = ["APG"]
+
+_INNER_SHARE = 0.05
+
+
+@dataclass(slots=True, eq=False)
+class APGState:
+    """The last two points and the momentum."""
+
+    problem: MultiTaskProblem
+    steps: Steps
+    answer: Block
+    search: Matrix
+    momentum: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class APG:
+    """Options of the solver.
+
+    Parameters
+    ----------
+    restart : bool, default=True
+        Drop the momentum when it points uphill.
+    """
+
+    restart: bool = True
+
+    name: ClassVar[str] = "apg"
+    default_max_iter: ClassVar[int] = 20_000
+
+    def start(self, problem: MultiTaskProblem, steps: Steps, near: Block, space: Space) -> APGState:
+        """Return the state at a given point."""
+        return APGState(problem, steps, near, near.coef)
+
+    def advance(self, state: APGState, passes: int, gap: float) -> Block:
+        """Make some steps and return the last answer of the tasks."""
+        problem = state.problem
+        flat = problem.flat_subspace()
+        for _ in range(passes):
+            before = state.answer
+            slope = problem.penalty_gradient(state.search)
+            lipschitz = problem.penalty.lipschitz
+            centre = state.search - slope / lipschitz
+            # The program of a task charges (strength/2) u'(eta I)^-1 u: strength = eta L.
+            strength = problem.penalty.eta * lipschitz
+            answer = state.steps.step(before, flat, strength, centre, _INNER_SHARE * gap)
+            change = answer.coef - before.coef
+            if self.restart and float(np.sum((state.search - answer.coef) * change)) > 0.0:
+                state.momentum = 1.0
+            after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.momentum**2))
+            state.search = answer.coef + (state.momentum - 1.0) / after * change
+            state.momentum, state.answer = after, answer
+        return state.steps.with_dual(state.answer)

@@ -1,0 +1,111 @@
+"""`apg_joint`: accelerated projected gradients on (U, M) together, as the paper has it.
+
+Appendix A, Algorithm 1, on ``f(U, M) = c tr(U'(eta I + M)^-1 U)`` with ``g`` the losses and the set of M:
+the step solves Eq. (36) (one program per task; a projection of the eigenvalues of M), and Eq. (37)
+doubles the constant until the model lies above f. Kept as a reference: f has no Lipschitz constant
+on the feasible set, so the method depends on the unit of y and is slow. The search point may leave the
+set; where ``eta I + M`` is no longer positive definite the momentum is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.solvers.multitask._blocks import Block, Space, Steps
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["JointAPG", "project_onto_capped_simplex"]
+
+
+def project_onto_capped_simplex(values: Vector, total: float) -> Vector:
+    """Return the nearest point with entries in [0, 1] and the given sum (bisection, to rounding)."""
+    low, high = float(values.min()) - 1.0, float(values.max())
+    for _ in range(200):
+        shift = 0.5 * (low + high)
+        if np.clip(values - shift, 0.0, 1.0).sum() > total:
+            low = shift
+        else:
+            high = shift
+    return np.clip(values - 0.5 * (low + high), 0.0, 1.0)
+
+
+@dataclass(slots=True, eq=False)
+class JointState:
+    """The last two points (U, M), the momentum and the constant of the line search."""
+
+    problem: MultiTaskProblem
+    steps: Steps
+    answer: Block
+    M: Matrix
+    before: tuple[Matrix, Matrix]
+    momentum: tuple[float, float]
+    constant: float
+
+
+@dataclass(frozen=True, slots=True)
+class JointAPG:
+    """Options of the solver.
+
+    Parameters
+    ----------
+    constant : float, default=1.0
+        First guess of the constant of the line search.
+    """
+
+    constant: float = 1.0
+
+    name: ClassVar[str] = "apg_joint"
+    default_max_iter: ClassVar[int] = 20_000
+
+    def start(
+        self, problem: MultiTaskProblem, steps: Steps, near: Block, space: Space
+    ) -> JointState:
+        """Return the state at a given point."""
+        if problem.center:
+            raise ValueError("solver='apg_joint' does not take center=True.")
+        M = space.times(np.eye(problem.n_features), 0.0)
+        return JointState(problem, steps, near, M, (near.coef, M), (0.0, 1.0), self.constant)
+
+    def advance(self, state: JointState, passes: int, gap: float) -> Block:
+        """Make some steps and return the last answer of the tasks."""
+        problem, eta, c = state.problem, state.problem.penalty.eta, state.problem.penalty.scale
+        flat = problem.flat_subspace()
+        for _ in range(passes):
+            older, old = state.momentum
+            push = (older - 1.0) / old
+            U = state.answer.coef + push * (state.answer.coef - state.before[0])
+            M = state.M + push * (state.M - state.before[1])
+            if eta + np.linalg.eigvalsh(M)[0] <= 1e-3 * eta:
+                U, M, older, old = state.answer.coef, state.M, 0.0, 1.0
+            value, slope_u, slope_m = _penalty(U, M, eta, c)
+            while True:
+                L = state.constant
+                answer = state.steps.step(
+                    state.answer, flat, eta * L, U - slope_u / L, 0.05 * gap
+                )
+                eigenvalues, vectors = np.linalg.eigh(M - slope_m / L)
+                eigenvalues = project_onto_capped_simplex(eigenvalues, problem.penalty.shared_dim)
+                new = (vectors * eigenvalues) @ vectors.T
+                du, dm = answer.coef - U, new - M
+                model = value + float(np.sum(slope_u * du) + np.sum(slope_m * dm))
+                model += 0.5 * L * float(np.sum(du * du) + np.sum(dm * dm))
+                if _penalty(answer.coef, new, eta, c)[0] <= model * (1.0 + 1e-12):
+                    break
+                state.constant *= 2.0
+            state.before = (state.answer.coef, state.M)
+            state.answer, state.M = answer, new
+            state.momentum = (old, 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * old * old)))
+        return state.steps.with_dual(state.answer)
+
+
+def _penalty(U: Matrix, M: Matrix, eta: float, c: float) -> tuple[float, Matrix, Matrix]:
+    """Return ``c tr(U'(eta I + M)^-1 U)`` and its derivatives in U and M."""
+    inner = np.linalg.solve(eta * np.eye(M.shape[0]) + M, U)
+    return c * float(np.sum(U * inner)), 2.0 * c * inner, -c * (inner @ inner.T)

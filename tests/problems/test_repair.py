@@ -1,0 +1,140 @@
+"""The repairs behind a proof: multipliers into their boxes, coefficients into the constraints."""
+
+import numpy as np
+import pytest
+from cases import LOSSES
+from scipy import sparse
+
+from rectiline import Problem
+from rectiline.backends import as_design
+from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
+from rectiline.problems._repair import balance_free_columns, move_into_constraints
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(60, 4))
+Y = X @ RNG.normal(size=4) + RNG.normal(size=60)
+WEIGHT = RNG.uniform(0, 2, 60) * (RNG.random(60) < 0.8)
+INF = np.inf
+
+
+def rows_of(loss, weight=None):
+    y = np.where(Y > 0.3, 1, -1) if loss.of == "margin" else Y
+    return Problem(X, y, loss=loss, sample_weight=weight)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-9, 0.1, 1.0, 1e3, 1e9])
+@pytest.mark.parametrize("case", LOSSES, ids=[case.name for case in LOSSES])
+def test_multipliers_of_an_intercept_sum_to_zero(case, scale):
+    for weight in (None, WEIGHT):
+        problem = rows_of(case.loss, weight)
+        low, high = problem.dual_boxes
+        for seed in range(5):
+            g = np.clip(scale * np.random.default_rng(seed).normal(size=60), low, high)
+            left = problem.rows.balance(g)
+            assert (g >= low).all() and (g <= high).all()
+            assert abs(g.sum() - left) <= 1e-14 * np.abs(g).sum()
+            assert abs(left) <= 1e-13 * np.abs(g).sum()
+
+
+def test_balanced_multipliers_are_left_alone():
+    problem = rows_of(Absolute())
+    g = np.tile([0.25, -0.25, 1.0, -1.0], 15)
+    kept = g.copy()
+    assert problem.rows.balance(g) == 0.0
+    np.testing.assert_array_equal(g, kept)
+
+
+def test_a_small_excess_is_taken_from_the_interior():
+    """Multipliers at the ends of their boxes belong to samples away from kinks: they stay."""
+    problem = rows_of(Absolute())
+    g = np.tile([1.0, -1.0], 30)
+    g[:4] = [0.5, -0.5, 0.2, -0.1]
+    problem.rows.balance(g)
+    np.testing.assert_array_equal(g[4:], np.tile([1.0, -1.0], 28))
+    assert abs(g.sum()) <= 1e-15
+
+
+def test_when_no_balance_exists_the_rest_is_reported():
+    """A loss whose slopes are all positive: an intercept lowers it forever."""
+    rising = PiecewiseLQ([0.0, 1.0], [(0, 0, 0), (0, 1, 0), (0, 2, -1)], of="prediction")
+    problem = Problem(X, Y, loss=rising)
+    g = np.full(60, 1.5)
+    assert problem.rows.balance(g) == pytest.approx(0.0, abs=1e-15)
+    assert (g == 0.0).all()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array])
+def test_free_columns_are_balanced(store, intercept):
+    design = as_design(store(X))
+    columns = np.array([0, 2])
+    Z = np.column_stack([X[:, columns], np.ones(60)]) if intercept else X[:, columns]
+    low, high = np.full(60, -1.0), np.full(60, 1.0)
+    # an exactly balanced point inside the box, then moved a little
+    g = RNG.uniform(-0.8, 0.8, 60)
+    g -= Z @ np.linalg.lstsq(Z.T @ Z, Z.T @ g, rcond=None)[0]
+    g = np.clip(g + 1e-4 * RNG.normal(size=60), -1, 1)
+    target = np.zeros(Z.shape[1])
+    moved, left = balance_free_columns(design, columns, intercept, g, low, high, target)
+    assert left <= 1e-15
+    assert (np.abs(moved) <= 1.0).all()
+    np.testing.assert_allclose(Z.T @ moved, target, atol=1e-12)
+    assert np.linalg.norm(moved - g) <= 1e-2
+
+
+def test_free_columns_meet_another_target_with_open_boxes():
+    design = as_design(X)
+    low, high = np.full(60, -INF), np.full(60, INF)
+    target = np.array([1.0, -2.0])
+    moved, left = balance_free_columns(
+        design, np.array([1, 3]), False, np.zeros(60), low, high, target
+    )
+    assert left <= 1e-14
+    np.testing.assert_allclose(X[:, [1, 3]].T @ moved, target, rtol=1e-12)
+
+
+def test_an_unreachable_balance_is_reported():
+    design = as_design(np.ones((5, 1)))
+    low, high = np.full(5, 1.0), np.full(5, 2.0)  # the sum is at least 5
+    _, left = balance_free_columns(
+        design, np.array([0]), False, np.full(5, 1.5), low, high, np.zeros(1)
+    )
+    assert left > 0.1
+
+
+def test_no_bound_without_a_balance():
+    """Weights zero but for one class: slopes of one sign only, so an intercept is unbounded."""
+    y = np.where(Y > 0, 1, -1)
+    problem = Problem(X, y, loss=Hinge(), sample_weight=(y > 0).astype(float))
+    proof = problem.certify(np.zeros(4), 0.0, np.full(60, -1.0))
+    assert proof.dual <= 0.0  # the optimum is zero: the intercept puts every weighted sample right
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_coefficients_move_into_random_constraints(seed):
+    rng = np.random.default_rng(seed)
+    d, m, k = 6, 5, 2
+    inside = rng.uniform(-0.5, 0.5, d)
+    A, E = rng.normal(size=(m, d)), rng.normal(size=(k, d))
+    c, f = rng.uniform(0, 0.1, m) - A @ inside, -E @ inside
+    lower, upper = inside - rng.random(d), inside + rng.random(d)
+    outside = inside + 1e-3 * rng.normal(size=d)
+    for store in (np.asarray, sparse.csr_array):
+        moved = move_into_constraints(outside, store(A), c, store(E), f, lower, upper)
+        assert (A @ moved + c >= -1e-14).all()
+        np.testing.assert_allclose(E @ moved + f, 0.0, atol=1e-13)
+        assert ((moved >= lower) & (moved <= upper)).all()
+        assert np.linalg.norm(moved - outside) <= 0.1
+
+
+def test_feasible_coefficients_do_not_move():
+    coef = np.array([0.1, 0.2])
+    moved = move_into_constraints(
+        coef, np.eye(2), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.full(2, -1.0), np.ones(2)
+    )
+    np.testing.assert_array_equal(moved, coef)
+
+
+def test_squared_error_has_open_boxes():
+    low, high = rows_of(SquaredError()).dual_boxes
+    assert (low == -INF).all() and (high == INF).all()
