@@ -1,3 +1,5 @@
+#include <nanobind/stl/pair.h>
+
 #include "common.hpp"
 #include "rectiline/products.hpp"
 
@@ -46,7 +48,7 @@ NumpyVector transposed_product(const Design& X, VectorIn g, int n_threads) {
     return q;
 }
 
-nb::tuple both_products(const Design& X, VectorIn b, VectorIn g, int n_threads) {
+std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g, int n_threads) {
     require(b.shape(0) == columns_of(X) && g.shape(0) == rows_of(X),
             "the vectors must have one entry per column and per row");
     NumpyVector z = new_vector(rows_of(X)), q = new_vector(columns_of(X));
@@ -54,7 +56,7 @@ nb::tuple both_products(const Design& X, VectorIn b, VectorIn g, int n_threads) 
         nb::gil_scoped_release release;
         multiply_both(X.view, b.data(), g.data(), z.data(), q.data(), n_threads);
     }
-    return nb::make_tuple(z, q);
+    return {z, q};
 }
 
 NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {

@@ -1,5 +1,9 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <tuple>
 
 #include "common.hpp"
 #include "rectiline/certificate.hpp"
@@ -11,29 +15,23 @@ using namespace rectiline;
 // knots, values, left, right (K each), curvature (K + 1)
 using CurveArrays = std::tuple<VectorIn, VectorIn, VectorIn, VectorIn, VectorIn>;
 
-void make_rows(Rows* self, nb::list curves, VectorIn direction, VectorIn offset, VectorIn weight,
+void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn direction, VectorIn offset, VectorIn weight,
                std::optional<BytesIn> index) {
     const std::size_t n = direction.shape(0);
     require(offset.shape(0) == n && weight.shape(0) == n,
             "direction, offset and weight must have equal length");
-    require(nb::len(curves) > 0, "at least one curve is needed");
+    require(!curves.empty(), "at least one curve is needed");
     require(!index || index->shape(0) == n, "curve_index must have one entry per row");
     new (self) Rows();
-    for (nb::handle item : curves) {
-        nb::tuple parts = nb::cast<nb::tuple>(item);
-        require(parts.size() == 5, "a curve is (knots, values, left, right, curvature)");
-        const double* data[5];
-        std::size_t size[5];
-        for (int k = 0; k < 5; ++k) {
-            VectorIn part = nb::cast<VectorIn>(parts[k]);
-            data[k] = part.data(), size[k] = part.shape(0);
-            self->keep.push_back(nb::cast(part));
-        }
-        require(size[0] > 0 && size[1] == size[0] && size[2] == size[0] && size[3] == size[0] &&
-                    size[4] == size[0] + 1,
+    for (const auto& [knots, values, left, right, curvature] : curves) {
+        const std::size_t K = knots.shape(0);
+        require(K > 0 && values.shape(0) == K && left.shape(0) == K && right.shape(0) == K &&
+                    curvature.shape(0) == K + 1,
                 "a curve has K knots, values and slopes, and K + 1 curvatures");
-        self->curves.push_back(Curve{static_cast<std::int64_t>(size[0]), data[0], data[1], data[2],
-                                     data[3], data[4]});
+        self->curves.push_back(Curve{static_cast<std::int64_t>(K), knots.data(), values.data(),
+                                     left.data(), right.data(), curvature.data()});
+        for (const VectorIn& part : {knots, values, left, right, curvature})
+            self->keep.push_back(nb::cast(part));
     }
     if (index)
         for (std::size_t i = 0; i < n; ++i)
@@ -54,7 +52,7 @@ void require_rows(const Rows& rows, std::size_t size) {
     require(size == static_cast<std::size_t>(rows.view.n), "the vector must have one entry per row");
 }
 
-nb::tuple sums(const Rows& rows, VectorIn z, VectorIn g) {
+std::pair<double, double> sums(const Rows& rows, VectorIn z, VectorIn g) {
     require_rows(rows, z.shape(0));
     require_rows(rows, g.shape(0));
     RowSums out;
@@ -62,7 +60,7 @@ nb::tuple sums(const Rows& rows, VectorIn z, VectorIn g) {
         nb::gil_scoped_release release;
         out = row_sums(rows.view, z.data(), g.data());
     }
-    return nb::make_tuple(out.loss, out.fenchel_young);
+    return {out.loss, out.fenchel_young};
 }
 
 double loss(const Rows& rows, VectorIn z) {

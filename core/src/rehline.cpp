@@ -184,6 +184,7 @@ void Rehline::sweep_constraints(Sweep& sums) {
             sums.violation =
                 std::max(sums.violation, equality ? std::fabs(value) : std::max(0.0, -value));
             if (next == old) continue;
+            sums.gap += std::fabs((next - old) * value);  // what this constraint has yet to settle
             constraint_dual_[k] = next;
             sums.move(access, 0, k, next - old);
         }
@@ -273,7 +274,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             }
             // The terms were met before their rows moved; the next sweep would meet smaller ones, about by
             // the factor that this sweep gained on the last one.
-            const double gain = all_rows && last_gap_ > 0 ? std::min(1.0, progress.gap / last_gap_) : 1.0;
+            const double gain = all_rows && last_gap_ > 0 ? std::clamp(progress.gap / last_gap_, 0.1, 1.0) : 1.0;
             last_gap_ = all_rows ? progress.gap : kInfinity;
             if (gain * progress.gap <= std::max(absolute, relative * std::fabs(objective_))) {
                 if (all_rows) {

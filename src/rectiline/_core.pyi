@@ -1,5 +1,6 @@
 """Compiled core of rectiline: products, certificates and solver loops."""
 
+from collections.abc import Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -42,7 +43,7 @@ class DesignView:
     def tdot(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """X.T @ g"""
 
-    def both(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple:
+    def both(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(X @ b, X.T @ g) in one pass where possible"""
 
     def row_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -54,9 +55,9 @@ class DesignView:
 class RowFunctions:
     """Row i costs weight[i] * phi(direction[i] * z[i] + offset[i])."""
 
-    def __init__(self, curves: list, direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curve_index: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, curves: Sequence[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], curve_index: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-    def sums(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def sums(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float]:
         """(loss, Fenchel-Young gap) over all rows"""
 
     def loss(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
@@ -122,3 +123,55 @@ class Rehline:
 
     @property
     def constraint_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+class NewtonRows:
+    """Per-row work of the semismooth Newton method."""
+
+    def __init__(self, X: object, rows: object, intercept: bool, n_threads: int) -> None: ...
+
+    def subset(self, index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_factor: float = 1.0) -> NewtonRows:
+        """The given rows, copied side by side"""
+
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set the arguments to those of b"""
+
+    def place_at(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set the arguments to those of predictions z"""
+
+    def aim(self, db: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set the direction of the arguments to that of db"""
+
+    def set_multiplier(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Set the multipliers from slopes in the predictions"""
+
+    def derivative(self, step: float, S: float) -> float:
+        """Derivative of the augmented cost along the direction"""
+
+    def settle(self, step: float, S: float) -> tuple[float, float, float, int]:
+        """Move along the direction; returns (loss, fenchel_young, move, n_free)"""
+
+    def adopt(self) -> None:
+        """Multipliers := slopes"""
+
+    def image(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """X' (slopes in the predictions), intercept last"""
+
+    def gram(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Newton matrix of the rows"""
+
+    def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Slopes in the predictions"""
+
+    def arguments(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Arguments of the losses"""
+
+    def slack(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Distance to the nearest knot"""
+
+    def freeze(self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        (linear, quadratic or None, low, high, dual): what rows outside `keep` add on their pieces, the range of sums of slopes the kept rows can reach, the frozen slopes
+        """
+
+    @property
+    def n(self) -> int: ...

@@ -80,6 +80,19 @@ class Design:
         """Return ``sum_j X_ij**2 scale_j`` for each row i."""
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
+    def row_gram(self) -> NDArray[np.float64]:
+        """Return ``X X'`` as a dense matrix, computed in float64."""
+        if self.is_sparse:
+            return np.asarray((self.X @ self.X.T).toarray(), dtype=np.float64)
+        if self.X.dtype == np.float64:
+            return np.asarray(self.X @ self.X.T)
+        gram = np.zeros((self.n_samples, self.n_samples))
+        block = max(64, _GRAM_BLOCK // self.n_samples)
+        for first in range(0, self.n_features, block):
+            part = self.X[:, first : first + block].astype(np.float64)
+            gram += part @ part.T
+        return gram
+
     def mean_row_square(self, scale: Vector, sample: int = 1000) -> float:
         """Return the mean of ``sum_j X_ij**2 scale_j`` over about `sample` evenly spaced rows."""
         rows = self.by_rows.X[:: max(1, self.n_samples // sample)]

@@ -1,7 +1,17 @@
 """The scikit-learn face: estimators."""
 
 from rectiline.estimators._classifier import PLQClassifier
+from rectiline.estimators._classifier_cv import PLQClassifierCV
 from rectiline.estimators._quantile import QuantileRegressor
+from rectiline.estimators._quantile_cv import QuantileRegressorCV
 from rectiline.estimators._regressor import PLQRegressor
+from rectiline.estimators._regressor_cv import PLQRegressorCV
 
-__all__ = ["PLQClassifier", "PLQRegressor", "QuantileRegressor"]
+__all__ = [
+    "PLQClassifier",
+    "PLQClassifierCV",
+    "PLQRegressor",
+    "PLQRegressorCV",
+    "QuantileRegressor",
+    "QuantileRegressorCV",
+]

@@ -42,6 +42,11 @@ order : list of lists of columns, optional
     "fit_intercept": """
 fit_intercept : bool, default=True
     Whether to add an intercept, which is neither penalised nor constrained.""",
+    "cv": """
+cv : int, splitter or iterable, optional
+    How to split, as everywhere in scikit-learn; 5 folds by default.
+scoring : str or callable, optional
+    What to maximise; the estimator's own score by default.""",
     "running": """
 solver : str, default="auto"
     Name of a solver, or "auto"; see `rectiline.solve`.

@@ -28,7 +28,7 @@ class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: 
         return make_penalty(
             self.penalty,
             self.n_features_in_,
-            self.l1_ratio if l1_ratio is None else l1_ratio,
+            getattr(self, "l1_ratio", 0.5) if l1_ratio is None else l1_ratio,
             strength,
             self.penalty_params,
         )

@@ -14,8 +14,9 @@ from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope
 
 __all__ = [
     "COMMON",
+    "GRID",
     "PENALTIES",
-    "fits_strength",
+    "RUNNING",
     "make_loss",
     "make_penalty",
 ]
@@ -50,6 +51,14 @@ COMMON: dict[str, list[Any]] = {
     "monotone": [dict, None],
     "order": ["array-like", None],
     **RUNNING,
+}
+
+# The grid of the CV estimators.
+GRID: dict[str, list[Any]] = {
+    "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
+    "l1_ratios": ["array-like", None],
+    "cv": ["cv_object"],
+    "scoring": [str, callable, None],
 }
 
 
@@ -110,7 +119,3 @@ def make_penalty(
         return made.with_strength(strength * made.strength)
     return Slope.bh(n_features, given.get("q", _SLOPE_Q), strength)
 
-
-def fits_strength(penalty: Penalty | None) -> bool:
-    """Whether a strength can be chosen: there is a penalty and it charges something."""
-    return penalty is not None and not penalty.is_zero

@@ -1,8 +1,17 @@
 """Many problems in a row: strengths of a penalty, from the strongest down."""
 
+from rectiline.paths._folds import FoldJob, fold_paths
 from rectiline.paths._grid import default_strengths
 from rectiline.paths._largest import largest_strength
 from rectiline.paths._null import best_intercept
 from rectiline.paths._path import Path, path
 
-__all__ = ["Path", "best_intercept", "default_strengths", "largest_strength", "path"]
+__all__ = [
+    "FoldJob",
+    "Path",
+    "best_intercept",
+    "default_strengths",
+    "fold_paths",
+    "largest_strength",
+    "path",
+]

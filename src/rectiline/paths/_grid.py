@@ -13,13 +13,17 @@ Vector = NDArray[np.float64]
 
 __all__ = ["checked_strengths", "default_strengths"]
 
+_RATIO, _RATIO_WIDE = 1e-4, 1e-2
 _RIDGE_MOVE = 1e-2  # at the largest ridge strength predictions move by this share of their scale
 
 
-def default_strengths(problem: Problem, n_strengths: int = 30, ratio: float = 1e-3) -> Vector:
+def default_strengths(
+    problem: Problem, n_strengths: int = 30, ratio: float | None = None
+) -> Vector:
     """Return strengths from the largest useful one down to `ratio` times it, evenly in logarithm.
 
-    For norm penalties the first is the smallest strength with all coefficients zero, exactly. A
+    By default the ratio is 1e-4, and 1e-2 where there are more columns than rows, whose solutions
+    soon fit everything. For norm penalties the first is the smallest strength with all coefficients zero, exactly. A
     ridge penalty has no such strength: there the grid starts where predictions move by about one
     percent of their scale, and spans `ratio` squared.
 
@@ -35,6 +39,10 @@ def default_strengths(problem: Problem, n_strengths: int = 30, ratio: float = 1e
     """
     if problem.penalty is None or problem.penalty.is_zero:
         raise ValueError("penalty=None has no strength to choose.")
+    if ratio is None:
+        ratio = _RATIO_WIDE if problem.n_features > problem.n_samples else _RATIO
+    if not 0.0 < ratio < 1.0:
+        raise ValueError(f"ratio={ratio!r}: must lie strictly between 0 and 1.")
     if is_sparsifying(problem.penalty):
         top = largest_strength(problem)
     else:

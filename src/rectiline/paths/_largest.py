@@ -31,6 +31,7 @@ __all__ = ["is_sparsifying", "largest_strength"]
 
 _ATOMS_PER_ROUND = 30
 _ROUNDS = 100
+_MOST_ENTRIES = 2_000_000  # of the linear program; beyond, what is proved so far is returned
 _CLOSE = 1e-10  # of the first guess: distance between the linear program and what is proved
 
 
@@ -56,7 +57,8 @@ def largest_strength(problem: Problem) -> float:
     """Return the smallest strength of the problem's penalty at which all coefficients are zero.
 
     It is exact (to about 1e-10) for norm penalties: L1, elastic net, group L-infinity, Slope.
-    Columns that pay nothing are fitted first, to a certified 1e-9, and then make it an upper bound.
+    It is an upper bound where columns pay nothing (they are fitted first, to a certified 1e-9), and
+    where so many multipliers are open that the linear program would grow out of hand.
 
     Examples
     --------
@@ -155,7 +157,7 @@ class _Program:
                 break
             level = max(bound, 0.5 * start if not self.atoms else 0.0, 1e-12 * start)
             worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
-            if not worst:
+            if not worst or len(self.atoms) * point.size > _MOST_ENTRIES:
                 break
             self.atoms += [(atom, atom.cost / level) for atom in worst]
             bound, point = self._optimum(start)

@@ -80,7 +80,7 @@ def path(
     strengths: ArrayLike | None = None,
     *,
     n_strengths: int = 30,
-    ratio: float = 1e-3,
+    ratio: float | None = None,
     time_limit: float | None = None,
     warm_start: Solution | None = None,
     **options: Any,
@@ -96,7 +96,8 @@ def path(
         the smallest that sets all coefficients to zero, computed exactly, down to `ratio` times
         that; a ridge penalty starts where it leaves next to nothing.
     n_strengths : int, default=30
-    ratio : float, default=1e-3
+    ratio : float, optional
+        See `default_strengths`.
     time_limit : float, optional
         Most seconds for the whole path. Strengths that were not reached are left out.
     warm_start : Solution, optional

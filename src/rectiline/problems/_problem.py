@@ -135,7 +135,8 @@ class Problem:
         rho, l1 = separable
         self.constraint_rows: ConstraintRows = rows
         self.columns = Columns(rho, l1, rows.lower, rows.upper)
-        self.__dict__.pop("feasibility", None)
+        for cached in ("feasibility", "_free_columns"):
+            self.__dict__.pop(cached, None)
 
     def with_penalty(self, penalty: Penalty | None) -> Problem:
         """Return the same problem under another penalty, sharing the data and its checks."""
@@ -144,6 +145,21 @@ class Problem:
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
         other._set_penalty(penalty)
+        return other
+
+    def with_design(self, X: Any) -> Problem:
+        """Return the same losses on another design with as many rows, under a plain ridge penalty.
+
+        Constraints are left behind: they speak of columns that are no longer there.
+        """
+        design = as_design(X)
+        if design.n_samples != self.n_samples:
+            raise ValueError(f"X must have {self.n_samples} rows; got {design.n_samples}.")
+        other = object.__new__(Problem)
+        other.__dict__.update(self.__dict__)
+        other.design, other.constraints = design, ()
+        other._user_rows = ConstraintRows.empty(design.n_features)
+        other._set_penalty(Ridge(float(self.columns.rho[0])))
         return other
 
     # ---- sizes ------------------------------------------------------------------------------

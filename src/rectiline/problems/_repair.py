@@ -35,14 +35,16 @@ def balance_free_columns(
     low: Vector,
     high: Vector,
     target: Vector,
-    target_size: Vector,
+    target_size: Vector | None = None,
 ) -> tuple[Vector, float]:
     """Move `sample` inside ``[low, high]`` until ``X[:, columns]' sample == target``.
 
     With `intercept` a column of ones is appended (and `target` has one entry more); `target_size` is
-    the size of the terms that make up `target`. Returns the moved point and the largest leftover
+    the size of the terms that make up `target` (its own size if not given). Returns the moved point and the largest leftover
     relative to the terms of its sum.
     """
+    if target_size is None:
+        target_size = np.abs(target)
     typical = float(np.max(np.abs(sample), initial=0.0)) or 1.0
     width = np.where(np.isfinite(high - low), high - low, typical)
     tiny = 1e-7 * width

@@ -120,8 +120,7 @@ class Task:
         inside = margin > 1e-7 * np.minimum(reach[place], 1.0 + np.abs(slope))
         curvature = curve.curvature[(place + 1) // 2]
         on_kink = (place % 2 == 1) & inside
-        curved = (place % 2 == 0) & (curvature > 0)
-        # A slope between two curved pieces without a jump belongs to either.
+        curved = (place % 2 == 0) & (curvature > 0) & inside
         kept = on_kink | curved
         with np.errstate(divide="ignore"):
             give = np.where(on_kink, 0.0, 1.0 / (w[live] * np.where(curved, curvature, 1.0)))

@@ -87,7 +87,7 @@ class Solver(Protocol):
     """
 
     name: ClassVar[str]
-    form: ClassVar[type[Form]]
+    form: ClassVar[type[Any]]  # a Form
     default_max_iter: ClassVar[int]
     first_burst: ClassVar[int]  # iterations until the first certificate; bursts double from there
 

@@ -14,7 +14,7 @@ from rectiline.problems.forms import RectifiedForm
 from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
-from rectiline.solvers.newton import Newton
+from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = ["SOLVERS", "choose"]
@@ -23,6 +23,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "generation": Generation,
     "interior": Interior,
     "newton": Newton,
+    "reduced_newton": ReducedNewton,
     "rehline": Rehline,
 }
 
@@ -58,6 +59,9 @@ def _separable(problem: Problem) -> list[Stage]:
     generation = Stage(Generation(), "generation: few of many columns matter under L1")
     if not problem.columns.strongly_convex and d > max(n, 1000):
         return [generation, newton, interior]
+    if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
+        reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
+        return [reduced, interior, newton, sweeps]
     if d > n or Newton.refuses(problem) is not None:
         return [_first_try(problem), interior, newton, sweeps]
     stages = [newton, interior, sweeps]

@@ -93,6 +93,8 @@ def solve(
     plan = _plan(problem, solver, options)
     _check_limits(tol, max_iter, time_limit)
     seed = _checked_seed(random_state)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable or None; got {callback!r}.")
     allowed = math.inf if time_limit is None else float(time_limit)
     proof = problem.feasibility.proof if problem.has_constraint_rows else None
     if proof is not None:

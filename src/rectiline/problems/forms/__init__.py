@@ -5,6 +5,7 @@ from rectiline.problems.forms._composite import CompositeForm
 from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm
 from rectiline.problems.forms._linear_program import LinearProgramForm
 from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
+from rectiline.problems.forms._reduced import ReducedForm
 
 __all__ = [
     "CompositeForm",
@@ -14,4 +15,5 @@ __all__ = [
     "FormPoint",
     "LinearProgramForm",
     "RectifiedForm",
+    "ReducedForm",
 ]

@@ -19,7 +19,9 @@ Vector = NDArray[np.float64]
 Positions = NDArray[np.int32]
 Block = NDArray[np.float64] | sp.csr_array
 
-__all__ = ["LinearProgram", "highs_refusal"]
+__all__ = ["BASIC", "FREE", "HIGH", "LOW", "LinearProgram", "highs_refusal"]
+
+LOW, BASIC, HIGH, FREE = range(4)  # statuses in a basis
 
 _TOLERANCE = 1e-9  # of primal and dual feasibility; HiGHS allows 1e-10
 
@@ -91,6 +93,14 @@ class LinearProgram:
         self.n_rows += count
         return added
 
+    def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
+        """Replace the bounds of some rows; the basis stays."""
+        self._model.changeRowsBounds(rows.size, rows, self._finite(low), self._finite(high))
+
+    def change_column_bounds(self, columns: Positions, low: Vector, high: Vector) -> None:
+        """Replace the bounds of some columns; the basis stays."""
+        self._model.changeColsBounds(columns.size, columns, self._finite(low), self._finite(high))
+
     def solve(self, seconds: float) -> str:
         """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
         model, status = self._model, self._lib.HighsModelStatus
@@ -122,24 +132,27 @@ class LinearProgram:
         _, exists, values = self._model.getDualRay()
         return np.array(values) if exists and len(values) == self.n_rows else None
 
-    def guess_basis(
-        self, basic_columns: Positions, top_columns: Positions, at_low: Positions, at_high: Positions
-    ) -> None:
-        """Set a starting basis: rows `at_low` and `at_high` sit at a bound, all others are basic."""
-        kind = self._lib.HighsBasisStatus
-        columns = [kind.kLower] * self.n_columns
-        for j in top_columns.tolist():
-            columns[j] = kind.kUpper
-        for j in basic_columns.tolist():
-            columns[j] = kind.kBasic
-        rows = [kind.kBasic] * self.n_rows
-        for i in at_low.tolist():
-            rows[i] = kind.kLower
-        for i in at_high.tolist():
-            rows[i] = kind.kUpper
+    def basis(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the status of columns and rows: BASIC, LOW, HIGH or FREE."""
+        found = self._model.getBasis()
+        code = {self._kind.kBasic: BASIC, self._kind.kUpper: HIGH, self._kind.kLower: LOW}
+        columns = np.array([code.get(one, FREE) for one in found.col_status], dtype=np.int8)
+        rows = np.array([code.get(one, FREE) for one in found.row_status], dtype=np.int8)
+        return columns, rows
+
+    def set_basis(self, columns: NDArray[np.int8], rows: NDArray[np.int8]) -> None:
+        """Start the next solve from this basis; HiGHS repairs what does not fit."""
+        kind = self._kind
+        word = [kind.kLower, kind.kBasic, kind.kUpper, kind.kZero]
         basis = self._lib.HighsBasis()
-        basis.col_status, basis.row_status, basis.valid = columns, rows, True
+        basis.col_status = [word[code] for code in columns.tolist()]
+        basis.row_status = [word[code] for code in rows.tolist()]
+        basis.valid = True
         self._model.setBasis(basis)
+
+    @property
+    def _kind(self) -> Any:
+        return self._lib.HighsBasisStatus
 
     def _finite(self, bound: Vector) -> Vector:
         return np.clip(bound, -self.infinity, self.infinity)

@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.generation._master import Master
+from rectiline.solvers.generation._master import Master, MasterPoint
 from rectiline.solvers.generation._pricing import Pricing
-from rectiline.solvers.generation._samples import opposing_units, wrong_units
+from rectiline.solvers.generation._samples import nearest_units, opposing_units, wrong_units
 
 Vector = NDArray[np.float64]
 
-__all__ = ["LinearState", "advance_linear"]
+__all__ = ["LinearState", "advance_linear", "continue_down"]
+
+_TOO_MANY = 2.0  # times the wanted units before the program is rebuilt without the others
+_CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +42,7 @@ class LinearState:
     arguments: Vector  # t_i - t_k of every unit at the current predictions
     directions_per_round: int
     units_per_round: int
+    drops_units: bool
     best_gap: float = np.inf
     rounds: int = 0
     history: list[tuple[int, int, float]] = field(default_factory=list)
@@ -70,23 +74,66 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
     return Step(budget.iterations, False)
 
 
+def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
+    """Follow the path from `factor` times the penalty down to the penalty itself (Algorithm 2).
+
+    A few rounds at each strength are enough: what counts are the columns and units they bring.
+    """
+    while factor > 1.0:
+        state.master.set_factor(factor)
+        for _ in range(rounds):
+            status = state.master.solve(np.inf)
+            if status == "infeasible":
+                state.master.add_units(
+                    opposing_units(state.master, state.arguments, state.units_per_round)
+                )
+                continue
+            if status != "optimal" or not _add(state, *_products(state, state.master.point())):
+                break
+        factor *= _CONTINUATION
+    state.master.set_factor(1.0)
+
+
+def _products(state: LinearState, found: MasterPoint) -> tuple[Vector, Vector]:
+    """Return the predictions and q of a point of the master."""
+    form = state.form
+    product, image = form.design.both(found.coef, found.sample)
+    return product + found.intercept, form.rows_part(found.constraint) - image
+
+
+def _add(state: LinearState, z: Vector, q: Vector) -> bool:
+    """Add the units and directions that a point asks for; False if there are none."""
+    state.arguments = state.form.arguments(z)
+    _drop_units(state)
+    master = state.master
+    units = wrong_units(master, state.arguments, state.units_per_round)
+    master.add_units(units)
+    added = state.pricing.extend(q / master.factor, state.directions_per_round)
+    master.place_directions()
+    return bool(units.size or added)
+
+
+def _drop_units(state: LinearState) -> None:
+    """Rebuild the program without the units far from their knots, once they are the most."""
+    if not state.drops_units:
+        return
+    master = state.master
+    wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
+    if master.units.size > _TOO_MANY * wanted:
+        near = nearest_units(state.arguments, master.width, wanted)
+        state.master = master.rebuilt(state.arguments, near)
+
+
 def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
     form, found = state.form, state.master.point()
+    z, q = _products(state, found)
     point = FormPoint(found.coef, found.intercept, found.sample, found.constraint)
-    product, image = form.design.both(point.coef, point.sample)
-    z, q = product + point.intercept, form.rows_part(point.constraint) - image
     primal, gap = form.gap(point, z, q)
     relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
-    state.arguments = form.arguments(z)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
     state.history.append((state.pricing.directions.size, state.master.units.size, relative))
     if relative <= target:
         return True
-    units = wrong_units(state.master, state.arguments, state.units_per_round)
-    state.master.add_units(units)
-    if not state.pricing.extend(q, state.directions_per_round) and not units.size:
-        return False
-    state.master.place_directions()
-    return None
+    return None if _add(state, z, q) else False

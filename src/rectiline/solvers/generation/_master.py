@@ -28,7 +28,7 @@ from scipy import sparse as sp
 
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
-from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
+from rectiline.solvers.generation._highs import BASIC, HIGH, LOW, Block, LinearProgram, Positions
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -58,10 +58,10 @@ class Master:
         directions: ColumnSet | AtomSet,
         top: NDArray[np.bool_],
         units: Indices,
-        weight: Vector | None = None,
     ) -> None:
         self.form, self.directions = form, directions
-        self.weight = form.weight if weight is None else weight
+        self.weight = form.weight
+        self.factor = 1.0  # the penalty of the program is this many times the form's
         n = self.n = form.design.n_samples
         self.top = top
         self.is_in = np.zeros(top.size, dtype=bool)
@@ -79,8 +79,11 @@ class Master:
         self._place_constraints()
         self._place_fixed_rows()
         self._rows = _NOWHERE
+        self._level_columns = [_NOWHERE] * self._level_rows.size
+        self._bound_columns = [_NOWHERE] * 2
         self._row_scale = np.zeros(0)
         self._placed = 0
+        self.lengths = np.zeros(0)  # how far the last solution moved along each direction
         self.place_directions()
 
     def _set_scales(self) -> None:
@@ -139,7 +142,7 @@ class Master:
         levels = self.form.levels
         self._level_rows = _NOWHERE
         if levels is not None and levels.drop.size:
-            budget = levels.count * levels.drop / self._box_scale
+            budget = self.factor * levels.count * levels.drop / self._box_scale
             self._level_rows = self.program.add_rows(
                 np.full(budget.size, -np.inf), budget, _NOWHERE, np.zeros((budget.size, 0))
             )
@@ -155,12 +158,8 @@ class Master:
         constraints = self._constraint_block(first)
         everything = np.concatenate([self._unit_columns, self._constraint_columns])
         entries = _beside(_scaled_rows(block, scale), constraints * scale[:, None])
-        low, high = self._range(first)
-        shift = self.directions.along(self.shift, first)
-        factor = scale / self._box_scale
-        placed = self.program.add_rows(
-            (low - shift) * factor, (high - shift) * factor, everything, entries
-        )
+        low, high = self._range(first, scale)
+        placed = self.program.add_rows(low, high, everything, entries)
         self._rows = np.concatenate([self._rows, placed])
         self._row_scale = np.concatenate([self._row_scale, scale])
         self._placed = self.directions.size
@@ -193,7 +192,14 @@ class Master:
         parts = [self.directions.of_rows(part, first) for part in (rows.A, rows.E)]
         return np.asarray(-(np.vstack(parts) / self._constraint_norm[:, None]).T)
 
-    def _range(self, first: int) -> tuple[Vector, Vector]:
+    def _range(self, first: int, scale: Vector) -> tuple[Vector, Vector]:
+        """Return where -a'q must lie for each direction, less the constant part, scaled."""
+        low, high = self._costs(first)
+        shift = self.directions.along(self.shift, first)
+        unit = scale / self._box_scale
+        return (self.factor * low - shift) * unit, (self.factor * high - shift) * unit
+
+    def _costs(self, first: int) -> tuple[Vector, Vector]:
         """Return where -a'q must lie for each direction."""
         form, directions = self.form, self.directions
         count = directions.size - first
@@ -208,34 +214,53 @@ class Master:
         cost = directions.costs[first:]
         return -cost, cost
 
+    def set_factor(self, factor: float) -> None:
+        """Make the penalty of the program `factor` times the form's; the basis stays."""
+        self.factor = factor
+        low, high = self._range(0, self._row_scale)
+        self.program.change_row_bounds(self._rows, low, high)
+        levels = self.form.levels
+        if levels is not None and self._level_rows.size:
+            budget = factor * levels.count * levels.drop / self._box_scale
+            self.program.change_row_bounds(
+                self._level_rows, np.full(budget.size, -np.inf), budget
+            )
+            for row, columns in enumerate(self._level_columns):
+                high = factor * levels.drop[row] * self._row_scale / self._box_scale
+                self.program.change_column_bounds(columns, np.zeros(columns.size), high)
+
     def _place_bounds(self, first: int, rows: Positions, scale: Vector) -> None:
         columns, directions = self.form.columns, self.directions
         if not columns.has_bounds:
             return
         assert isinstance(directions, ColumnSet)
         j = directions.columns[first:]
-        for bound, sign in ((columns.upper[j], 1.0), (columns.lower[j], -1.0)):
+        sides = ((columns.upper[j], 1.0), (columns.lower[j], -1.0))
+        for side, (bound, sign) in enumerate(sides):
             here = np.flatnonzero(np.isfinite(bound) & (bound != 0))
-            self.program.add_columns(
+            added = self.program.add_columns(
                 -sign * bound[here] / (scale[here] * self._cost_scale),
                 np.zeros(here.size),
                 np.full(here.size, np.inf),
                 rows[here],
                 sp.csr_array(sign * sp.eye_array(here.size)),
             )
+            self._bound_columns[side] = np.concatenate([self._bound_columns[side], added])
 
     def _place_levels(self, rows: Positions, scale: Vector) -> None:
         levels = self.form.levels
         assert levels is not None
-        for drop, budget in zip(levels.drop, self._level_rows):
-            entries = sp.vstack([sp.eye_array(rows.size), (1.0 / scale)[None, :]], format="csr")
-            self.program.add_columns(
+        entries = sp.vstack([sp.eye_array(rows.size), (1.0 / scale)[None, :]], format="csr")
+        for place, (drop, budget) in enumerate(zip(levels.drop, self._level_rows)):
+            added = self.program.add_columns(
                 np.zeros(rows.size),
                 np.zeros(rows.size),
-                drop * scale / self._box_scale,
+                self.factor * drop * scale / self._box_scale,
                 np.append(rows, budget).astype(np.int32),
                 entries,
             )
+            known = self._level_columns[place]
+            self._level_columns[place] = np.concatenate([known, added])
 
     def add_units(self, units: Indices) -> None:
         """Let more units move."""
@@ -246,6 +271,37 @@ class Master:
         entries = _below(fixed, block)
         rows = np.concatenate([self._fixed_rows, self._rows])
         self._place_units(units, entries, rows)
+
+    def rebuilt(self, arguments: Vector, units: Indices) -> Master:
+        """Return the program over `units` and all basic ones, at the same basis.
+
+        The other units leave for the end of their box where the predictions put them.
+        """
+        columns, rows = self.program.basis()
+        mine = columns[self._unit_columns]
+        kept = np.union1d(units, self.units[mine == BASIC])
+        new = Master(self.form, self.directions, arguments > 0, kept)
+        new.set_factor(self.factor)
+        status = np.where(new.top, HIGH, LOW).astype(np.int8)  # by unit: which end it is at
+        status[self.units] = np.where((mine == HIGH) ^ self.top[self.units], HIGH, LOW)
+        ends = np.where((status == HIGH) ^ new.top, HIGH, LOW).astype(np.int8)
+        ends[self.units[mine == BASIC]] = BASIC
+        moved = np.full(new.program.n_columns, LOW, dtype=np.int8)
+        moved[new._unit_columns] = ends[new.units]
+        for target, source in zip(new._other_columns(), self._other_columns()):
+            moved[target] = columns[source]
+        turned = np.full(new.program.n_rows, BASIC, dtype=np.int8)
+        for target, source in zip(new._all_rows(), self._all_rows()):
+            turned[target[: source.size]] = rows[source]
+        new.program.set_basis(moved, turned)
+        new.program.n_steps = self.program.n_steps
+        return new
+
+    def _other_columns(self) -> list[Positions]:
+        return [self._constraint_columns, *self._bound_columns, *self._level_columns]
+
+    def _all_rows(self) -> list[Positions]:
+        return [self._fixed_rows, self._level_rows, self._rows]
 
     # ---- solutions --------------------------------------------------------------------------------
 
@@ -268,6 +324,7 @@ class Master:
         """Return the solution of the last program."""
         values, multipliers = self.program.solution()
         lengths, intercept = self._primal(multipliers)
+        self.lengths = lengths
         moved = np.bincount(
             self.sample[self.units],
             self._signed(self.units) * values[self._unit_columns],

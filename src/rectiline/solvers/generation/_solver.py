@@ -19,7 +19,8 @@ from rectiline.solvers.generation._start import Plan, start_linear
 
 __all__ = ["Generation"]
 
-_STARTS = ("auto", "screening", "smoothed", "averaged", "subsample")
+_MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
+_STARTS = ("auto", "screening", "smoothed", "averaged", "subsample", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Generation:
         samples = n_units > 1000 if self.samples is None else self.samples
         start = self.start_with
         if start == "auto":
-            start = "smoothed" if n <= 1000 else "subsample"
+            start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
         return Plan(start, columns, samples, self.columns_per_round, self.samples_per_round)
 
     def advance(self, state: LinearState, budget: Budget) -> Step:

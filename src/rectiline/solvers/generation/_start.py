@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers.first_order import smoothed_start, zero_dual
-from rectiline.solvers.generation._linear import LinearState, advance_linear
+from rectiline.solvers.generation._linear import LinearState, advance_linear, continue_down
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import pricing_for
 from rectiline.solvers.generation._samples import nearest_units
@@ -21,6 +21,7 @@ Indices = NDArray[np.intp]
 __all__ = ["Plan", "start_linear"]
 
 _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
+_PATH_START = 0.4  # of the strength at which the coefficients become zero
 _ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
 
 
@@ -60,14 +61,31 @@ def start_linear(
     arguments = form.arguments(z)
     width = form.weight[form.units.sample]
     count = arguments.size
-    if plan.samples:
+    if plan.samples and (warm is not None or plan.start != "path"):
         count = max(4 * np.count_nonzero(guess.coef), plan.units_per_round)
     units = nearest_units(arguments, width, count)
     master = Master(form, pricing.directions, arguments > 0, units)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
-    return LinearState(
-        form, pricing, master, point, arguments, plan.directions_per_round, plan.units_per_round
+    state = LinearState(
+        form,
+        pricing,
+        master,
+        point,
+        arguments,
+        plan.directions_per_round,
+        plan.units_per_round,
+        plan.samples,
     )
+    if warm is None and plan.start == "path":
+        share = form.shrink_factor(_without(guess.q, form.free_columns))
+        continue_down(state, _PATH_START / max(share, 1e-6))
+    return state
+
+
+def _without(q: Vector, columns: Indices) -> Vector:
+    q = q.copy()
+    q[columns] = 0.0
+    return q
 
 
 def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:
@@ -79,7 +97,7 @@ def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
     intercept, g = zero_dual(form)
     q = -form.design.tdot(g)
     n, d = form.design.n_samples, form.design.n_features
-    if plan.start == "screening":
+    if plan.start in ("screening", "path"):
         return Guess(np.zeros(d), intercept, q)
     if plan.start == "subsample":
         return _subsample_guess(form, plan, intercept, q, seed)
@@ -103,7 +121,7 @@ def _subsample_guess(form: LinearProgramForm, plan: Plan, intercept: float, q: V
         return Guess(np.zeros(q.size), intercept, q)
     part = form.on_samples(samples)
     few = samples.size <= _SMALLEST_SAMPLE
-    start = "smoothed" if few else "subsample"
+    start = "path" if few else "subsample"
     state = start_linear(part, None, replace(plan, start=start, samples=not few), seed + 1)
     advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
     found = state.point

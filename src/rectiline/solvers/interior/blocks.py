@@ -29,6 +29,10 @@ class Block:
     least: float = 0.0  # added to the stiffness: free duals have none of their own
     argument: Vector = field(init=False)
     change: Vector = field(init=False)
+    weight: Vector = field(init=False)
+    share: Vector = field(init=False)
+    heavy: NDArray[np.bool_] | None = field(init=False, default=None)
+    miss: Vector | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.argument = self.offset
@@ -39,30 +43,62 @@ class Block:
 
     def weights(self) -> Vector:
         """Return the weight of each row in the normal equations."""
-        return self._total(
+        self.weight = self._total(
             [part.linearise(part.own(self.argument), self.least) for part in self.parts]
         )
+        return self.weight
 
     def aim(self, product: float | None) -> Vector:
         """Set the target of the next direction; return where it wants the duals, row by row."""
-        shares = [
-            part.aim_at_boundary() if product is None else part.aim_at_centre(product)
-            for part in self.parts
-        ]
-        return self.dual() + self.sign * self._total(shares)
+        self.share = self._total(
+            [
+                part.aim_at_boundary() if product is None else part.aim_at_centre(product)
+                for part in self.parts
+            ]
+        )
+        return self.dual() + self.sign * self.share
 
-    def turn(self, direction: Vector) -> None:
-        """Set the direction of everything on the rows from that of the coefficients."""
+    def turn(self, direction: Vector, target: Vector | None) -> None:
+        """Set the direction of everything on the rows from that of the coefficients.
+
+        `target`, where it is known, is where the direction takes the duals. Duals and arguments
+        belong together by ``move = weight * change + share``; on rows with a large weight, those on a
+        kink, the product would magnify the rounding of the change, so the duals come first.
+        """
         self.change = self.sign * self.rows.dot(direction)
+        self.heavy = self.miss = None
+        if target is not None:
+            move = self.sign * target - self._total([part.a for part in self.parts])
+            self.heavy = self.weight > np.abs(move) + np.abs(self.share)
+            self.miss = np.where(self.heavy, (move - self.share) / self.weight - self.change, 0.0)
+            self.change = self.change + self.miss
         for part in self.parts:
             part.turn(part.own(self.change))
 
-    def correct(self, direction: Vector) -> None:
-        """Add a further direction of the coefficients."""
+    def correct(self, direction: Vector, move: Vector | None) -> None:
+        """Add a further direction of the coefficients, and of the duals where it is known."""
         change = self.sign * self.rows.dot(direction)
+        if move is not None:
+            assert self.heavy is not None and self.miss is not None
+            more = np.where(self.heavy, self.sign * move / self.weight - change, 0.0)
+            change = change + more
+            self.miss = self.miss + more
         self.change = self.change + change
         for part in self.parts:
             part.correct(part.own(change))
+
+    def shift(self, values: Vector) -> None:
+        """Add a further change of the rows' values to the direction."""
+        change = self.sign * values
+        self.change = self.change + change
+        for part in self.parts:
+            part.correct(part.own(change))
+
+    def unmatched(self) -> Vector:
+        """Return by how much the direction of the duals exceeds what that of the arguments explains."""
+        if self.miss is None:
+            return np.zeros(self.argument.size)
+        return self.sign * (self.weight * self.miss)
 
     def dual(self) -> Vector:
         """Return the dual of each row: the slope of its cost in its value."""

@@ -6,7 +6,7 @@ of their squares, three weighted sums of rows, and a few scalars.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,9 @@ __all__ = ["Iterate", "Verdict", "iterate", "judge"]
 _STAY_INSIDE = 0.995  # share of the way to the nearest bound
 _REFINEMENTS = 3
 _VIOLATION = 1e-8  # in units where rows have norm one
+_ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
 _LARGEST_PROXIMAL = 1e-2
+_ROUNDING_LEVEL = 1e-14  # as in certificates: smaller gaps, relative to the reference, are rounding
 
 
 @dataclass(slots=True, eq=False)
@@ -35,9 +37,9 @@ class Iterate:
     pull: Vector
     by_rows: bool
     proximal: float
-    products: float = np.inf  # mean complementarity product
+    products: float = np.inf  # sum of the complementarity products
+    size: float = 1.0  # of the objective
     step: float = 1.0
-    trace: list[str] = field(default_factory=list)
 
     @property
     def residual(self) -> Vector:
@@ -59,35 +61,41 @@ class Verdict:
         return self.relative_gap <= target and self.violation <= _VIOLATION
 
 
-def judge(iterate: Iterate) -> Verdict:
+def judge(state: Iterate) -> Verdict:
     """Return an estimate of what the problem's certificate will say."""
-    program, b = iterate.program, iterate.b
+    program, b = state.program, state.b
     totals = Totals()
     for block in program.blocks:
         block.judge(totals)
-    rest, rho = iterate.residual, program.rho
-    curved = rho > 0
-    gap = totals.gap + float(np.sum(rest[curved] ** 2 / (2.0 * rho[curved])))
-    gap += float(np.abs(rest[~curved]) @ np.abs(b[~curved]))
-    value = totals.value + program.constant + float(b @ (0.5 * rho * b + program.linear))
+    gap, excess = _charge(state, state.residual)
+    gap += totals.gap
+    value = totals.value + program.constant + float(b @ (0.5 * program.rho * b + program.linear))
     size = max(abs(value), abs(value - gap), np.finfo(float).tiny)
-    products = totals.products / max(totals.count, 1)
-    return Verdict(gap / size + _excess(iterate), totals.violation, products)
+    if gap <= _ROUNDING_LEVEL * program.reference:
+        size = max(size, program.reference)
+    state.size = size
+    mean = totals.products / max(totals.count, 1)
+    return Verdict(gap / size + excess, totals.violation, mean)
 
 
-def _excess(iterate: Iterate) -> float:
-    """Return how far the pull exceeds the strength of an l1 part where nothing else can take it.
+def _charge(state: Iterate, left: Vector) -> tuple[float, float]:
+    """Return what a residual of stationarity adds to the gap, and to the relative gap.
 
-    The certificate shrinks the whole dual point by that much.
+    Columns with curvature pay its square. On columns that only an l1 part holds, the certificate
+    shrinks the whole dual point until their pull is within the strength.
     """
-    block = iterate.program.absolute
-    if block is None:
-        return 0.0
-    rows, part = block.rows, block.parts[0]
-    assert isinstance(rows, UnitRows) and part.high is not None
-    only = (iterate.program.rho == 0)[rows.index]
-    over = np.abs(part.a - iterate.residual[rows.index]) / part.high - 1.0
-    return float(np.max(over[only], initial=0.0))
+    program = state.program
+    rho, curved = program.rho, program.rho > 0
+    gap = float(np.sum(left[curved] ** 2 / (2.0 * rho[curved])))
+    gap += float(np.abs(left[~curved]) @ np.abs(state.b[~curved]))
+    excess = 0.0
+    block = program.absolute
+    if block is not None:
+        rows, part = block.rows, block.parts[0]
+        assert isinstance(rows, UnitRows) and part.high is not None
+        over = np.abs(part.a - left[rows.index]) / part.high - 1.0
+        excess = float(np.max(over[~curved[rows.index]], initial=0.0))
+    return gap, excess
 
 
 def iterate(state: Iterate) -> bool:
@@ -98,6 +106,7 @@ def iterate(state: Iterate) -> bool:
     if factor is None:
         return False
     products, count = _products(state)
+    state.products = products
     _direction(state, factor, None, refinements=0)
     dual, primal = _longest(state, 1.0)
     after = sum(block.products_after(dual, primal) for block in blocks) / max(count, 1)
@@ -112,6 +121,8 @@ def iterate(state: Iterate) -> bool:
     state.pull = state.pull + dual * pull_change
     for block in blocks:
         block.move(dual, primal)
+        if state.by_rows:
+            block.place(state.b)
     state.step = min(dual, primal)
     return True
 
@@ -144,25 +155,59 @@ def _direction(
     """Set the direction on all rows; return that of the coefficients and of the pull."""
     program, blocks = state.program, state.program.blocks
     own = program.rho * state.b + program.linear
-    direction = -factor.solve(own, [block.aim(centre) for block in blocks])
-    for block in blocks:
-        block.turn(direction)
+    x, targets = factor.solve(own, [block.aim(centre) for block in blocks])
+    direction = -x
+    for block, target in zip(blocks, targets, strict=True):
+        block.turn(direction, None if target is None else -target)
     if not refinements:
         return direction, direction
     rest = own + state.pull
-    size = float(np.max(np.abs(rest)))
+    last, enough = np.inf, _ENOUGH * state.products / state.size
+    search: Vector | None = None
+    energy = 0.0
+    pull_change = _pull_change(state)
     for k in range(refinements + 1):
-        pull_change = np.zeros(program.width)
-        for block in blocks:
-            pull_change += block.pull_change()
         left = rest + program.rho * direction + pull_change
-        if k == refinements or float(np.max(np.abs(left))) <= 1e-9 * size:
+        size = float(np.max(np.abs(left)))
+        gap, excess = _charge(state, left)
+        if DEBUG: print("   ",k,size,gap/state.size,excess,enough)
+        if k == refinements or gap / state.size + excess <= enough or size == 0.0:
             break
-        more = -factor.solve(left)
-        direction = direction + more
-        for block in blocks:
-            block.correct(more)
+        if state.by_rows:
+            if size > 0.5 * last:
+                break
+            last = size
+            x, moves = factor.solve(left, [-block.unmatched() for block in blocks])
+            direction = direction - x
+            for block, move in zip(blocks, moves, strict=True):
+                block.correct(-x, None if move is None else -move)
+            pull_change = _pull_change(state)
+            continue
+        # Conjugate gradients on the equations without the proximal term.
+        x = factor.solve(left)[0]
+        previous, energy = energy, float(x @ left)
+        search = -x if search is None else -x + energy / previous * search
+        images = [block.rows.dot(search) for block in blocks]
+        pulled = sum(block.rows.tdot(block.weight * image) for block, image in zip(blocks, images, strict=True))
+        bend = float(search @ (program.rho * search + pulled))
+        if not bend > 0.0 or not energy > 0.0:
+            break
+        step = energy / bend
+        direction = direction + step * search
+        pull_change = pull_change + step * pulled
+        for block, image in zip(blocks, images, strict=True):
+            block.shift(step * image)
     return direction, pull_change
+
+
+def _pull_change(state: Iterate) -> Vector:
+    total = np.zeros(state.program.width)
+    for block in state.program.blocks:
+        total += block.pull_change()
+    return total
+
+
+DEBUG = False
 
 
 def _longest(state: Iterate, share: float) -> tuple[float, float]:

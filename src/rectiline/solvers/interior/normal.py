@@ -34,8 +34,8 @@ class FactorError(ArithmeticError):
 class Factor(Protocol):
     """A factorisation."""
 
-    def solve(self, v: Vector, r: list[Vector] | None = None) -> Vector:
-        """Return the solution for one right-hand side; `r` has a vector for each block."""
+    def solve(self, v: Vector, r: list[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
+        """Return x and, where it comes with x, ``s = W R x - r``; one r and s for each block."""
 
 
 def cholesky(matrix: Matrix) -> Matrix:
@@ -67,11 +67,11 @@ class ColumnFactor:
         gram *= self.scale[:, None]
         self.factor = cholesky(gram)
 
-    def solve(self, v: Vector, r: list[Vector] | None = None) -> Vector:
-        """Return the solution for one right-hand side."""
+    def solve(self, v: Vector, r: list[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
+        """Return x alone: s is found by multiplication."""
         if r is not None:
             v = v + sum(block.rows.tdot(part) for block, part in zip(self.blocks, r, strict=True))
-        return self.scale * solve_with(self.factor, self.scale * v)
+        return self.scale * solve_with(self.factor, self.scale * v), [None] * len(self.blocks)
 
 
 class RowFactor:
@@ -130,8 +130,8 @@ class RowFactor:
             first += rows.size
         return np.asarray(total)
 
-    def solve(self, v: Vector, r: list[Vector] | None = None) -> Vector:
-        """Return the solution for one right-hand side."""
+    def solve(self, v: Vector, r: list[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
+        """Return x, and s for the rows that are not single coefficients."""
         if r is not None:
             v = v.copy()
             for block, part, wide in zip(self.blocks, r, self.is_wide, strict=True):
@@ -145,10 +145,12 @@ class RowFactor:
             right = v[self.explicit] - self.solved.T @ image
             own = self.small_scale * solve_with(self.small, self.small_scale * right)
             image += self.columns @ own
-        x = self.inverse * (v - self._tdot(solve_with(self.factor, image)))
+        s = solve_with(self.factor, image)
+        x = self.inverse * (v - self._tdot(s))
         if self.explicit.size:
             x[self.explicit] = own
-        return x
+        pieces = iter(np.split(s, np.cumsum([rows.size for rows in self.rows])[:-1]))
+        return x, [next(pieces) if wide else None for wide in self.is_wide]
 
 
 def _explicit(diagonal: Vector, most: int) -> NDArray[np.intp]:

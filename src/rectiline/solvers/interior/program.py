@@ -46,6 +46,7 @@ class Program:
     rho: Vector
     linear: Vector
     constant: float  # of the objective
+    reference: float  # the loss at zero coefficients: the yardstick of rounding
 
     @property
     def width(self) -> int:
@@ -152,6 +153,7 @@ def build(form: EpigraphForm) -> Program:
         rho=rho,
         linear=linear,
         constant=samples.constant * scales.objective,
+        reference=abs(form.rows.loss(np.zeros(design.n_samples))) * scales.objective,
     )
 
 

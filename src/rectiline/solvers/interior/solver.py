@@ -38,8 +38,8 @@ class InteriorState:
     best: FormPoint
     best_gap: float = np.inf
     since_best: int = 0
-    least_products: float = np.inf
-    idle: int = 0
+    mark: float = np.inf  # the products when there was progress last
+    idle: int = 0  # steps since then
 
     def note(self, verdict: Verdict) -> None:
         """Keep the pair if it is the best so far."""
@@ -50,9 +50,8 @@ class InteriorState:
             self.best_gap, self.since_best = gap, 0
         # The gap of an early pair says little: what must fall is the products, down to rounding.
         self.idle += 1
-        if self.since_best == 0 or _ROUNDING < verdict.products < 0.7 * self.least_products:
-            self.idle = 0
-        self.least_products = min(self.least_products, verdict.products)
+        if self.since_best == 0 or _ROUNDING < verdict.products < 0.5 * self.mark:
+            self.idle, self.mark = 0, verdict.products
 
     @property
     def is_stuck(self) -> bool:

@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["APG"]
 
-_INNER_SHARE = 0.05
+_INNER_SHARE = 0.01
 
 
 @dataclass(slots=True, eq=False)

@@ -1,5 +1,5 @@
 """Semismooth-Newton method of multipliers."""
 
-from rectiline.solvers.newton.solver import Newton
+from rectiline.solvers.newton.solver import Newton, ReducedNewton
 
-__all__ = ["Newton"]
+__all__ = ["Newton", "ReducedNewton"]

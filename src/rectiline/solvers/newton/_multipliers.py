@@ -103,7 +103,7 @@ class Run:
             self._adopt()
             if inner >= self.schedule.inner_steps:
                 guards += 1
-                self.growth = max(self.growth / self.schedule.factor**1.5, 1e-6)
+                self.growth /= self.schedule.factor**1.5
             elif relative > 0.1 * last:
                 self.growth = min(self.growth * self.schedule.factor, _LARGEST_GROWTH)
             last = relative

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import FormPoint, RectifiedForm
+from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._multipliers import Run, Schedule
@@ -27,7 +27,7 @@ from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows,
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Newton"]
+__all__ = ["Newton", "ReducedNewton"]
 
 _LARGEST_ORDER = 3000  # columns for which a dense Newton matrix is sensible
 _FAST = Schedule(start=30.0, factor=5.0, inner_steps=40)  # many more rows than columns
@@ -111,6 +111,8 @@ class Newton:
         many = design.n_samples >= _FAST_RATIO * model.order
         plain = not model.kinked.size and not model.n_constraints
         schedule = _FAST if many and plain else _CAREFUL
+        if design.n_samples <= 2 * model.order and form.columns.strongly_convex:
+            schedule = replace(schedule, start=min(1.0, _gentle_start(form, model)))
         return NewtonState(
             form, model, rows, b, multipliers, not kinked, seed, sample, warm is None, schedule
         )
@@ -242,3 +244,27 @@ class Newton:
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:
         """Nothing to learn: the next burst aims lower."""
+
+
+def _gentle_start(form: RectifiedForm, model: Model) -> float:
+    """Return a growth at which one row's envelope is about as stiff as the ridge part.
+
+    With about as many columns as rows the data can be fitted exactly, and multipliers are tiny against
+    their boxes: a start in units of the boxes would be far too stiff.
+    """
+    row = form.design.mean_row_square(1.0 / form.columns.rho)
+    stiffness = model.total_width / (model.argument_scale * form.design.n_samples)
+    return 10.0 / max(stiffness * row, 1e-300)
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedNewton(Newton):
+    """`newton` in the span of the rows, for many more columns than rows under a ridge penalty."""
+
+    name: ClassVar[str] = "reduced_newton"
+    form: ClassVar[type[Any]] = ReducedForm
+
+    @staticmethod
+    def refuses(problem: Problem) -> str | None:
+        """Return why the problem does not reduce to the span of its rows, or None."""
+        return ReducedForm.accepts(problem)

@@ -1,0 +1,224 @@
+"""Quantile regression with the strength chosen by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+
+from rectiline.estimators._check import check_data, check_design, check_weight
+from rectiline.estimators._docs import documented
+from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._intervals import explained_loss
+from rectiline.estimators._parameters import GRID
+from rectiline.estimators._quantile import QuantileRegressor
+from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._scoring import scorer_of
+from rectiline.estimators._search import RoutesToSplitter, Search, grid_values, scaled
+from rectiline.estimators._state import restored_on_failure
+from rectiline.problems import Problem
+
+__all__ = ["QuantileRegressorCV"]
+
+
+@documented()
+class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):  # type: ignore[misc]
+    """`QuantileRegressor` with alpha, and l1_ratio, chosen by cross-validation.
+
+    Several quantiles share one alpha. Folds follow warm-started paths in threads that share X.
+
+    Parameters
+    ----------
+    quantile : float or list of float, default=0.5
+        Quantiles to fit, strictly between 0 and 1.
+    alphas : int or array-like, default=30
+        Strengths to try, or how many: then from the smallest that gives all-zero coefficients,
+        computed exactly, down; see `rectiline.paths.default_strengths`.
+    l1_ratios : array-like, default=(1.0,)
+        Shares of the L1 norm to try.
+    loss : {"pinball", "expectile"}, default="pinball"
+        What is fitted.
+    {cv}
+    {fit_intercept}
+    {running}
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen strength.
+    l1_ratio_ : float
+        The chosen share.
+    alphas_ : ndarray
+        The strengths of ``path_``.
+    coef_ : ndarray of shape (n_features,) or (n_quantiles, n_features)
+    intercept_ : float or ndarray of shape (n_quantiles,)
+    quantiles_ : ndarray
+        The quantiles of the columns of a prediction.
+    path_ : Path or tuple of Path
+        All strengths on all the data, for the chosen share, in the units of a sum of losses.
+    cv_results_ : dict of ndarray
+        One entry per point of the grid: ``param_alpha``, scores of the folds, their mean and rank.
+    {proof}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rectiline.estimators import QuantileRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = QuantileRegressorCV(quantile=0.75, alphas=8).fit(X, y)
+    >>> model.alpha_ < model.alphas_[0], model.pinball_score(X, y) > 0.2
+    (True, True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **{
+            name: rule
+            for name, rule in QuantileRegressor._parameter_constraints.items()
+            if name not in ("alpha", "l1_ratio", "non_crossing", "shared_slopes")
+        },
+        **{name: rule for name, rule in GRID.items() if name != "Cs"},
+        "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
+    }
+    non_crossing = False
+    shared_slopes = False
+
+    def __init__(
+        self,
+        *,
+        quantile: Any = 0.5,
+        alphas: Any = 30,
+        l1_ratios: Any = (1.0,),
+        loss: str = "pinball",
+        cv: Any = None,
+        scoring: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
+    ) -> None:
+        self.quantile = quantile
+        self.alphas = alphas
+        self.l1_ratios = l1_ratios
+        self.loss = loss
+        self.cv = cv
+        self.scoring = scoring
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> QuantileRegressorCV:
+        """Choose alpha on folds and fit on all the data.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, of losses and of scores.
+        **params
+            ``groups`` for the splitter, and what metadata routing sends there.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            return self._fit_cv(X, y, sample_weight, params)
+
+    def _fit_cv(
+        self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]
+    ) -> QuantileRegressorCV:
+        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
+        y = np.asarray(y, dtype=np.float64)
+        weight = check_weight(sample_weight, X)
+        self.quantiles_ = self._checked_quantiles()
+        losses = [self._loss(q) for q in self.quantiles_]
+        design = check_design(X)
+
+        def make(
+            task: int, ratio: float | None, keep: NDArray[np.bool_] | None, factor: float
+        ) -> Problem:
+            used = weight if keep is None else np.where(keep, weight, 0.0)
+            # Losses as means: the strength of the penalty is alpha itself, on every fold.
+            return Problem(
+                design,
+                y,
+                loss=losses[task],
+                penalty=self._penalty_at(1.0, factor, ratio),
+                sample_weight=used / used.sum(),
+                fit_intercept=self.fit_intercept,
+            )
+
+        def explained(
+            test: NDArray[np.intp], coef: NDArray[np.float64], intercept: NDArray[np.float64]
+        ) -> float:
+            return explained_loss(losses, y[test], X[test] @ coef.T + intercept, weight[test])
+
+        score = explained
+        if self.scoring is not None:
+            given = None if sample_weight is None else weight
+            fitted = {"quantiles_": self.quantiles_}
+            score = scorer_of(self, self.scoring, X, y, given, fitted, not self._is_list)
+        ratios = [float(one) for one in self.l1_ratios]
+        chosen = Search(
+            n_samples=X.shape[0],
+            n_tasks=len(losses),
+            make=make,
+            score=score,
+            folds=self._folds(X, y, params, classifier=False),
+            l1_ratios=list(ratios),
+            strengths=[self._grid(make, ratio, len(losses)) for ratio in ratios],
+            options=RunOptions.of(self),
+        ).run()
+        self.alpha_, self.l1_ratio_ = chosen.strength, chosen.l1_ratio
+        self.alphas_ = chosen.strengths
+        self.path_ = chosen.paths[0] if len(chosen.paths) == 1 else chosen.paths
+        table = dict(chosen.results)
+        self.cv_results_ = {"param_alpha": table.pop("strength"), **table}
+        total = float(weight.sum())
+        makers = [
+            lambda loss=loss: Problem(  # type: ignore[misc]
+                design,
+                y,
+                loss=loss,
+                penalty=self._penalty_at(total, self.alpha_, self.l1_ratio_),
+                sample_weight=weight,
+                fit_intercept=self.fit_intercept,
+            )
+            for loss in losses
+        ]
+        warm = [scaled(one, total) for one in chosen.solutions]
+        solutions = solve_all(makers, replace(RunOptions.of(self), time_limit=None), warm)
+        store_solutions(self, solutions, rows=self._is_list)
+        return self
+
+    def _grid(self, make: Any, ratio: float, n_tasks: int) -> NDArray[np.float64]:
+        problems = (make(task, ratio, None, 1.0) for task in range(n_tasks))
+        strengths, values = grid_values(self.alphas, problems, "alphas")
+        if strengths is not None:
+            return strengths
+        assert values is not None
+        return np.sort(values)[::-1].copy()

@@ -1,0 +1,203 @@
+"""Choosing a strength by cross-validation: what the three CV estimators share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+
+from rectiline.estimators._run import RunOptions, raise_if_infeasible
+from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
+from rectiline.problems import Problem
+from rectiline.solvers import Solution
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+# (task, l1_ratio, samples that count, factor on the losses) -> problem; None keeps every sample
+MakeProblem = Callable[[int, float | None, Mask | None, float], Problem]
+# (test samples, coefficients (tasks, d), intercepts (tasks,)) -> score
+ScoreFold = Callable[[NDArray[np.intp], NDArray[np.float64], Vector], float]
+
+__all__ = [
+    "Chosen",
+    "MakeProblem",
+    "RoutesToSplitter",
+    "ScoreFold",
+    "Search",
+    "grid_values",
+    "scaled",
+]
+
+_TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
+
+
+class RoutesToSplitter:
+    """Metadata routing of an estimator with a splitter."""
+
+    def get_metadata_routing(self) -> Any:
+        """Return how metadata reach the fit and the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(
+            splitter=check_cv(self.cv),  # type: ignore[attr-defined]
+            method_mapping=MethodMapping().add(caller="fit", callee="split"),
+        )
+
+    def _folds(
+        self, X: Any, y: Any, params: dict[str, Any], *, classifier: bool
+    ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        splitter = check_cv(self.cv, y, classifier=classifier)  # type: ignore[attr-defined]
+        if _routing_enabled():
+            params = process_routing(self, "fit", **params).splitter.split
+        else:
+            unknown = sorted(set(params) - {"groups"})
+            if unknown:
+                raise TypeError(
+                    f"{type(self).__name__}.fit takes groups for the splitter, and other metadata "
+                    f"only with metadata routing enabled; got {', '.join(unknown)}."
+                )
+        return list(splitter.split(X, y, **params))
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The winner, the table behind it, and the paths on all the data."""
+
+    strength: float
+    l1_ratio: float | None
+    paths: tuple[Path, ...]
+    solutions: tuple[Solution, ...]
+    strengths: Vector
+    results: dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Paths on every fold for every mix, scored on what each fold holds out."""
+
+    n_samples: int
+    n_tasks: int
+    make: MakeProblem
+    score: ScoreFold
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    l1_ratios: list[float | None]
+    strengths: list[Vector]  # one grid per mix, from large to small
+    options: RunOptions
+
+    def run(self) -> Chosen:
+        """Score the grid, choose, and solve the path of the winner on all the data."""
+        scores, seconds = self._scores()
+        mean = scores.mean(axis=2)
+        ratio, place = _best(mean)
+        jobs = [
+            FoldJob(lambda t=t: self._at(t, ratio, None), self.strengths[ratio])  # type: ignore[misc]
+            for t in range(self.n_tasks)
+        ]
+        paths = tuple(self._paths(jobs))
+        place = min(place, *(len(one) - 1 for one in paths))
+        return Chosen(
+            strength=float(self.strengths[ratio][place]),
+            l1_ratio=self.l1_ratios[ratio],
+            paths=paths,
+            solutions=tuple(one[place] for one in paths),
+            strengths=self.strengths[ratio],
+            results=self._table(scores, seconds),
+        )
+
+    def _at(self, task: int, ratio: int, keep: Mask | None) -> Problem:
+        return self.make(task, self.l1_ratios[ratio], keep, 1.0)
+
+    def _paths(self, jobs: list[FoldJob]) -> list[Path]:
+        keywords = self.options.keywords()
+        found = fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
+        for one in found:
+            for solution in one:
+                raise_if_infeasible(solution)
+        return found
+
+    def _scores(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return scores and fit times, shaped (ratios, strengths, folds)."""
+        jobs, width = [], max(grid.size for grid in self.strengths)
+        for ratio in range(len(self.l1_ratios)):
+            for train, _ in self.folds:
+                keep = np.zeros(self.n_samples, dtype=bool)
+                keep[train] = True
+                for task in range(self.n_tasks):
+                    make = lambda t=task, r=ratio, k=keep: self._at(t, r, k)  # noqa: E731
+                    jobs.append(FoldJob(make, self.strengths[ratio]))
+        found = iter(self._paths(jobs))
+        shape = (len(self.l1_ratios), width, len(self.folds))
+        scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
+        for ratio in range(shape[0]):
+            for fold, (_, test) in enumerate(self.folds):
+                paths = [next(found) for _ in range(self.n_tasks)]
+                for k in range(min(len(one) for one in paths)):
+                    coef = np.array([one[k].coef for one in paths])
+                    intercept = np.array([one[k].intercept for one in paths])
+                    scores[ratio, k, fold] = self.score(test, coef, intercept)
+                    seconds[ratio, k, fold] = sum(one[k].seconds for one in paths)
+        return scores, seconds
+
+    def _table(
+        self, scores: NDArray[np.float64], seconds: NDArray[np.float64]
+    ) -> dict[str, NDArray[Any]]:
+        columns: dict[str, list[Any]] = {"strength": [], "param_l1_ratio": []}
+        rows = []
+        for ratio, grid in enumerate(self.strengths):
+            columns["strength"] += list(grid)
+            columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
+            rows += [(ratio, k) for k in range(grid.size)]
+        each = np.array([scores[at] for at in rows])
+        table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in columns.items()}
+        if self.l1_ratios == [None]:
+            del table["param_l1_ratio"]
+        for fold in range(each.shape[1]):
+            table[f"split{fold}_test_score"] = each[:, fold]
+        table["mean_test_score"] = each.mean(axis=1)
+        table["std_test_score"] = each.std(axis=1)
+        order = np.argsort(-table["mean_test_score"], kind="stable")
+        table["rank_test_score"] = np.argsort(order) + 1
+        table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])
+        return table
+
+
+def _best(mean: NDArray[np.float64]) -> tuple[int, int]:
+    """Return (ratio, place) of the best mean score, the strongest penalty among equals."""
+    top = np.nanmax(mean)
+    near = mean >= top - _TIE * max(1.0, abs(float(top)))
+    place = int(np.argmax(near.any(axis=0)))
+    return int(np.argmax(near[:, place])), place
+
+
+def grid_values(
+    given: Any, problems: Iterable[Problem], name: str
+) -> tuple[Vector | None, Vector | None]:
+    """Return (strengths, values): the first from the data if `given` is a count, else the second."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if given < 1:
+            raise ValueError(f"{name}={given!r}: must be at least 1, or a list of positive numbers.")
+        grids = [default_strengths(problem, int(given)) for problem in problems]
+        return max(grids, key=lambda grid: grid[0]), None
+    values = np.array(given, dtype=np.float64, ndmin=1)
+    if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(f"{name}={given!r}: must be a count or a list of positive finite numbers.")
+    return None, values
+
+
+def scaled(solution: Solution, factor: float) -> Solution:
+    """Return a solution whose multipliers fit the objective times `factor`."""
+    return replace(solution, dual=solution.dual.scaled(factor))
