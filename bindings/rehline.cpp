@@ -18,7 +18,7 @@ struct RehlineState {
 };
 
 void make_state(RehlineState* self, nb::object X, nb::object rows, nb::object columns, nb::object A,
-                VectorIn c, BytesIn equality, bool shuffle, bool shrink, double intercept_step,
+                VectorIn c, BytesIn equality, bool shuffle, bool accelerate, bool shrink, double intercept_step,
                 std::uint64_t seed) {
     const Design& design = nb::cast<const Design&>(X);
     const Rows& row_functions = nb::cast<const Rows&>(rows);
@@ -31,7 +31,7 @@ void make_state(RehlineState* self, nb::object X, nb::object rows, nb::object co
                 static_cast<std::int64_t>(equality.shape(0)) == m,
             "c and equality must have one entry per constraint");
     LinearConstraints constraints{constraint_rows.view, m, c.data(), equality.data()};
-    RehlineOptions options{shuffle, shrink, intercept_step, seed};
+    RehlineOptions options{shuffle, accelerate, shrink, intercept_step, seed};
     new (self) RehlineState{nullptr, n, m, {X, rows, columns, A, nb::cast(c), nb::cast(equality)}};
     nb::gil_scoped_release release;
     self->loop = std::make_unique<Rehline>(design.view, row_functions.view, column_functions.view,
@@ -85,7 +85,7 @@ void bind_rehline(nb::module_& m) {
         .def_ro("interrupted", &RehlineProgress::interrupted);
     nb::class_<RehlineState>(m, "Rehline", "Dual coordinate ascent, one exact step per sample.")
         .def("__init__", &make_state, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
-             nb::arg("A"), nb::arg("c"), nb::arg("equality"), nb::arg("shuffle"), nb::arg("shrink"),
+             nb::arg("A"), nb::arg("c"), nb::arg("equality"), nb::arg("shuffle"), nb::arg("accelerate"), nb::arg("shrink"),
              nb::arg("intercept_step"), nb::arg("seed"))
         .def("restart", &restart, nb::arg("sample") = nb::none(),
              nb::arg("constraint") = nb::none(), nb::arg("intercept") = 0.0)

@@ -10,34 +10,20 @@
 namespace rectiline {
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kLookAhead = 4;  // rows fetched ahead of their use
 }  // namespace
 
 // What one sweep reads, moves and sums.
 struct Rehline::Sweep {
     const RowFunctions& rows;
-    const ColumnFunctions& columns;
     const double* curvature;
-    double *a, *q, *coef;
+    double* a;
+    DualMove move;
     double &intercept, &balance;
     double center, intercept_step;
     bool shrink;
-    double inverse_rho;  // used when the columns are plain
-    double threshold;    // rows that sit still farther than this from every knot are set aside
-    double loss = 0, gap = 0, violation = 0, largest_move = 0;
-
-    // The dual coordinate of some row or constraint moved: q += step * row, b = grad h*(q).
-    template <class Rows>
-    RECTILINE_INLINE void move(const Rows& access, std::int64_t slot, std::int64_t i, double step) {
-        if (columns.plain) {  // b = q / rho: q itself is not needed
-            access.axpy(slot, i, step * inverse_rho, coef);
-            return;
-        }
-        access.for_each(slot, i, [this, step](std::int64_t j, double x) {
-            q[j] += step * x;
-            coef[j] = columns.minimiser(j, q[j]);
-        });
-    }
+    double threshold;  // rows that sit still farther than this from every knot are set aside
+    double loss = 0, gap = 0, largest_move = 0;
+    ConstraintSums constraints = {};
 };
 
 namespace {
@@ -55,7 +41,7 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
         const Curve& f = s.rows.curve(i);
         const double weight = s.rows.weight[i], direction = s.rows.direction[i];
         const double r = s.curvature[i], a = s.a[i];
-        const double t = direction * (access.dot(slot, i, s.coef) + s.intercept) + s.rows.offset[i];
+        const double t = direction * (access.dot(slot, i, s.move.coef) + s.intercept) + s.rows.offset[i];
 
         // the gap's share of this row, at the point the sweep meets it
         const double slope = std::clamp(a / weight, f.lowest_slope(), f.highest_slope());
@@ -89,25 +75,19 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
                  LinearConstraints constraints, RehlineOptions options)
     : X_(X),
       rows_(rows),
-      columns_(columns),
-      constraints_(constraints),
+      constraints_(constraints, columns),
+      coefficients_(columns),
       options_(options),
       random_(options.seed),
       a_(static_cast<std::size_t>(rows.n), 0.0),
       curvature_(static_cast<std::size_t>(rows.n)),
-      q_(static_cast<std::size_t>(columns.d)),
-      coef_(static_cast<std::size_t>(columns.d)),
-      constraint_dual_(static_cast<std::size_t>(constraints.m), 0.0),
-      constraint_curvature_(static_cast<std::size_t>(constraints.m)),
-      constraint_value_(static_cast<std::size_t>(constraints.m)),
+      scratch_(static_cast<std::size_t>(rows.n)),
       active_(static_cast<std::size_t>(rows.n)),
       block_order_(static_cast<std::size_t>((rows.n + kRowBlock - 1) / kRowBlock)),
       block_kept_(block_order_.size()) {
     std::vector<double> inverse(static_cast<std::size_t>(columns.d));
     for (std::int64_t j = 0; j < columns.d; ++j) inverse[j] = 1.0 / columns.rho[j];
     row_squares(X_, inverse.data(), curvature_.data(), 1);
-    if (constraints_.m > 0)
-        row_squares(constraints_.A, inverse.data(), constraint_curvature_.data(), 1);
     alive_.reserve(static_cast<std::size_t>(rows.n));
     for (std::int64_t i = 0; i < rows.n; ++i) {
         curvature_[i] += options_.intercept_step;
@@ -136,69 +116,22 @@ void Rehline::restart(const double* sample_dual, const double* constraint_dual, 
                                rows_.weight[i] * f.lowest_slope(),
                                rows_.weight[i] * f.highest_slope());
         }
-    for (std::int64_t k = 0; constraint_dual && k < constraints_.m; ++k)
-        constraint_dual_[k] = constraints_.equality[k] ? constraint_dual[k]
-                                                       : std::max(0.0, constraint_dual[k]);
+    if (constraint_dual) constraints_.restart(constraint_dual);
     center_ = intercept;
     refresh();
 }
 
 void Rehline::refresh() {
-    const std::int64_t d = columns_.d;
-    std::vector<double> g(static_cast<std::size_t>(rows_.n)), part(static_cast<std::size_t>(d));
-    sample_dual(g.data());
-    multiply_transposed(X_, g.data(), part.data(), 1);
-    for (std::int64_t j = 0; j < d; ++j) q_[j] = -part[j];
-    if (constraints_.m > 0) {
-        multiply_transposed(constraints_.A, constraint_dual_.data(), part.data(), 1);
-        for (std::int64_t j = 0; j < d; ++j) q_[j] += part[j];
-    }
-    for (std::int64_t j = 0; j < d; ++j) coef_[j] = columns_.minimiser(j, q_[j]);
+    sample_dual(scratch_.data());
+    coefficients_.follow(X_, scratch_.data(), constraints_);
     balance_ = 0;
-    for (const double value : g) balance_ += value;
+    for (const double value : scratch_) balance_ += value;
     intercept_ = options_.intercept_step > 0 ? center_ - options_.intercept_step * balance_ : 0.0;
     sweeps_since_refresh_ = 0;
 }
 
 void Rehline::sample_dual(double* g) const {
     for (std::int64_t i = 0; i < rows_.n; ++i) g[i] = rows_.direction[i] * a_[i];
-}
-
-double Rehline::penalty_value() const {
-    double sum = 0;
-    for (std::int64_t j = 0; j < columns_.d; ++j) sum += columns_.value(j, coef_[j]);
-    return sum;
-}
-
-void Rehline::sweep_constraints(Sweep& sums) {
-    with_row_access(constraints_.A, [&](auto& access) {
-        access.reserve();
-        for (std::int64_t k = 0; k < constraints_.m; ++k) {
-            if (constraint_curvature_[k] == 0) continue;
-            access.load(&k, 1);
-            const bool equality = constraints_.equality[k];
-            const double value = access.dot(0, k, coef_.data()) + constraints_.c[k];
-            const double old = constraint_dual_[k];
-            double next = old - value / constraint_curvature_[k];
-            if (!equality) next = std::max(0.0, next);
-            sums.violation =
-                std::max(sums.violation, equality ? std::fabs(value) : std::max(0.0, -value));
-            if (next == old) continue;
-            sums.gap += std::fabs((next - old) * value);  // what this constraint has yet to settle
-            constraint_dual_[k] = next;
-            sums.move(access, 0, k, next - old);
-        }
-    });
-}
-
-// sum_k |xi_k (a_k'b + c_k)|: what the constraints add to the gap at the current point.
-double Rehline::complementarity() {
-    if (constraints_.m == 0) return 0.0;
-    multiply(constraints_.A, coef_.data(), constraint_value_.data(), 1);
-    double sum = 0;
-    for (std::int64_t k = 0; k < constraints_.m; ++k)
-        sum += std::fabs(constraint_dual_[k] * (constraint_value_[k] + constraints_.c[k]));
-    return sum;
 }
 
 // One sweep over the active rows. False when interrupted (the point is consistent all the same).
@@ -211,7 +144,7 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     }
     if (options_.shuffle) random_.shuffle(block_order_.data(), n_blocks);
     // With many constraints, sweeping them after each block would cost more than the rows do.
-    const std::int64_t blocks_between = 1 + constraints_.m / kRowBlock;
+    const std::int64_t blocks_between = 1 + constraints_.size() / kRowBlock;
     std::int64_t block[kRowBlock];
     bool finished = true;
     for (std::int64_t done = 0; done < n_blocks && finished; ++done) {
@@ -221,11 +154,11 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
         if (options_.shuffle) random_.shuffle(block, count);
         access.load(block, count);
         block_kept_[b] = step_rows(access, block, count, members, sums);
-        if (constraints_.m > 0 && (done % blocks_between == 0 || done + 1 == n_blocks))
-            sweep_constraints(sums);
+        if (done % blocks_between == 0 || done + 1 == n_blocks)
+            constraints_.sweep(sums.move, kInfinity, sums.constraints);
         finished = !interrupt.poll(2 * count * access.length(block[0]));
     }
-    if (n_blocks == 0 && constraints_.m > 0) sweep_constraints(sums);
+    if (n_blocks == 0) constraints_.sweep(sums.move, kInfinity, sums.constraints);
     n_active_ = 0;
     for (std::int64_t b = 0; b < n_blocks; ++b) {
         const std::int64_t* members = active_.data() + b * kRowBlock;
@@ -235,27 +168,55 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     return finished;
 }
 
+// Takes up to three steps on the free duals if the sweeps alone seem far from done. Returns their cost
+// in sweeps over the active rows.
+std::int64_t Rehline::accelerate(double gap, double target) {
+    constexpr double kWorthwhile = 15;         // sweeps left from which a step pays
+    constexpr std::int64_t kWarmUp = 4, kBetween = 4;
+    const double factor = rate_gap_ > 0 ? gap / rate_gap_ : 1.0;
+    rate_gap_ = gap;
+    log_rate_ = 0.5 * log_rate_ + 0.5 * std::log(std::clamp(factor, 1e-3, 0.999));
+    ++sweeps_since_start_, ++sweeps_since_step_;
+    const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
+    if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile) return 0;
+    sweeps_since_step_ = 0;
+    if (columns_.plain)
+        for (std::int64_t j = 0; j < columns_.d; ++j) q_[j] = columns_.rho[j] * coef_[j];
+    double rows_touched = 0;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        const FreeDualStep step = free_duals_.step(
+            X_, rows_, columns_, active_.data(), n_active_, intercept_, options_.intercept_step,
+            step_iterations_, a_.data(), q_.data(), coef_.data());
+        rows_touched += static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
+        balance_ += step.balance_change;
+        if (options_.intercept_step > 0) intercept_ = center_ - options_.intercept_step * balance_;
+        // More iterations when nothing ran into an end, fewer when most of the work was thrown away.
+        if (step.n_clipped == 0 && step.iterations >= step_iterations_)
+            step_iterations_ = std::min<std::int64_t>(2 * step_iterations_, 400);
+        if (step.n_clipped > step.n_free / 5)
+            step_iterations_ = std::max<std::int64_t>(10, step_iterations_ / 2);
+        if (!step.improved || step.n_clipped == 0) break;
+    }
+    return static_cast<std::int64_t>(rows_touched / std::max<double>(1.0, static_cast<double>(n_active_)));
+}
+
 RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
                              Interrupt& interrupt) {
-    constexpr std::int64_t kRefreshEvery = 100;  // sweeps until rounding in q is worth one pass
-    RehlineProgress progress{0, kInfinity, objective_, kInfinity, 0, false, false};
+    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, false, false};
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         while (progress.sweeps < max_sweeps) {
             if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
             const bool all_rows = n_active_ == static_cast<std::int64_t>(alive_.size());
             Sweep sums{rows_,
-                       columns_,
                        curvature_.data(),
                        a_.data(),
-                       q_.data(),
-                       coef_.data(),
+                       coefficients_.mover(),
                        intercept_,
                        balance_,
                        center_,
                        options_.intercept_step,
                        options_.shrink,
-                       columns_.d > 0 ? 1.0 / columns_.rho[0] : 0.0,
                        largest_move_};
             progress.n_active = n_active_;
             const bool finished = sweep(access, sums, interrupt);
@@ -265,18 +226,16 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             ++progress.sweeps, ++sweeps_since_refresh_;
             largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
             // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
-            progress.gap = sums.gap + complementarity() + options_.intercept_step * balance_ * balance_;
-            progress.violation = sums.violation;
-            if (all_rows) progress.objective = objective_ = sums.loss + penalty_value();
+            progress.gap = sums.gap + sums.constraints.gap +
+                           constraints_.complementarity(coef().data()) +
+                           options_.intercept_step * balance_ * balance_;
+            progress.violation = sums.constraints.violation;
+            if (all_rows) progress.objective = watch_.objective = sums.loss + coefficients_.penalty();
             if (!finished) {
                 progress.interrupted = true;
                 break;
             }
-            // The terms were met before their rows moved; the next sweep would meet smaller ones, about by
-            // the factor that this sweep gained on the last one.
-            const double gain = all_rows && last_gap_ > 0 ? std::clamp(progress.gap / last_gap_, 0.1, 1.0) : 1.0;
-            last_gap_ = all_rows ? progress.gap : kInfinity;
-            if (gain * progress.gap <= std::max(absolute, relative * std::fabs(objective_))) {
+            if (watch_.closed(progress.gap, all_rows, absolute, relative)) {
                 if (all_rows) {
                     progress.reached = true;
                     break;
@@ -284,6 +243,9 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                 take_all_rows_back();  // the estimate missed the rows set aside: look at them again
             } else if (n_active_ == 0) {
                 take_all_rows_back();
+            } else if (options_.accelerate) {
+                const double target = std::max(absolute, relative * std::fabs(objective_));
+                progress.sweeps += accelerate(progress.gap, target);
             }
         }
         if (n_active_ < static_cast<std::int64_t>(alive_.size())) take_all_rows_back();
@@ -303,7 +265,7 @@ std::int64_t Rehline::screen(double gap) {
         access.reserve();
         for (const std::int64_t i : alive_) {
             access.load(&i, 1);
-            const double t = rows_.argument(i, access.dot(0, i, coef_.data()));
+            const double t = rows_.argument(i, access.dot(0, i, coef().data()));
             double slope;
             if (slack_to_knot(rows_.curve(i), t, slope) > radius * std::sqrt(curvature_[i])) {
                 const double fixed = rows_.weight[i] * slope;

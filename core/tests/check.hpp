@@ -1,5 +1,5 @@
-// The least a test needs: CHECK(condition), CHECK_NEAR(a, b, tolerance), and an exit status. A failed
-// check prints where and what, and the test goes on.
+// The least a test needs: CHECK(condition), CHECK_NEAR(a, b, tolerance), and an exit status. A
+// failed check prints where and what, and the test goes on.
 #pragma once
 
 #include <cmath>

@@ -1,14 +1,14 @@
 // Curves and matrices that several tests share.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "rectiline/curve.hpp"
 #include "rectiline/design.hpp"
 #include "rectiline/random.hpp"
 #include "rectiline/rows.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace samples {
 
@@ -22,8 +22,12 @@ struct OwnedCurve {
     std::vector<double> knot, value, left, right, curvature;
 
     rectiline::Curve view() const {
-        return {static_cast<std::int64_t>(knot.size()), knot.data(), value.data(), left.data(),
-                right.data(), curvature.data()};
+        return {static_cast<std::int64_t>(knot.size()),
+                knot.data(),
+                value.data(),
+                left.data(),
+                right.data(),
+                curvature.data()};
     }
 };
 

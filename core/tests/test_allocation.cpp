@@ -1,13 +1,13 @@
 // No allocation in the hot loop: many sweeps allocate no more than few.
+#include "rectiline/rehline.hpp"
+
+#include "check.hpp"
+#include "samples.hpp"
 #include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <new>
 #include <vector>
-
-#include "check.hpp"
-#include "rectiline/rehline.hpp"
-#include "samples.hpp"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -18,11 +18,21 @@ void* operator new(std::size_t size) {
     if (void* memory = std::malloc(size ? size : 1)) return memory;
     throw std::bad_alloc();
 }
-void* operator new[](std::size_t size) { return operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new[](std::size_t size) {
+    return operator new(size);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
 
 using namespace rectiline;
 
@@ -43,8 +53,8 @@ void check_layout(const DesignView& X, const DesignView& A, bool intercept, doub
     const auto all = samples::curves();
     const samples::OwnedRows rows(all[1].view(), n, 6);
     const std::vector<double> rho(d, 10), sparse(d, l1), lower(d, -kInfinity), upper(d, kInfinity);
-    const ColumnFunctions columns{d,           rho.data(), sparse.data(), lower.data(),
-                                  upper.data(), l1 == 0};
+    const ColumnFunctions columns{d,      rho.data(), sparse.data(), lower.data(), upper.data(),
+                                  l1 == 0};
     const std::vector<double> c(m, -0.1);
     const std::vector<std::uint8_t> equality(m, 0);
     RehlineOptions options;
@@ -72,6 +82,7 @@ int main() {
              {DesignView(none), DesignView(rows.view), DesignView(columns.view),
               DesignView(sparse_rows.view)})
             for (const bool intercept : {false, true})
-                for (const double l1 : {0.0, 0.5}) check_layout(view, constraints, intercept, l1);
+                for (const double l1 : {0.0, 0.5})
+                    check_layout(view, constraints, intercept, l1);
     return check::report();
 }

@@ -1,12 +1,11 @@
 // The sums behind a proof, and the repair of multipliers for an intercept.
 #include "rectiline/certificate.hpp"
 
+#include "check.hpp"
+#include "samples.hpp"
 #include <algorithm>
 #include <cmath>
 #include <vector>
-
-#include "check.hpp"
-#include "samples.hpp"
 
 using namespace rectiline;
 
@@ -26,7 +25,8 @@ Box box_of(const RowFunctions& rows, std::int64_t i) {
 std::vector<double> random_vector(std::int64_t n, double scale, std::uint64_t seed) {
     Random random(seed);
     std::vector<double> values(static_cast<std::size_t>(n));
-    for (double& v : values) v = scale * samples::uniform(random, -1, 1);
+    for (double& v : values)
+        v = scale * samples::uniform(random, -1, 1);
     return values;
 }
 
@@ -81,7 +81,8 @@ void check_impossible_balance() {
     std::fill(owned.weight.begin(), owned.weight.end(), 1.0);
     std::vector<double> g(10, 1.0);
     CHECK_NEAR(balance_dual(owned.view(), g.data()), 5.0, 1e-12);
-    for (const double v : g) CHECK_NEAR(v, 0.5, 1e-12);
+    for (const double v : g)
+        CHECK_NEAR(v, 0.5, 1e-12);
 }
 
 // Two curves, chosen row by row.
@@ -90,7 +91,8 @@ void check_mixed_curves() {
     const std::vector<Curve> curves = {all[0].view(), all[4].view()};
     const std::vector<std::uint8_t> index = {0, 1, 1, 0};
     const std::vector<double> ones(4, 1.0), offset(4, 0.0), z = {3, 3, -2, -2};
-    const RowFunctions rows{4, curves.data(), index.data(), ones.data(), offset.data(), ones.data()};
+    const RowFunctions rows{4,           curves.data(), index.data(),
+                            ones.data(), offset.data(), ones.data()};
     // hinge(3) + 9/2 + 4/2 + hinge(-2)
     CHECK_NEAR(loss_sum(rows, z.data()), 0 + 4.5 + 2 + 3, 1e-14);
 }

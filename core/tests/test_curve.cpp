@@ -1,15 +1,14 @@
 // Curves against brute force: values from the pieces, conjugates and proxes by search.
+#include "rectiline/compensated.hpp"
 #include "rectiline/curve.hpp"
+#include "rectiline/ramps.hpp"
 
+#include "check.hpp"
+#include "samples.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include "check.hpp"
-#include "rectiline/compensated.hpp"
-#include "rectiline/ramps.hpp"
-#include "samples.hpp"
 
 using namespace rectiline;
 
@@ -19,15 +18,18 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> arguments(const Curve& f) {
     std::vector<double> points;
-    for (int k = -60; k <= 60; ++k) points.push_back(k / 10.0 + 0.013);
-    for (std::int64_t k = 0; k < f.n_knots; ++k) points.push_back(f.knot[k]);
+    for (int k = -60; k <= 60; ++k)
+        points.push_back(k / 10.0 + 0.013);
+    for (std::int64_t k = 0; k < f.n_knots; ++k)
+        points.push_back(f.knot[k]);
     return points;
 }
 
 std::vector<double> slopes(const Curve& f) {
     std::vector<double> found;
     const double low = std::max(f.lowest_slope(), -6.0), high = std::min(f.highest_slope(), 6.0);
-    for (int k = 0; k <= 40; ++k) found.push_back(low + (high - low) * k / 40.0);
+    for (int k = 0; k <= 40; ++k)
+        found.push_back(low + (high - low) * k / 40.0);
     for (std::int64_t k = 0; k < f.n_knots; ++k)
         found.push_back(f.left[k]), found.push_back(f.right[k]);
     return found;
@@ -60,14 +62,16 @@ void check_value_and_slope(const Curve& f) {
     for (const double t : arguments(f)) {
         // convex, continuous, and the slope supports the curve everywhere
         const double s = f.slope(t);
-        for (const double other : arguments(f)) CHECK(f(other) >= f(t) + s * (other - t) - 1e-12);
+        for (const double other : arguments(f))
+            CHECK(f(other) >= f(t) + s * (other - t) - 1e-12);
         double left, right;
         derivative(f, t, left, right);
         const double h = 1e-6;
         CHECK_NEAR((f(t + h) - f(t)) / h, right, 1e-5);
         CHECK_NEAR((f(t) - f(t - h)) / h, left, 1e-5);
     }
-    for (std::int64_t k = 0; k < f.n_knots; ++k) CHECK(f(f.knot[k]) == f.value[k]);
+    for (std::int64_t k = 0; k < f.n_knots; ++k)
+        CHECK(f(f.knot[k]) == f.value[k]);
 }
 
 void check_envelope(const Curve& f) {
@@ -159,13 +163,15 @@ void check_slack(const Curve& f) {
             nearest = std::min(nearest, std::fabs(t - f.knot[k]));
         CHECK(slack >= 0 && slack <= nearest);
         if (slack == 0 || std::isinf(slack)) continue;
-        for (const double move : {-0.999, -0.5, 0.5, 0.999}) CHECK(f.slope(t + move * slack) == slope);
+        for (const double move : {-0.999, -0.5, 0.5, 0.999})
+            CHECK(f.slope(t + move * slack) == slope);
     }
 }
 
 void check_sums_and_shuffles() {
     CompensatedSum sum;
-    for (int k = 0; k < 1000; ++k) sum.add(1e16), sum.add(1.0), sum.add(-1e16);
+    for (int k = 0; k < 1000; ++k)
+        sum.add(1e16), sum.add(1.0), sum.add(-1e16);
     CHECK(sum.value() == 1000.0);
     CompensatedSum infinite;
     infinite.add(kInfinity), infinite.add(1.0);
@@ -173,14 +179,18 @@ void check_sums_and_shuffles() {
 
     Random random(3), same(3);
     std::vector<int> items(100), seen(100, 0);
-    for (int k = 0; k < 100; ++k) items[k] = k;
+    for (int k = 0; k < 100; ++k)
+        items[k] = k;
     random.shuffle(items.data(), 100);
-    for (const int item : items) ++seen[item];
+    for (const int item : items)
+        ++seen[item];
     CHECK(*std::min_element(seen.begin(), seen.end()) == 1);
     CHECK(!std::is_sorted(items.begin(), items.end()));
     std::vector<int> counts(7, 0);
-    for (int k = 0; k < 7000; ++k) ++counts[same.below(7)];
-    for (const int count : counts) CHECK(count > 800 && count < 1200);
+    for (int k = 0; k < 7000; ++k)
+        ++counts[same.below(7)];
+    for (const int count : counts)
+        CHECK(count > 800 && count < 1200);
 }
 
 }  // namespace

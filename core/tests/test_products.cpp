@@ -1,15 +1,14 @@
 // Products in every layout against plain loops, and the same sums from any number of threads.
+#include "rectiline/gram.hpp"
 #include "rectiline/products.hpp"
+#include "rectiline/threads.hpp"
 
+#include "check.hpp"
+#include "samples.hpp"
 #include <atomic>
 #include <cstdint>
 #include <thread>
 #include <vector>
-
-#include "check.hpp"
-#include "rectiline/gram.hpp"
-#include "rectiline/threads.hpp"
-#include "samples.hpp"
 
 using namespace rectiline;
 using samples::Compressed;
@@ -27,7 +26,8 @@ std::vector<double> random_vector(std::int64_t size, std::uint64_t seed) {
 }
 
 void check_close(const std::vector<double>& found, const std::vector<double>& wanted) {
-    for (std::size_t k = 0; k < wanted.size(); ++k) CHECK_NEAR(found[k], wanted[k], 1e-11);
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+        CHECK_NEAR(found[k], wanted[k], 1e-11);
 }
 
 // What every layout has to give: `stored` is the matrix as the layout rounds it.
@@ -37,8 +37,10 @@ void check_layout(const DesignView& X, const Matrix& stored) {
     const std::vector<double> b = random_vector(d, 1), g = random_vector(n, 2);
     std::vector<double> z(n, 0), q(d, 0), squares(n, 0), columns(d, 0);
     std::vector<double> scale_columns(d), scale_rows(n);
-    for (std::int64_t j = 0; j < d; ++j) scale_columns[j] = b[j] * b[j];
-    for (std::int64_t i = 0; i < n; ++i) scale_rows[i] = g[i] * g[i];
+    for (std::int64_t j = 0; j < d; ++j)
+        scale_columns[j] = b[j] * b[j];
+    for (std::int64_t i = 0; i < n; ++i)
+        scale_rows[i] = g[i] * g[i];
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < d; ++j) {
             const double x = stored(i, j);
@@ -59,11 +61,14 @@ void check_layout(const DesignView& X, const Matrix& stored) {
 
 void check_gram(const DesignView& X, const Matrix& stored) {
     std::vector<std::int64_t> rows;
-    for (std::int64_t i = 0; i < stored.n; i += 2) rows.push_back(i);
-    const std::vector<double> weight = random_vector(static_cast<std::int64_t>(rows.size()), 3);
+    for (std::int64_t i = 0; i < stored.n; i += 2)
+        rows.push_back(i);
+    std::vector<double> weight = random_vector(static_cast<std::int64_t>(rows.size()), 3);
+    for (double& w : weight)
+        w *= w;
     for (const bool intercept : {false, true}) {
         const std::int64_t order = stored.d + intercept;
-        std::vector<double> H(order * order, 0.5), wanted(order * order, 0.5);
+        std::vector<double> H(order * order, 0.5), wanted(order * order, 0.0);
         for (std::size_t k = 0; k < rows.size(); ++k)
             for (std::int64_t a = 0; a < order; ++a)
                 for (std::int64_t c = 0; c < order; ++c) {
@@ -79,7 +84,8 @@ void check_gram(const DesignView& X, const Matrix& stored) {
 
 template <class T>
 Matrix rounded(Matrix X) {
-    for (double& x : X.entries) x = static_cast<double>(static_cast<T>(x));
+    for (double& x : X.entries)
+        x = static_cast<double>(static_cast<T>(x));
     return X;
 }
 
@@ -87,8 +93,8 @@ template <class T>
 void check_all_layouts(const Matrix& exact) {
     const Matrix X = rounded<T>(exact);
     const std::int64_t n = X.n, d = X.d;
-    const std::int64_t strides[][2] = {
-        {d, 1}, {1, n}, {d + 3, 1}, {1, n + 5}, {2 * d, 2}, {3, 3 * n}, {7 * d, 2}};
+    const std::int64_t strides[][2] = {{d, 1},     {1, n},     {d + 3, 1}, {1, n + 5},
+                                       {2 * d, 2}, {3, 3 * n}, {7 * d, 2}};
     for (const auto& stride : strides) {
         const Dense<T> stored(X, stride[0], stride[1]);
         check_layout(stored.view, X);
@@ -129,14 +135,15 @@ void check_pool() {
     for (const int threads : {1, 2, 7})
         for (const std::int64_t chunks : {0, 1, 3, 100}) {
             std::vector<std::atomic<int>> visits(static_cast<std::size_t>(chunks) + 1);
-            for (auto& count : visits) count = 0;
+            for (auto& count : visits)
+                count = 0;
             parallel_chunks(threads, chunks, [&](std::int64_t c) { ++visits[c]; });
-            for (std::int64_t c = 0; c < chunks; ++c) CHECK(visits[c] == 1);
+            for (std::int64_t c = 0; c < chunks; ++c)
+                CHECK(visits[c] == 1);
         }
     std::atomic<int> nested{0};
-    parallel_chunks(3, 10, [&](std::int64_t) {
-        parallel_chunks(3, 10, [&](std::int64_t) { ++nested; });
-    });
+    parallel_chunks(3, 10,
+                    [&](std::int64_t) { parallel_chunks(3, 10, [&](std::int64_t) { ++nested; }); });
     CHECK(nested == 100);
 
     std::atomic<int> total{0};
@@ -146,7 +153,8 @@ void check_pool() {
             for (int repeat = 0; repeat < 50; ++repeat)
                 parallel_chunks(3, 8, [&](std::int64_t) { ++total; });
         });
-    for (std::thread& caller : callers) caller.join();
+    for (std::thread& caller : callers)
+        caller.join();
     CHECK(total == 4 * 50 * 8);
 }
 
@@ -163,7 +171,8 @@ int main() {
     check_threads(Dense<double>(big, big.d, 1).view);
     check_threads(Dense<double>(big, 1, big.n).view);
     check_threads(Dense<float>(big, big.d, 1).view);
-    const Matrix bigger(40000, 60, 8, 0.95);  // sparse sums are cut into chunks only when they are long
+    const Matrix bigger(40000, 60, 8,
+                        0.95);  // sparse sums are cut into chunks only when they are long
     check_threads(Compressed<double, std::int32_t>(bigger, true).view);
     check_threads(Compressed<double, std::int64_t>(bigger, false).view);
     check_pool();

@@ -16,6 +16,7 @@
 //    after each sweep;
 //  - the Fenchel-Young gap is summed while sweeping, so that a certificate is only asked for when it is
 //    likely to pass;
+//  - when many sweeps seem to be left, projected conjugate gradients on the free duals (free_duals.hpp);
 //  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe screening (a
 //    proof, kept).
 #pragma once
@@ -25,35 +26,19 @@
 
 #include "rectiline/columns.hpp"
 #include "rectiline/design.hpp"
+#include "rectiline/free_duals.hpp"
 #include "rectiline/interrupt.hpp"
 #include "rectiline/random.hpp"
 #include "rectiline/rows.hpp"
 
 namespace rectiline {
 
-// Linear constraints A b + c >= 0, with equality where `equality` is set. A is dense or by rows.
-struct LinearConstraints {
-    DesignView A;
-    std::int64_t m;
-    const double* c;
-    const std::uint8_t* equality;
-};
-
 struct RehlineOptions {
     bool shuffle = true;        // blocks in random order; false: cyclic
+    bool accelerate = true;     // conjugate gradients on the free duals when sweeps are slow
     bool shrink = true;         // set rows aside that sit still far from every knot
     double intercept_step = 0;  // t0 of the method of multipliers; 0: no intercept
     std::uint64_t seed = 0;
-};
-
-struct RehlineProgress {
-    std::int64_t sweeps;   // done in this call
-    double gap;            // estimate: Fenchel-Young terms met during the last sweep
-    double objective;      // estimate of the primal value during the last full sweep
-    double violation;      // largest constraint violation met during the last sweep
-    std::int64_t n_active; // rows visited by the last sweep
-    bool reached;          // gap estimate over all rows is at most the target
-    bool interrupted;
 };
 
 class Rehline {
@@ -79,40 +64,40 @@ class Rehline {
     // Recomputes q and b from the dual point, which removes accumulated rounding.
     void refresh();
 
-    const std::vector<double>& coef() const { return coef_; }
+    const std::vector<double>& coef() const { return coefficients_.values(); }
     double intercept() const { return intercept_; }
     // Slopes in the predictions, g_i = direction_i * a_i.
     void sample_dual(double* g) const;
-    const std::vector<double>& constraint_dual() const { return constraint_dual_; }
+    const std::vector<double>& constraint_dual() const { return constraints_.values(); }
 
    private:
     struct Sweep;
     template <class Rows>
     bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
-    void sweep_constraints(Sweep& sums);
     void take_all_rows_back();
-    double penalty_value() const;
-    double complementarity();
+    std::int64_t accelerate(double gap, double target);
 
     DesignView X_;
     RowFunctions rows_;
-    ColumnFunctions columns_;
-    LinearConstraints constraints_;
+    ConstraintDuals constraints_;
+    Coefficients coefficients_;
     RehlineOptions options_;
     Random random_;
 
     std::vector<double> a_;             // slope of weight_i phi_i in its own argument, times weight
     std::vector<double> curvature_;     // r_i = sum_j x_ij^2 / rho_j (+ t0)
-    std::vector<double> q_, coef_;
-    std::vector<double> constraint_dual_, constraint_curvature_, constraint_value_;
+    std::vector<double> scratch_;       // one entry per row
     std::vector<std::int64_t> alive_;   // rows not fixed for good
     std::vector<std::int64_t> active_;  // rows the next sweep visits; the first n_active_ of them
     std::vector<std::int64_t> block_order_, block_kept_;
     std::int64_t n_active_ = 0;
     double intercept_ = 0, center_ = 0, balance_ = 0;  // balance_ = sum_i g_i
     double largest_move_ = 0;                          // of the last sweep, in units of the argument
-    double objective_ = 0;                             // at the last sweep over all rows
-    double last_gap_ = 0;                              // estimate of the last sweep, if over all rows
+    GapWatch watch_;
+    FreeDuals free_duals_;
+    double log_rate_ = 0;                              // smoothed log of the gap's factor per sweep
+    double rate_gap_ = 0;                              // estimate of the sweep before
+    std::int64_t sweeps_since_start_ = 0, sweeps_since_step_ = 0, step_iterations_ = 20;
     std::int64_t sweeps_since_refresh_ = 0;
 };
 

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._finish import finish
 from rectiline.exceptions import InfeasibleError
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, Status, solve
@@ -94,7 +95,7 @@ def solve_all(
             problem, warm_start=start, callback=callback, **options.keywords(deadline)
         )
         raise_if_infeasible(solution)
-        return solution
+        return finish(problem, solution)
 
     if len(makers) == 1 or options.n_jobs in (None, 1):
         return [one(index) for index in range(len(makers))]

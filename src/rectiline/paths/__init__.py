@@ -3,7 +3,7 @@
 from rectiline.paths._folds import FoldJob, fold_paths
 from rectiline.paths._grid import default_strengths
 from rectiline.paths._largest import largest_strength
-from rectiline.paths._null import best_intercept
+from rectiline.paths._null import best_intercept, middle_intercept
 from rectiline.paths._path import Path, path
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "default_strengths",
     "fold_paths",
     "largest_strength",
+    "middle_intercept",
     "path",
 ]

@@ -60,12 +60,13 @@ def _ridge_top(problem: Problem) -> float:
     null = null_model(problem)
     q = -problem.design.tdot(0.5 * (null.low + null.high))
     moved = problem.design.dot(q)
-    used = problem.weight > 0
-    reach = float(np.max(np.abs(moved[used] - np.mean(moved[used]))))
+    weight = problem.weight
+    used = weight > 0
+    reach = float(np.max(np.abs(moved - np.average(moved, weights=weight))[used]))
     scale = 1.0
     if problem.losses[0].of == "residual":
-        errors = np.abs(problem.offset[used] - null.intercept)
-        scale = float(np.median(errors)) or float(np.mean(errors)) or 1.0
+        errors = np.abs(problem.offset - null.intercept)
+        scale = float(np.average(errors, weights=weight)) or 1.0
     return reach / (_RIDGE_MOVE * scale)
 
 

@@ -16,7 +16,7 @@ from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
 
-__all__ = ["NullModel", "best_intercept", "null_model"]
+__all__ = ["NullModel", "best_intercept", "middle_intercept", "null_model"]
 
 _EPS = float(np.finfo(np.float64).eps)
 _ZERO_SLOPE = 1e-13  # sums of slopes below this share of their terms are zero up to rounding
@@ -136,6 +136,18 @@ def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:
     """
     p, t = loss.encode(y)
     shifts = _Shifts((loss,), None, t, p, weight)
+    return _middle(shifts.first_minimiser(), -shifts.mirrored().first_minimiser())
+
+
+def middle_intercept(problem: Problem, coef: Vector) -> float:
+    """Return the best intercept for these coefficients, the middle one of several.
+
+    Piecewise-linear losses can leave an interval of best intercepts; its middle does not depend on
+    the order of the samples or on the way a solver came.
+    """
+    p = problem.direction
+    t = p * problem.design.dot(coef) + problem.offset
+    shifts = _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
     return _middle(shifts.first_minimiser(), -shifts.mirrored().first_minimiser())
 
 

@@ -126,6 +126,20 @@ class Task:
             give = np.where(on_kink, 0.0, 1.0 / (w[live] * np.where(curved, curvature, 1.0)))
         return live[kept], give[kept]
 
+    def holding_rows(self, dual: DualPoint) -> Matrix:
+        """Return the constraint rows that hold the coefficients: active ones and equalities."""
+        rows, parts = self.rows, []
+        for matrix, multiplier, is_equality in (
+            (rows.A, dual.inequality, False),
+            (rows.E, dual.equality, True),
+        ):
+            if not multiplier.size:
+                continue
+            level = 1e-7 * max(float(np.abs(dual.sample).max(initial=0.0)), 1e-300)
+            held = matrix if is_equality else matrix[multiplier > level]
+            parts.append(np.asarray(held.toarray() if sp.issparse(held) else held))
+        return np.vstack(parts) if parts else np.zeros((0, self.design.n_features))
+
     # ---- the step -----------------------------------------------------------------------------
 
     def step(

@@ -62,7 +62,9 @@ def _separable(problem: Problem) -> list[Stage]:
     if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
         reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
         return [reduced, interior, newton, sweeps]
-    if d > n or Newton.refuses(problem) is not None:
+    if Newton.refuses(problem) is not None:
+        return [sweeps, generation, interior]
+    if d > n:
         return [_first_try(problem), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
     if not problem.columns.strongly_convex:

@@ -44,6 +44,8 @@ class Rehline:
     ----------
     shuffle : bool, default=True
         Visit blocks of rows in random order; False is cyclic, as Algorithm 1 of the paper is written.
+    accelerate : bool, default=True
+        Take conjugate gradient steps on the free duals when many sweeps seem to be left.
     shrink : bool, default=True
         Set rows aside that sit still far from every knot, until the gap looks closed.
     screen : bool, default=True
@@ -53,6 +55,7 @@ class Rehline:
     """
 
     shuffle: bool = True
+    accelerate: bool = True
     shrink: bool = True
     screen: bool = True
     patience: int | None = None
@@ -89,6 +92,7 @@ class Rehline:
             form.constraint_offset,
             form.is_equality,
             self.shuffle,
+            self.accelerate,
             self.shrink,
             step,
             seed,

@@ -28,6 +28,7 @@ Vector = NDArray[np.float64]
 __all__ = ["LinearState", "advance_linear", "continue_down"]
 
 _TOO_MANY = 2.0  # times the wanted units before the program is rebuilt without the others
+_PUT_OFF = 1.3
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
@@ -44,6 +45,7 @@ class LinearState:
     units_per_round: int
     drops_units: bool
     best_gap: float = np.inf
+    too_many: float = _TOO_MANY
     rounds: int = 0
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
@@ -104,24 +106,30 @@ def _products(state: LinearState, found: MasterPoint) -> tuple[Vector, Vector]:
 def _add(state: LinearState, z: Vector, q: Vector) -> bool:
     """Add the units and directions that a point asks for; False if there are none."""
     state.arguments = state.form.arguments(z)
-    _drop_units(state)
+    rebuilt = _drop_units(state)
     master = state.master
     units = wrong_units(master, state.arguments, state.units_per_round)
     master.add_units(units)
     added = state.pricing.extend(q / master.factor, state.directions_per_round)
     master.place_directions()
-    return bool(units.size or added)
+    return bool(units.size or added or rebuilt)
 
 
-def _drop_units(state: LinearState) -> None:
-    """Rebuild the program without the units far from their knots, once they are the most."""
+def _drop_units(state: LinearState) -> bool:
+    """Rebuild the program without the units far from their knots, once they are the most.
+
+    Every time the next rebuild is put off, so that units cannot come and go for ever.
+    """
     if not state.drops_units:
-        return
+        return False
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
-    if master.units.size > _TOO_MANY * wanted:
-        near = nearest_units(state.arguments, master.width, wanted)
-        state.master = master.rebuilt(state.arguments, near)
+    if master.units.size <= state.too_many * wanted:
+        return False
+    near = nearest_units(state.arguments, master.width, wanted)
+    state.master = master.rebuilt(state.arguments, near)
+    state.too_many *= _PUT_OFF
+    return True
 
 
 def _price(state: LinearState, target: float) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +51,33 @@ class Block:
 
     def aim(self, product: float | None) -> Vector:
         """Set the target of the next direction; return where it wants the duals, row by row."""
-        self.share = self._total(
+        return self._aimed(
             [
                 part.aim_at_boundary() if product is None else part.aim_at_centre(product)
                 for part in self.parts
             ]
         )
+
+    def aim_at_outliers(self, product: float, dual: float, primal: float) -> Vector:
+        """Move the target where a step would leave products far from their mean."""
+        return self._aimed(
+            [part.aim_at_outliers(product, dual, primal) for part in self.parts]
+        )
+
+    def _aimed(self, shares: list[Vector]) -> Vector:
+        self.share = self._total(shares)
         return self.dual() + self.sign * self.share
+
+    def direction(self) -> tuple[object, ...]:
+        """Return the direction and its target, for `restore`."""
+        parts = [part.direction() for part in self.parts]
+        return parts, self.share, self.change, self.heavy, self.miss
+
+    def restore(self, direction: tuple[Any, ...]) -> None:
+        """Go back to a direction."""
+        parts, self.share, self.change, self.heavy, self.miss = direction
+        for part, own in zip(self.parts, parts, strict=True):
+            part.restore(own)
 
     def turn(self, direction: Vector, target: Vector | None) -> None:
         """Set the direction of everything on the rows from that of the coefficients.

@@ -24,6 +24,11 @@ _STAY_INSIDE = 0.995  # share of the way to the nearest bound
 _REFINEMENTS = 3
 _VIOLATION = 1e-8  # in units where rows have norm one
 _ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
+_CORRECTORS = 1
+_LONG_ENOUGH = 0.9
+_HOPE_FACTOR = 1.0
+_HOPE = 0.3
+_GAIN = 0.1
 _LARGEST_PROXIMAL = 1e-2
 _ROUNDING_LEVEL = 1e-14  # as in certificates: smaller gaps, relative to the reference, are rounding
 
@@ -100,23 +105,23 @@ def _charge(state: Iterate, left: Vector) -> tuple[float, float]:
 
 def iterate(state: Iterate) -> bool:
     """Take one predictor-corrector step; return False if no step could be made."""
-    program, blocks = state.program, state.program.blocks
+    blocks = state.program.blocks
     weights = [block.weights() for block in blocks]
     factor = _factor(state, weights)
     if factor is None:
         return False
-    products, count = _products(state)
-    state.products = products
-    _direction(state, factor, None, refinements=0)
+    state.products, count = _products(state)
+    mean = state.products / max(count, 1)
+    _solve(state, factor, [block.aim(None) for block in blocks])
     dual, primal = _longest(state, 1.0)
     after = sum(block.products_after(dual, primal) for block in blocks) / max(count, 1)
-    mean = products / max(count, 1)
     centre = float(np.clip((after / mean) ** 3, 1e-8, 1.0)) * mean if mean > 0 else 0.0
-    change = _direction(state, factor, centre, refinements=_REFINEMENTS)
-    dual, primal = _longest(state, _STAY_INSIDE)
-    direction, pull_change = change
+    direction = _solve(state, factor, [block.aim(centre) for block in blocks])
+    direction = _centralise(state, factor, centre, direction)
+    direction, pull_change = _refine(state, factor, direction)
     if not (np.isfinite(direction).all() and np.isfinite(pull_change).all()):
         return False
+    dual, primal = _longest(state, _STAY_INSIDE)
     state.b = state.b + primal * direction
     state.pull = state.pull + dual * pull_change
     for block in blocks:
@@ -125,6 +130,35 @@ def iterate(state: Iterate) -> bool:
             block.place(state.b)
     state.step = min(dual, primal)
     return True
+
+
+def _solve(state: Iterate, factor: Factor, aims: list[Vector]) -> Vector:
+    """Set the direction on all rows for what they aim at; return that of the coefficients."""
+    program = state.program
+    x, targets = factor.solve(program.rho * state.b + program.linear, aims)
+    for block, target in zip(program.blocks, targets, strict=True):
+        block.turn(-x, None if target is None else -target)
+    return -x
+
+
+def _centralise(state: Iterate, factor: Factor, centre: float, direction: Vector) -> Vector:
+    """Try to lengthen a short step by taking care of outlying products first."""
+    blocks = state.program.blocks
+    steps = _longest(state, 1.0)
+    for _ in range(_CORRECTORS):
+        if min(steps) >= _LONG_ENOUGH:
+            break
+        kept = [block.direction() for block in blocks]
+        hoped = [min(1.0, _HOPE_FACTOR * step + _HOPE) for step in steps]
+        aims = [block.aim_at_outliers(centre, *hoped) for block in blocks]
+        trial = _solve(state, factor, aims)
+        longer = _longest(state, 1.0)
+        if sum(longer) < sum(steps) + 2 * _GAIN * _HOPE:
+            for block, own in zip(blocks, kept, strict=True):
+                block.restore(own)
+            break
+        direction, steps = trial, longer
+    return direction
 
 
 def _products(state: Iterate) -> tuple[float, int]:
@@ -149,29 +183,22 @@ def _factor(state: Iterate, weights: list[Vector]) -> Factor | None:
     return None
 
 
-def _direction(
-    state: Iterate, factor: Factor, centre: float | None, refinements: int
-) -> tuple[Vector, Vector]:
-    """Set the direction on all rows; return that of the coefficients and of the pull."""
+def _refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, Vector]:
+    """Correct the direction until what is left of the equations does not matter for the gap.
+
+    Returns the direction of the coefficients and that of the duals' pull.
+    """
     program, blocks = state.program, state.program.blocks
-    own = program.rho * state.b + program.linear
-    x, targets = factor.solve(own, [block.aim(centre) for block in blocks])
-    direction = -x
-    for block, target in zip(blocks, targets, strict=True):
-        block.turn(direction, None if target is None else -target)
-    if not refinements:
-        return direction, direction
-    rest = own + state.pull
-    last, enough = np.inf, _ENOUGH * state.products / state.size
+    rest = state.residual
+    enough = _ENOUGH * state.products / state.size
+    last, energy = np.inf, 0.0
     search: Vector | None = None
-    energy = 0.0
     pull_change = _pull_change(state)
-    for k in range(refinements + 1):
+    for k in range(_REFINEMENTS + 1):
         left = rest + program.rho * direction + pull_change
         size = float(np.max(np.abs(left)))
         gap, excess = _charge(state, left)
-        if DEBUG: print("   ",k,size,gap/state.size,excess,enough)
-        if k == refinements or gap / state.size + excess <= enough or size == 0.0:
+        if k == _REFINEMENTS or gap / state.size + excess <= enough or size == 0.0:
             break
         if state.by_rows:
             if size > 0.5 * last:
@@ -188,9 +215,11 @@ def _direction(
         previous, energy = energy, float(x @ left)
         search = -x if search is None else -x + energy / previous * search
         images = [block.rows.dot(search) for block in blocks]
-        pulled = sum(block.rows.tdot(block.weight * image) for block, image in zip(blocks, images, strict=True))
+        pulled = np.zeros(program.width)
+        for block, image in zip(blocks, images, strict=True):
+            pulled += block.rows.tdot(block.weight * image)
         bend = float(search @ (program.rho * search + pulled))
-        if not bend > 0.0 or not energy > 0.0:
+        if not (bend > 0.0 and energy > 0.0):
             break
         step = energy / bend
         direction = direction + step * search
@@ -205,9 +234,6 @@ def _pull_change(state: Iterate) -> Vector:
     for block in state.program.blocks:
         total += block.pull_change()
     return total
-
-
-DEBUG = False
 
 
 def _longest(state: Iterate, share: float) -> tuple[float, float]:

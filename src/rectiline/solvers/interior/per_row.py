@@ -28,6 +28,8 @@ Numbers = Vector | float
 
 __all__ = ["Part", "Totals"]
 
+_BAND = 0.1  # products between this and its inverse times the mean are left alone
+
 
 @dataclass(slots=True)
 class Totals:
@@ -106,7 +108,7 @@ class Part:
         if self.curved:
             pull -= self.soft * self.a
         self.pull = pull
-        stiffness = np.full_like(self.a, least) + self.soft
+        stiffness = least / (1.0 + np.abs(self.a)) + self.soft
         if self.low is not None:
             self.ratio_p = self.p / self.below
             stiffness += self.ratio_p
@@ -132,24 +134,48 @@ class Part:
             self.drive = self.drive - self.lift_q
         return self.drive * self.weight
 
-    def turn(self, change: Vector) -> Vector:
-        """Set the direction that belongs to a change of the arguments; return that of the duals."""
+    def aim_at_outliers(self, product: float, dual: float, primal: float) -> Vector:
+        """Change the target where a step would leave products far from their mean.
+
+        Returns what the new target contributes per row.
+        """
+        if self.low is not None:
+            after = (self.p + primal * self.dp) * (self.below + dual * self.da)
+            lift = _towards(after, product) / self.below
+            self.lift_p = self.lift_p + lift
+            self.drive = self.drive + lift
+        if self.high is not None:
+            after = (self.q + primal * self.dq) * (self.above - dual * self.da)
+            lift = _towards(after, product) / self.above
+            self.lift_q = self.lift_q + lift
+            self.drive = self.drive - lift
+        return self.drive * self.weight
+
+    def turn(self, change: Vector) -> None:
+        """Set the direction that belongs to a change of the arguments."""
         self.da = (change + self.drive) * self.weight
         self._follow()
-        return self.da
 
-    def correct(self, change: Vector) -> Vector:
-        """Add a further change of the arguments to the direction; return what it adds to the duals."""
-        more = change * self.weight
-        self.da += more
+    def correct(self, change: Vector) -> None:
+        """Add a further change of the arguments to the direction."""
+        self.da = self.da + change * self.weight
         self._follow()
-        return more
 
     def _follow(self) -> None:
         if self.low is not None:
             self.dp = self.lift_p - self.p - self.ratio_p * self.da
         if self.high is not None:
             self.dq = self.lift_q - self.q + self.ratio_q * self.da
+
+    def direction(self) -> tuple[object, ...]:
+        """Return the direction and its target, for `restore`."""
+        dp = self.dp if self.low is not None else None
+        dq = self.dq if self.high is not None else None
+        return self.da, dp, dq, self.lift_p, self.lift_q, self.drive
+
+    def restore(self, direction: tuple[object, ...]) -> None:
+        """Go back to a direction."""
+        self.da, self.dp, self.dq, self.lift_p, self.lift_q, self.drive = direction
 
     def longest(self) -> tuple[float, float]:
         """Return the steps at which a dual variable, and a multiplier, first reaches a bound."""
@@ -219,6 +245,12 @@ class Part:
         else:
             totals.gap += float(np.abs(self.a) @ down)
             totals.violation = max(totals.violation, float(np.max(down, initial=0.0)))
+
+
+def _towards(products: Vector, mean: float) -> Vector:
+    """Return the change that takes outlying products back into a band around the mean."""
+    change = np.clip(products, _BAND * mean, mean / _BAND) - products
+    return np.maximum(change, -mean / _BAND)
 
 
 def _reach(value: Vector, change: Vector) -> float:

@@ -77,12 +77,12 @@ class Interior:
 
     Parameters
     ----------
-    proximal : float, default=1e-10
+    proximal : float, default=1e-12
         Share of a proximal term in the linear systems; raised when a factorisation fails. It
         regularises the steps, not the answer.
     """
 
-    proximal: float = 1e-10
+    proximal: float = 1e-12
 
     name: ClassVar[str] = "interior"
     form: ClassVar[type[Form]] = EpigraphForm

@@ -102,26 +102,29 @@ def _task_curvature(
 ) -> Matrix:
     rows, inverse = task.resisting_rows(dual)
     d = task.design.n_features
-    if not rows.size:
-        return np.zeros((d, d))
     X = task.design.X[rows]
     X = np.asarray(X.toarray() if task.design.is_sparse else X, dtype=np.float64)
-    intercept = task.base.fit_intercept
-    if rows.size <= d:
+    ones = np.full(rows.size, float(task.base.fit_intercept))
+    if task.is_constrained:  # an active constraint is a row that does not give way at all
+        held = task.holding_rows(dual)
+        X = np.vstack([X, held])
+        ones, inverse = (np.append(v, np.zeros(held.shape[0])) for v in (ones, inverse))
+    n = X.shape[0]
+    if not n:
+        return np.zeros((d, d))
+    if n <= d:
         kernel = X @ space.times(X.T, eta) / strength
-        floor = 1e-9 * max(float(np.trace(kernel)) / rows.size, 1e-300)
-        kernel[np.diag_indices(rows.size)] += np.maximum(inverse, floor)
+        floor = 1e-9 * max(float(np.trace(kernel)) / n, 1e-300)
+        kernel[np.diag_indices(n)] += np.maximum(inverse, floor)
         factor = linalg.cho_factor(kernel, lower=True)
         solved = linalg.cho_solve(factor, X)
-        if intercept:
-            ones = linalg.cho_solve(factor, np.ones(rows.size))
-            solved = solved - np.outer(ones, ones @ X) / max(float(ones.sum()), 1e-300)
+        image = linalg.cho_solve(factor, ones)
+        solved -= np.outer(image, image @ X) / max(float(image @ ones), 1e-300)
         return np.asarray(X.T @ solved)
     stiff = np.trace(metric) / max(float(np.sum(X * X)), 1e-300) * 1e8
     weight = 1.0 / np.maximum(inverse, 1.0 / stiff)
-    if intercept:
-        X = X - (weight @ X) / weight.sum()
+    pull = weight * ones
+    X = X - np.outer(ones, (pull @ X) / max(float(pull.sum()), 1e-300))
     gram = (X * weight[:, None]).T @ X
     inner = linalg.cho_solve(linalg.cho_factor(gram + metric, lower=True), metric)
     return np.asarray(metric - metric @ inner)
-

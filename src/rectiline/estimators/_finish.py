@@ -1,0 +1,79 @@
+"""The last step of a fit: small problems get their exact answer, and always the same one.
+
+Solvers stop at the tolerance asked for. On small problems an exact answer costs next to nothing more,
+and it makes fits reproducible: a sample of weight two and the same sample twice give equal models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rectiline.paths import middle_intercept
+from rectiline.problems import Problem
+from rectiline.solvers import Solution, Status, solve
+from rectiline.solvers._polish import polish
+
+__all__ = ["finish"]
+
+_MOST_SAMPLES = 100_000  # for the search of the intercept, which sorts
+_MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
+_MOST_STEPS = 100
+_EXACT = 1e-12
+_INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
+
+
+def finish(problem: Problem, solution: Solution) -> Solution:
+    """Return the solution polished, with the middle one of several best intercepts."""
+    if solution.status != Status.SOLVED:
+        return solution
+    solution = _exact(problem, solution)
+    if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
+        return solution
+    if _is_pinned(problem, solution):
+        return solution
+    intercept = middle_intercept(problem, solution.coef)
+    certificate, dual = problem.certify_repaired(solution.coef, intercept, solution.dual)
+    if certificate.relative_gap > max(solution.certificate.relative_gap, 1e-14):
+        return solution
+    return replace(solution, intercept=intercept, certificate=certificate, dual=dual)
+
+
+def _exact(problem: Problem, solution: Solution) -> Solution:
+    """Polish; where that fails because pieces are still undecided, solve further and try again."""
+    polished = polish(problem, solution)
+    if polished.certificate.relative_gap <= _EXACT or problem.design.n_stored > _MOST_STORED:
+        return polished
+    if not problem.is_separable:
+        return polished
+    # A callback that stops gives no warning, as a limit would: the answer is good already.
+    further = solve(
+        problem,
+        tol=_EXACT,
+        warm_start=polished,
+        callback=lambda progress: progress.n_iter >= _MOST_STEPS,
+        time_limit=None,
+    )
+    further = polish(problem, further)
+    if further.certificate.relative_gap >= polished.certificate.relative_gap:
+        return polished
+    return replace(
+        polished,
+        coef=further.coef,
+        intercept=further.intercept,
+        dual=further.dual,
+        certificate=further.certificate,
+    )
+
+
+def _is_pinned(problem: Problem, solution: Solution) -> bool:
+    """Whether some sample strictly inside its box leaves one best intercept only."""
+    low, high = problem.dual_boxes
+    sample = solution.dual.sample
+    with np.errstate(invalid="ignore"):
+        width = high - low
+        room = np.minimum(sample - low, high - sample)
+        # A box without an end belongs to a loss with curvature.
+        inside = (room > _INSIDE * width) | ~np.isfinite(width)
+    return bool((inside & (problem.weight > 0)).any())
