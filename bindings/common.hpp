@@ -86,4 +86,6 @@ class PythonInterrupt {
 void bind_design(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_rehline(nb::module_& m);
+void bind_rehline_units(nb::module_& m);
 void bind_newton(nb::module_& m);
+void bind_sorted_l1(nb::module_& m);

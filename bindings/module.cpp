@@ -8,5 +8,7 @@ NB_MODULE(_core, m) {
     bind_design(m);
     bind_rows(m);
     bind_rehline(m);
+    bind_rehline_units(m);
     bind_newton(m);
+    bind_sorted_l1(m);
 }

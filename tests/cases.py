@@ -53,6 +53,9 @@ class SolverCase:
 
 SOLVERS = [
     SolverCase("rehline", hard=False, flat=False),
+    SolverCase("newton", hard=True, flat=True),
+    SolverCase("interior", hard=True, flat=True),
+    SolverCase("auto", hard=True, flat=True),
 ]
 
 # ---- losses, in their own argument t ----------------------------------------------------------

@@ -1,10 +1,10 @@
 #include "rectiline/dual_ascent.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "rectiline/products.hpp"
 #include "rectiline/row_access.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace rectiline {
 namespace {

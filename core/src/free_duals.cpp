@@ -144,9 +144,13 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
                              const ColumnFunctions& columns, const std::int64_t* active,
                              std::int64_t n_active, double intercept, double t0,
                              std::int64_t max_iterations, double* a, double* q, double* coef) {
+    FreeDualStep out{0, 0, 0, false, 0.0};
+    Piece piece;
+    for (std::int64_t e = 0; e < n_active; ++e)
+        out.n_free += piece_of(rows.curve(active[e]), a[active[e]], rows.weight[active[e]], piece);
+    // With more free duals than columns the quadratic is singular and every step runs into its ends.
+    if (out.n_free == 0 || out.n_free > columns.d) return out;
     collect(X, rows, columns, active, n_active, intercept, a, coef);
-    FreeDualStep out{static_cast<std::int64_t>(free_.size()), 0, 0, false, 0.0};
-    if (free_.empty()) return out;
     out.iterations = conjugate_gradients(rows, t0, max_iterations);
     const std::size_t m = free_.size();
     double descent = 0, longest = kInfinity;

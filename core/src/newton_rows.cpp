@@ -73,7 +73,8 @@ bool with_ramp_count(std::size_t count, Kernel&& kernel) {
     }
 }
 
-double sum_chunks(std::int64_t n, int n_threads, const std::function<double(std::int64_t, std::int64_t)>& part) {
+template <class Part>
+double sum_chunks(std::int64_t n, int n_threads, const Part& part) {
     const std::int64_t count = chunk_count(n);
     std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
     parallel_chunks(n >= 4 * kChunk ? n_threads : 1, count, [&](std::int64_t c) {

@@ -1,11 +1,11 @@
 #include "rectiline/rehline.hpp"
 
+#include "rectiline/products.hpp"
+#include "rectiline/row_access.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "rectiline/products.hpp"
-#include "rectiline/row_access.hpp"
 
 namespace rectiline {
 namespace {
@@ -41,7 +41,8 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* 
         const Curve& f = s.rows.curve(i);
         const double weight = s.rows.weight[i], direction = s.rows.direction[i];
         const double r = s.curvature[i], a = s.a[i];
-        const double t = direction * (access.dot(slot, i, s.move.coef) + s.intercept) + s.rows.offset[i];
+        const double t =
+            direction * (access.dot(slot, i, s.move.coef) + s.intercept) + s.rows.offset[i];
 
         // the gap's share of this row, at the point the sweep meets it
         const double slope = std::clamp(a / weight, f.lowest_slope(), f.highest_slope());
@@ -86,7 +87,8 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
       block_order_(static_cast<std::size_t>((rows.n + kRowBlock - 1) / kRowBlock)),
       block_kept_(block_order_.size()) {
     std::vector<double> inverse(static_cast<std::size_t>(columns.d));
-    for (std::int64_t j = 0; j < columns.d; ++j) inverse[j] = 1.0 / columns.rho[j];
+    for (std::int64_t j = 0; j < columns.d; ++j)
+        inverse[j] = 1.0 / columns.rho[j];
     row_squares(X_, inverse.data(), curvature_.data(), 1);
     alive_.reserve(static_cast<std::size_t>(rows.n));
     for (std::int64_t i = 0; i < rows.n; ++i) {
@@ -112,9 +114,9 @@ void Rehline::restart(const double* sample_dual, const double* constraint_dual, 
     if (sample_dual)
         for (const std::int64_t i : alive_) {
             const Curve& f = rows_.curve(i);
-            a_[i] = std::clamp(rows_.direction[i] * sample_dual[i],
-                               rows_.weight[i] * f.lowest_slope(),
-                               rows_.weight[i] * f.highest_slope());
+            a_[i] =
+                std::clamp(rows_.direction[i] * sample_dual[i], rows_.weight[i] * f.lowest_slope(),
+                           rows_.weight[i] * f.highest_slope());
         }
     if (constraint_dual) constraints_.restart(constraint_dual);
     center_ = intercept;
@@ -125,13 +127,15 @@ void Rehline::refresh() {
     sample_dual(scratch_.data());
     coefficients_.follow(X_, scratch_.data(), constraints_);
     balance_ = 0;
-    for (const double value : scratch_) balance_ += value;
+    for (const double value : scratch_)
+        balance_ += value;
     intercept_ = options_.intercept_step > 0 ? center_ - options_.intercept_step * balance_ : 0.0;
     sweeps_since_refresh_ = 0;
 }
 
 void Rehline::sample_dual(double* g) const {
-    for (std::int64_t i = 0; i < rows_.n; ++i) g[i] = rows_.direction[i] * a_[i];
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        g[i] = rows_.direction[i] * a_[i];
 }
 
 // One sweep over the active rows. False when interrupted (the point is consistent all the same).
@@ -168,36 +172,42 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     return finished;
 }
 
-// Takes up to three steps on the free duals if the sweeps alone seem far from done. Returns their cost
-// in sweeps over the active rows.
+// Takes up to three steps on the free duals if the sweeps alone seem far from done. Returns their
+// cost in sweeps over the active rows.
 std::int64_t Rehline::accelerate(double gap, double target) {
-    constexpr double kWorthwhile = 15;         // sweeps left from which a step pays
+    constexpr double kWorthwhile = 15;  // sweeps left from which a step pays
     constexpr std::int64_t kWarmUp = 4, kBetween = 4;
     const double factor = rate_gap_ > 0 ? gap / rate_gap_ : 1.0;
     rate_gap_ = gap;
     log_rate_ = 0.5 * log_rate_ + 0.5 * std::log(std::clamp(factor, 1e-3, 0.999));
     ++sweeps_since_start_, ++sweeps_since_step_;
     const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
-    if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile) return 0;
+    if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
+        return 0;
     sweeps_since_step_ = 0;
-    if (columns_.plain)
-        for (std::int64_t j = 0; j < columns_.d; ++j) q_[j] = columns_.rho[j] * coef_[j];
+    const DualMove at = coefficients_.mover();
+    if (at.columns.plain)
+        for (std::int64_t j = 0; j < at.columns.d; ++j)
+            at.q[j] = at.columns.rho[j] * at.coef[j];
     double rows_touched = 0;
     for (int repeat = 0; repeat < 3; ++repeat) {
-        const FreeDualStep step = free_duals_.step(
-            X_, rows_, columns_, active_.data(), n_active_, intercept_, options_.intercept_step,
-            step_iterations_, a_.data(), q_.data(), coef_.data());
-        rows_touched += static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
+        const FreeDualStep step =
+            free_duals_.step(X_, rows_, at.columns, active_.data(), n_active_, intercept_,
+                             options_.intercept_step, step_iterations_, a_.data(), at.q, at.coef);
+        rows_touched +=
+            static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
         balance_ += step.balance_change;
         if (options_.intercept_step > 0) intercept_ = center_ - options_.intercept_step * balance_;
-        // More iterations when nothing ran into an end, fewer when most of the work was thrown away.
+        // More iterations when nothing ran into an end, fewer when most of the work was thrown
+        // away.
         if (step.n_clipped == 0 && step.iterations >= step_iterations_)
             step_iterations_ = std::min<std::int64_t>(2 * step_iterations_, 400);
         if (step.n_clipped > step.n_free / 5)
             step_iterations_ = std::max<std::int64_t>(10, step_iterations_ / 2);
         if (!step.improved || step.n_clipped == 0) break;
     }
-    return static_cast<std::int64_t>(rows_touched / std::max<double>(1.0, static_cast<double>(n_active_)));
+    return static_cast<std::int64_t>(rows_touched /
+                                     std::max<double>(1.0, static_cast<double>(alive_.size())));
 }
 
 RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
@@ -208,16 +218,9 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
         while (progress.sweeps < max_sweeps) {
             if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
             const bool all_rows = n_active_ == static_cast<std::int64_t>(alive_.size());
-            Sweep sums{rows_,
-                       curvature_.data(),
-                       a_.data(),
-                       coefficients_.mover(),
-                       intercept_,
-                       balance_,
-                       center_,
-                       options_.intercept_step,
-                       options_.shrink,
-                       largest_move_};
+            Sweep sums{rows_,           curvature_.data(), a_.data(), coefficients_.mover(),
+                       intercept_,      balance_,          center_,   options_.intercept_step,
+                       options_.shrink, largest_move_};
             progress.n_active = n_active_;
             const bool finished = sweep(access, sums, interrupt);
             center_ = intercept_;  // the multiplier step of the intercept
@@ -230,7 +233,8 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                            constraints_.complementarity(coef().data()) +
                            options_.intercept_step * balance_ * balance_;
             progress.violation = sums.constraints.violation;
-            if (all_rows) progress.objective = watch_.objective = sums.loss + coefficients_.penalty();
+            if (all_rows)
+                progress.objective = watch_.objective = sums.loss + coefficients_.penalty();
             if (!finished) {
                 progress.interrupted = true;
                 break;
@@ -244,7 +248,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             } else if (n_active_ == 0) {
                 take_all_rows_back();
             } else if (options_.accelerate) {
-                const double target = std::max(absolute, relative * std::fabs(objective_));
+                const double target = std::max(absolute, relative * std::fabs(watch_.objective));
                 progress.sweeps += accelerate(progress.gap, target);
             }
         }
@@ -257,17 +261,25 @@ std::int64_t Rehline::screen(double gap) {
     if (options_.intercept_step > 0 || !(gap >= 0)) return static_cast<std::int64_t>(alive_.size());
     refresh();
     // h is 1-strongly convex in the metric rho: |b - b*|_rho^2 <= 2 gap at b = grad h*(q), hence
-    // |x_i'(b - b*)| <= sqrt(2 gap r_i). The hair covers rounding in r_i and t.
+    // |x_i'(b - b*)| <= sqrt(2 gap r_i). The hairs cover rounding in r_i and in t.
     const double radius = std::sqrt(2 * gap) * (1 + 1e-9);
+    const DualMove at = coefficients_.mover();
+    double length = 0;
+    for (std::int64_t j = 0; j < at.columns.d; ++j)
+        length += at.columns.rho[j] * at.coef[j] * at.coef[j];
+    length = std::sqrt(length);
     std::size_t write = 0;
     bool moved = false;
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (const std::int64_t i : alive_) {
             access.load(&i, 1);
-            const double t = rows_.argument(i, access.dot(0, i, coef().data()));
+            const double t = rows_.argument(i, access.dot(0, i, at.coef));
             double slope;
-            if (slack_to_knot(rows_.curve(i), t, slope) > radius * std::sqrt(curvature_[i])) {
+            const double reach = std::sqrt(curvature_[i]);
+            const double rounding =
+                1e-12 * (std::fabs(t) + std::fabs(rows_.offset[i]) + reach * length);
+            if (slack_to_knot(rows_.curve(i), t, slope) > radius * reach + rounding) {
                 const double fixed = rows_.weight[i] * slope;
                 moved = moved || fixed != a_[i];
                 a_[i] = fixed;

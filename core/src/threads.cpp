@@ -15,7 +15,7 @@ namespace rectiline {
 namespace {
 
 struct Job {
-    const std::function<void(std::int64_t)>* work;
+    const ChunkWork* work;
     std::int64_t n_chunks;
     std::atomic<std::int64_t> next{0};
     int helpers_wanted;
@@ -38,7 +38,7 @@ class Pool {
         return *pool;
     }
 
-    void run(int n_threads, std::int64_t n_chunks, const std::function<void(std::int64_t)>& work) {
+    void run(int n_threads, std::int64_t n_chunks, const ChunkWork& work) {
         std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
         if (!turn.owns_lock()) {  // another Python thread is using the pool: do it alone
             for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) work(chunk);
@@ -104,8 +104,7 @@ int default_thread_count() {
     return usable_cores();
 }
 
-void parallel_chunks(int n_threads, std::int64_t n_chunks,
-                     const std::function<void(std::int64_t)>& work) {
+void parallel_chunks(int n_threads, std::int64_t n_chunks, ChunkWork work) {
     if (n_threads <= 0) n_threads = default_thread_count();
     if (n_threads > n_chunks) n_threads = static_cast<int>(n_chunks);
     if (n_threads <= 1 || inside_job) {

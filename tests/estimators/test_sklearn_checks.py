@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rectiline.estimators import (
@@ -23,12 +24,14 @@ ESTIMATORS = [
     PLQRegressor(loss="absolute"),
     QuantileRegressor(),
     QuantileRegressor(quantile=0.7, alpha=0.01),
-    PLQClassifierCV(Cs=5, cv=3),
-    PLQRegressorCV(Cs=5, cv=3),
-    QuantileRegressorCV(alphas=5, cv=3),
+    PLQClassifierCV(Cs=4, cv=3),
+    PLQRegressorCV(Cs=4, cv=3),
+    QuantileRegressorCV(alphas=4, cv=3),
 ]
 
 
+# One check has a class with fewer samples than folds, of which scikit-learn's splitter warns.
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -1,14 +1,15 @@
-// What the two loops of dual coordinate ascent (rehline.hpp, rehline_units.hpp) share: b = grad h*(q)
-// kept up to date while one coordinate moves, the constraints' coordinates, and what a sweep reports.
+// What the two loops of dual coordinate ascent (rehline.hpp, rehline_units.hpp) share: b = grad
+// h*(q) kept up to date while one coordinate moves, the constraints' coordinates, and what a sweep
+// reports.
 #pragma once
-
-#include <cstdint>
-#include <limits>
-#include <vector>
 
 #include "rectiline/columns.hpp"
 #include "rectiline/design.hpp"
 #include "rectiline/random.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace rectiline {
 
@@ -52,14 +53,14 @@ struct DualMove {
 
 // What the constraints' steps met during a sweep.
 struct ConstraintSums {
-    double gap = 0;        // what they had yet to settle
-    double violation = 0;  // largest
+    double gap = 0;                                              // what they had yet to settle
+    double violation = 0;                                        // largest
     double steepest = -std::numeric_limits<double>::infinity();  // largest projected gradient
 };
 
 // xi, one dual coordinate per constraint: at least 0, or free for an equality.
 class ConstraintDuals {
-   public:
+  public:
     ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns);
     ConstraintDuals(const ConstraintDuals&) = delete;  // the view may look at copied_
 
@@ -80,7 +81,7 @@ class ConstraintDuals {
     // q = A'xi
     void push(double* q) const;
 
-   private:
+  private:
     LinearConstraints constraints_;
     std::vector<double> copied_;  // A, where its rows were not contiguous
     std::vector<double> dual_, curvature_, slack_;
@@ -90,7 +91,7 @@ class ConstraintDuals {
 
 // q and b, which follow from the dual point.
 class Coefficients {
-   public:
+  public:
     explicit Coefficients(ColumnFunctions columns);
 
     const std::vector<double>& values() const { return coef_; }
@@ -99,7 +100,7 @@ class Coefficients {
     void follow(const DesignView& X, const double* g, const ConstraintDuals& constraints);
     double penalty() const;  // sum_j h_j(b_j)
 
-   private:
+  private:
     ColumnFunctions columns_;
     std::vector<double> q_, coef_, part_;
 };

@@ -1,4 +1,4 @@
-// Weighted Gram matrices of selected rows: H += sum_k weight_k x_{row_k} x_{row_k}', with the row
+// Weighted Gram matrices of selected rows: H = sum_k weight_k x_{row_k} x_{row_k}', with the row
 // extended by a one when there is an intercept. H is (d + intercept)^2, symmetric, both halves filled.
 #pragma once
 

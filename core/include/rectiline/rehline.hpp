@@ -1,48 +1,53 @@
 // Dual coordinate ascent for the rectified program: the ReHLine algorithm.
 //
 //   primal   min_b   sum_i f_i(x_i'b + b0) + sum_j h_j(b_j)   subject to  a_k'b + c_k >= 0 (or = 0)
-//   dual     max     -sum_i f_i*(g_i) - xi'c - sum_j h_j*(q_j),   q = A'xi - X'g,  xi_k >= 0 (or free)
+//   dual     max     -sum_i f_i*(g_i) - xi'c - sum_j h_j*(q_j),   q = A'xi - X'g,  xi_k >= 0 (or
+//   free)
 //
 // with h_j strongly convex (rho_j > 0). The method keeps b = grad h*(q) while one dual coordinate
-// moves. Source: Dai and Qiu, "ReHLine: regularized composite ReLU-ReHU loss minimization with linear
-// computation and linear convergence", NeurIPS 2023, Algorithms 1-3 (the paper's own variant, one
-// ReLU or ReHU unit at a time, is in rehline_units.hpp). Departures here:
-//  - one exact step per *sample*: all units of a row move together, by the slope of the Moreau envelope
+// moves. Source: Dai and Qiu, "ReHLine: regularized composite ReLU-ReHU loss minimization with
+// linear computation and linear convergence", NeurIPS 2023, Algorithms 1-3 (the paper's own
+// variant, one ReLU or ReHU unit at a time, is in rehline_units.hpp). Departures here:
+//  - one exact step per *sample*: all units of a row move together, by the slope of the Moreau
+//  envelope
 //    of f_i (one dot product and one update instead of one pair per unit);
-//  - l1 and bounds enter through b = grad h*(q), not through extra rows; where that map is not linear the
+//  - l1 and bounds enter through b = grad h*(q), not through extra rows; where that map is not
+//  linear the
 //    step uses its Lipschitz constant 1/rho_j, so the dual still never falls;
 //  - blocks of rows in random order, shuffled inside; constraints are swept between blocks;
-//  - an unpenalised intercept by the method of multipliers: b0 = center - t0 sum(g), center moved to b0
+//  - an unpenalised intercept by the method of multipliers: b0 = center - t0 sum(g), center moved
+//  to b0
 //    after each sweep;
-//  - the Fenchel-Young gap is summed while sweeping, so that a certificate is only asked for when it is
+//  - the Fenchel-Young gap is summed while sweeping, so that a certificate is only asked for when
+//  it is
 //    likely to pass;
-//  - when many sweeps seem to be left, projected conjugate gradients on the free duals (free_duals.hpp);
-//  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe screening (a
+//  - when many sweeps seem to be left, projected conjugate gradients on the free duals
+//  (free_duals.hpp);
+//  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe
+//  screening (a
 //    proof, kept).
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "rectiline/columns.hpp"
-#include "rectiline/design.hpp"
+#include "rectiline/dual_ascent.hpp"
 #include "rectiline/free_duals.hpp"
 #include "rectiline/interrupt.hpp"
-#include "rectiline/random.hpp"
 #include "rectiline/rows.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace rectiline {
 
 struct RehlineOptions {
     bool shuffle = true;        // blocks in random order; false: cyclic
-    bool accelerate = true;     // conjugate gradients on the free duals when sweeps are slow
+    bool accelerate = false;    // conjugate gradients on the free duals when sweeps are slow
     bool shrink = true;         // set rows aside that sit still far from every knot
     double intercept_step = 0;  // t0 of the method of multipliers; 0: no intercept
     std::uint64_t seed = 0;
 };
 
 class Rehline {
-   public:
+  public:
     // The views must outlive the object.
     Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns, LinearConstraints constraints,
             RehlineOptions options);
@@ -57,8 +62,8 @@ class Rehline {
                         Interrupt& interrupt);
 
     // Gap-safe screening: `gap` bounds primal optimum minus the dual value of the current point.
-    // Every row whose argument cannot reach a knot is fixed at its slope for good. Needs no intercept.
-    // Returns the number of rows that are left.
+    // Every row whose argument cannot reach a knot is fixed at its slope for good. Needs no
+    // intercept. Returns the number of rows that are left.
     std::int64_t screen(double gap);
 
     // Recomputes q and b from the dual point, which removes accumulated rounding.
@@ -70,7 +75,7 @@ class Rehline {
     void sample_dual(double* g) const;
     const std::vector<double>& constraint_dual() const { return constraints_.values(); }
 
-   private:
+  private:
     struct Sweep;
     template <class Rows>
     bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
@@ -92,11 +97,11 @@ class Rehline {
     std::vector<std::int64_t> block_order_, block_kept_;
     std::int64_t n_active_ = 0;
     double intercept_ = 0, center_ = 0, balance_ = 0;  // balance_ = sum_i g_i
-    double largest_move_ = 0;                          // of the last sweep, in units of the argument
+    double largest_move_ = 0;  // of the last sweep, in units of the argument
     GapWatch watch_;
     FreeDuals free_duals_;
-    double log_rate_ = 0;                              // smoothed log of the gap's factor per sweep
-    double rate_gap_ = 0;                              // estimate of the sweep before
+    double log_rate_ = 0;  // smoothed log of the gap's factor per sweep
+    double rate_gap_ = 0;  // estimate of the sweep before
     std::int64_t sweeps_since_start_ = 0, sweeps_since_step_ = 0, step_iterations_ = 20;
     std::int64_t sweeps_since_refresh_ = 0;
 };

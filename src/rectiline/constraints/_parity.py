@@ -9,7 +9,7 @@ With a the difference of the two groups' mean rows these are a'b + tolerance >= 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -173,9 +173,7 @@ def _codes(owner: str, sensitive: ArrayLike) -> Codes:
     return codes
 
 
-def _bound(
-    owner: str, codes: Codes | None, n_features: int, design: DesignLike | None
-) -> Codes:
+def _bound(owner: str, codes: Codes | None, n_features: int, design: DesignLike | None) -> Codes:
     if codes is None:
         raise ValueError(
             f"{owner} has no groups yet: make {owner}(sensitive, tolerance), or call "
@@ -204,7 +202,7 @@ def _rows(codes: Codes, tolerance: float, d: int, design: DesignLike) -> Constra
             for g in present
         ]
         if tolerance == 0.0:  # equal neighbours make all of them equal
-            exact += [a - b for a, b in zip(means[:-1], means[1:], strict=True)]
+            exact += [a - b for a, b in pairwise(means)]
         else:
             for a, b in combinations(means, 2):
                 within += [a - b, b - a]

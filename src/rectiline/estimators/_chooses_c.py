@@ -41,9 +41,7 @@ class ChoosesC(RoutesToSplitter):
         """Return the strengths to try for each mix, from large to small."""
         return [self._grid(make, ratio, n_tasks) for ratio in self._ratios()]
 
-    def _grid(
-        self, make: MakeProblem, ratio: float | None, n_tasks: int
-    ) -> NDArray[np.float64]:
+    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> NDArray[np.float64]:
         penalty = self._penalty(l1_ratio=ratio)
         if penalty is None or penalty.is_zero:
             raise ValueError(f"penalty={self.penalty!r}: there is no strength to choose.")
@@ -65,7 +63,7 @@ class ChoosesC(RoutesToSplitter):
         table = dict(chosen.results)
         self.cv_results_ = {"param_C": penalty.strength / table.pop("strength"), **table}
         makers = [
-            lambda t=t: search.make(t, chosen.l1_ratio, None, self.C_)  # type: ignore[misc]
+            lambda t=t: search.make(t, chosen.l1_ratio, None, self.C_)
             for t in range(search.n_tasks)
         ]
         warm = [scaled(one, self.C_) for one in chosen.solutions]

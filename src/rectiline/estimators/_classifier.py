@@ -184,8 +184,8 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
             for task in tasks
         ]
         solutions = self._solve(makers, X, y)
-        samples = None if tasks[0].samples is None else [task.samples for task in tasks]
-        store_solutions(self, solutions, rows=True, samples=samples, n_samples=X.shape[0])
+        samples = [task.samples for task in tasks if task.samples is not None]
+        store_solutions(self, solutions, rows=True, samples=samples or None, n_samples=X.shape[0])
         self.classes_ = classes
         self._set_fairness(X, groups, tasks)
         return self
@@ -213,11 +213,9 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
             fit_intercept=self.fit_intercept,
         )
 
-    def _set_fairness(
-        self, X: Any, groups: FairnessData | None, tasks: list[TwoClassTask]
-    ) -> None:
+    def _set_fairness(self, X: Any, groups: FairnessData | None, tasks: list[TwoClassTask]) -> None:
         if groups is None or tasks[0].samples is not None:
-            vars(self).pop("fairness_", None)
+            self.__dict__.pop("fairness_", None)
             return
         targets = np.column_stack([task.targets > 0 for task in tasks])
         decisions = linear_scores(self, X)
@@ -259,5 +257,3 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
         if scores.ndim == 1:
             return np.asarray(self.classes_[(scores > 0).astype(int)])
         return np.asarray(self.classes_[scores.argmax(axis=1)])
-
-

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 
-from rectiline.estimators._chooses_c import ChoosesC
 from rectiline.estimators._check import check_data, check_design, check_weight
+from rectiline.estimators._chooses_c import ChoosesC
 from rectiline.estimators._classes import (
     TwoClassTask,
     class_weights,
@@ -33,7 +33,7 @@ __all__ = ["PLQClassifierCV"]
 
 
 @documented()
-class PLQClassifierCV(ChoosesC, PLQClassifier):  # type: ignore[misc]
+class PLQClassifierCV(ChoosesC, PLQClassifier):
     """`PLQClassifier` with C, and the mix of an elastic net, chosen by cross-validation.
 
     Every fold follows a warm-started path from the strongest penalty down, in parallel threads

@@ -54,7 +54,9 @@ class FairnessData:
                 f"{np.shape(sensitive)}."
             )
         count = table.shape[1]
-        names = [str(one) for one in given] if given is not None else [f"s{k}" for k in range(count)]
+        names = (
+            [str(one) for one in given] if given is not None else [f"s{k}" for k in range(count)]
+        )
         labels = [_tightened(table[:, k], names[k]) for k in range(count)]
         return cls(names, labels, np.column_stack([_as_numbers(column) for column in labels]))
 
@@ -89,7 +91,7 @@ def _as_numbers(column: NDArray[Any]) -> Vector:
     values, codes = np.unique(column, return_inverse=True)
     indicators = (codes[:, None] == np.arange(values.size)).astype(np.float64)
     # Two groups have opposite indicators: one says it all.
-    return indicators[:, 1:] if values.size == 2 else indicators
+    return np.asarray(indicators[:, 1:] if values.size == 2 else indicators)
 
 
 def is_fairness(constraint: Constraint) -> bool:

@@ -1,7 +1,8 @@
 """The last step of a fit: small problems get their exact answer, and always the same one.
 
-Solvers stop at the tolerance asked for. On small problems an exact answer costs next to nothing more,
-and it makes fits reproducible: a sample of weight two and the same sample twice give equal models.
+Solvers stop at the tolerance asked for. On small problems an exact answer costs next to nothing
+more, and it makes fits reproducible: a sample of weight two and the same sample twice give equal
+models.
 """
 
 from __future__ import annotations

@@ -45,5 +45,3 @@ def explained_loss(
         paid = float(np.sum(loss.value(y, column, weight)))
         shares.append(1.0 - paid / null if null > 0 else float(paid == 0.0))
     return float(np.mean(shares))
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -74,7 +75,7 @@ def column_index(column: Any, names: NDArray[Any] | None, n_features: int, owner
             raise ValueError(f"{owner}: X has no column {column!r}; its columns are {shown}.")
         return int(found[0])
     if isinstance(column, Integral) and not isinstance(column, bool):
-        if -n_features <= column < n_features:
+        if -n_features <= int(column) < n_features:
             return int(column) % n_features
         raise ValueError(f"{owner}: column {column} does not exist; X has {n_features} columns.")
     raise TypeError(f"{owner}: a column is a name or a position; got {column!r}.")
@@ -134,9 +135,7 @@ def _signs(monotone: Mapping[Any, int], names: NDArray[Any] | None, d: int) -> B
     return Box(lower, upper)
 
 
-def _chains(
-    order: Iterable[Sequence[Any]], names: NDArray[Any] | None, d: int
-) -> LinearInequality:
+def _chains(order: Iterable[Sequence[Any]], names: NDArray[Any] | None, d: int) -> LinearInequality:
     pairs: list[tuple[int, int]] = []
     for chain in order:
         if isinstance(chain, str) or len(chain) < 2:
@@ -145,7 +144,7 @@ def _chains(
                 "coefficients must not decrease, such as ['low', 'mid', 'high']."
             )
         places = [column_index(column, names, d, "order") for column in chain]
-        pairs += list(zip(places[:-1], places[1:], strict=True))
+        pairs += list(pairwise(places))
     count = len(pairs)
     rows = sp.csr_array(
         (

@@ -34,9 +34,7 @@ def certificate_html(estimator: Any) -> str:
     listed = [proofs] if single else list(proofs)
     solvers = [estimator.solver_] if single else list(estimator.solver_)
     states = [estimator.status_] if single else list(estimator.status_)
-    lines = [
-        _line(*entry) for entry in zip(states, listed, solvers, strict=True)
-    ]
+    lines = [_line(*entry) for entry in zip(states, listed, solvers, strict=True)]
     if len(lines) > _SHOWN:
         worst = max(listed, key=lambda proof: proof.relative_gap)
         lines = [

@@ -118,4 +118,3 @@ def make_penalty(
         made = Slope(given["strengths"])
         return made.with_strength(strength * made.strength)
     return Slope.bh(n_features, given.get("q", _SLOPE_Q), strength)
-

@@ -22,6 +22,7 @@ from rectiline.estimators._state import restored_on_failure
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
+from rectiline.solvers import Solution
 
 __all__ = ["QuantileRegressor"]
 
@@ -34,8 +35,8 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
-    weights and ``penalty(b) = l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2``; the default, the L1 norm, is
-    scikit-learn's objective.
+    weights and ``penalty(b) = l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2``; the default, the L1 norm,
+    is scikit-learn's objective.
 
     Parameters
     ----------
@@ -179,10 +180,13 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         order = np.argsort(self.quantiles_, kind="stable")
         losses = [self._loss(q) for q in self.quantiles_[order]]
         kind = SharedSlopes if self.shared_slopes else NonCrossing
-        stacked = kind(X, y, weight, losses, self.fit_intercept)
+        stacked: SharedSlopes | NonCrossing = kind(X, y, weight, losses, self.fit_intercept)
         strength = self.alpha * float(weight.sum())
-        problem = stacked.problem(self.l1_ratio * strength, (1.0 - self.l1_ratio) * strength)
-        (solution,) = self._solve([lambda: problem], X, y)
+        parts = (self.l1_ratio * strength, (1.0 - self.l1_ratio) * strength)
+        problem, solution = self._solve_stacked(stacked, parts)
+        while stacked.reached_cap(solution.coef):
+            stacked = stacked.wider()
+            problem, solution = self._solve_stacked(stacked, parts)
         store_solutions(self, [solution], rows=False)
         coef = stacked.mended(solution.coef)
         self.certificate_ = problem.certify(coef, 0.0, solution.dual)
@@ -191,6 +195,13 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         self.coef_, self.intercept_ = slopes[back], intercepts[back]
         self.dual_coef_ = solution.dual.sample.reshape(len(losses), -1)[back]
         return self
+
+    def _solve_stacked(
+        self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
+    ) -> tuple[Problem, Solution]:
+        problem = stacked.problem(*parts)
+        (solution,) = self._solve([lambda: problem])
+        return problem, solution
 
     @property
     def _is_list(self) -> bool:
@@ -258,9 +269,7 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         low, high = central_pair(self.quantiles_, coverage)
         return np.sort(predicted[:, [low, high]], axis=1)
 
-    def pinball_score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains, averaged over the quantiles.
 
         1 is perfect, 0 is as good as the best constant for each quantile.

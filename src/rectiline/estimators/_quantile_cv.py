@@ -19,7 +19,13 @@ from rectiline.estimators._parameters import GRID
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scoring import scorer_of
-from rectiline.estimators._search import RoutesToSplitter, Search, grid_values, scaled
+from rectiline.estimators._search import (
+    RoutesToSplitter,
+    ScoreFold,
+    Search,
+    grid_values,
+    scaled,
+)
 from rectiline.estimators._state import restored_on_failure
 from rectiline.problems import Problem
 
@@ -27,7 +33,7 @@ __all__ = ["QuantileRegressorCV"]
 
 
 @documented()
-class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):  # type: ignore[misc]
+class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
     """`QuantileRegressor` with alpha, and l1_ratio, chosen by cross-validation.
 
     Several quantiles share one alpha. Folds follow warm-started paths in threads that share X.
@@ -71,7 +77,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):  # type: ignore[
     >>> from rectiline.estimators import QuantileRegressorCV
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = QuantileRegressorCV(quantile=0.75, alphas=8).fit(X, y)
-    >>> model.alpha_ < model.alphas_[0], model.pinball_score(X, y) > 0.2
+    >>> bool(model.alpha_ < model.alphas_[0]), model.pinball_score(X, y) > 0.2
     (True, True)
     """
 
@@ -177,7 +183,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):  # type: ignore[
         ) -> float:
             return explained_loss(losses, y[test], X[test] @ coef.T + intercept, weight[test])
 
-        score = explained
+        score: ScoreFold = explained
         if self.scoring is not None:
             given = None if sample_weight is None else weight
             fitted = {"quantiles_": self.quantiles_}
@@ -200,7 +206,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):  # type: ignore[
         self.cv_results_ = {"param_alpha": table.pop("strength"), **table}
         total = float(weight.sum())
         makers = [
-            lambda loss=loss: Problem(  # type: ignore[misc]
+            lambda loss=loss: Problem(
                 design,
                 y,
                 loss=loss,

@@ -3,18 +3,20 @@
 Each sample appears once per quantile, with the loss of that quantile. Intercepts are columns of
 indicators, so that each quantile has its own.
 
-**Not crossing.** For neighbouring quantiles let d and d0 be the differences of slopes and intercepts.
-On the box ``lo <= x <= hi`` the smallest distance is ``d0 + d'lo + sum_j min(w_j d_j, 0)`` with
-``w = hi - lo``. With extra columns ``s_j >= 0`` and ``s_j >= -w_j d_j`` it is linear to demand
+**Not crossing.** For neighbouring quantiles let d and d0 be the differences of slopes and
+intercepts. On the box ``lo <= x <= hi`` the smallest distance is
+``d0 + d'lo + sum_j min(w_j d_j, 0)`` with ``w = hi - lo``. With extra columns ``s_j >= 0`` and ``s_j >= -w_j d_j`` it is linear to demand
 
     d0 + d'lo - sum_j s_j >= 0,
 
-which holds for some s exactly if the quantiles do not cross anywhere in the box.
+which holds for some s exactly if the quantiles do not cross anywhere in the box. The extra columns
+also get an upper bound far beyond the range of y, so that every dual point bounds the optimum;
+`reached_cap` says if it was not far enough.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,13 +106,24 @@ class SharedSlopes(_Stacked):
         slopes = np.tile(coef[: self.d], (self.m, 1))
         return slopes, coef[self.d :].copy() if self.fit_intercept else np.zeros(self.m)
 
+    def reached_cap(self, coef: Vector) -> bool:
+        """Return False: there are no extra columns."""
+        return False
+
+    def wider(self) -> SharedSlopes:
+        """Return the same: there are no extra columns."""
+        return self
+
     def mended(self, coef: Vector) -> Vector:
         """Return the coefficients; shared slopes need no mending."""
         return coef
 
 
+@dataclass(frozen=True, eq=False)
 class NonCrossing(_Stacked):
     """Own slopes for each quantile that do not cross on the bounding box of X."""
+
+    cap: float = 1e3  # upper bound of the extra columns, in ranges of y
 
     def problem(self, l1: float, l2: float) -> Problem:
         """Return the problem with its extra columns and rows."""
@@ -140,8 +153,9 @@ class NonCrossing(_Stacked):
         span = (high - low)[wide]
         first_extra = m * d + (m if self.fit_intercept else 0)
         count = first_extra + (m - 1) * wide.size
-        lower = np.full(count, -np.inf)
+        lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
         lower[first_extra:] = 0.0
+        upper[first_extra:] = self._top
         rows = []
         for k in range(m - 1):
             extra = first_extra + k * wide.size + np.arange(wide.size)
@@ -164,7 +178,20 @@ class NonCrossing(_Stacked):
                 shape=(wide.size, count),
             )
             rows += [distance.tocsr(), covers]
-        return [LinearInequality(sp.vstack(rows, format="csr")), Box(lower=lower)]
+        return [LinearInequality(sp.vstack(rows, format="csr")), Box(lower, upper)]
+
+    @property
+    def _top(self) -> float:
+        return self.cap * (float(np.ptp(self.y)) or float(np.abs(self.y).max()) or 1.0)
+
+    def reached_cap(self, coef: Vector) -> bool:
+        """Whether an extra column came near its upper bound, which may have shaped the answer."""
+        extra = (self.m - 1) * self._wide.size
+        return bool(extra and coef[coef.size - extra :].max() > 0.5 * self._top)
+
+    def wider(self) -> NonCrossing:
+        """Return the same with a thousand times the upper bound."""
+        return replace(self, cap=1e3 * self.cap)
 
     def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
         """Return slopes (m, d) and intercepts (m,)."""

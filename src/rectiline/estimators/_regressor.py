@@ -165,7 +165,7 @@ class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
 
     def _set_fairness(self, X: Any, groups: FairnessData | None) -> None:
         if groups is None:
-            vars(self).pop("fairness_", None)
+            self.__dict__.pop("fairness_", None)
         else:
             self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
 

@@ -91,9 +91,7 @@ def solve_all(
         problem = makers[index]()
         start = _usable(warm[index], problem) if warm is not None else None
         callback = None if report is None else report.for_problem(index)
-        solution = solve(
-            problem, warm_start=start, callback=callback, **options.keywords(deadline)
-        )
+        solution = solve(problem, warm_start=start, callback=callback, **options.keywords(deadline))
         raise_if_infeasible(solution)
         return finish(problem, solution)
 

@@ -186,10 +186,12 @@ def _best(mean: NDArray[np.float64]) -> tuple[int, int]:
 def grid_values(
     given: Any, problems: Iterable[Problem], name: str
 ) -> tuple[Vector | None, Vector | None]:
-    """Return (strengths, values): the first from the data if `given` is a count, else the second."""
+    """Return (strengths, None) from the data if `given` is a count, else (None, values)."""
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if given < 1:
-            raise ValueError(f"{name}={given!r}: must be at least 1, or a list of positive numbers.")
+            raise ValueError(
+                f"{name}={given!r}: must be at least 1, or a list of positive numbers."
+            )
         grids = [default_strengths(problem, int(given)) for problem in problems]
         return max(grids, key=lambda grid: grid[0]), None
     values = np.array(given, dtype=np.float64, ndmin=1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline.paths._largest import is_sparsifying, largest_strength
+from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
 from rectiline.paths._null import null_model
 from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
 
-__all__ = ["checked_strengths", "default_strengths"]
+__all__ = ["checked_strengths", "default_strengths", "grid_and_start"]
 
 _RATIO, _RATIO_WIDE = 1e-4, 1e-2
 _RIDGE_MOVE = 1e-2  # at the largest ridge strength predictions move by this share of their scale
@@ -23,9 +23,9 @@ def default_strengths(
     """Return strengths from the largest useful one down to `ratio` times it, evenly in logarithm.
 
     By default the ratio is 1e-4, and 1e-2 where there are more columns than rows, whose solutions
-    soon fit everything. For norm penalties the first is the smallest strength with all coefficients zero, exactly. A
-    ridge penalty has no such strength: there the grid starts where predictions move by about one
-    percent of their scale, and spans `ratio` squared.
+    soon fit everything. For norm penalties the first is the smallest strength with all coefficients
+    zero, exactly. A ridge penalty has no such strength: there the grid starts where predictions
+    move by about one percent of their scale, and spans `ratio` squared.
 
     Examples
     --------
@@ -37,19 +37,28 @@ def default_strengths(
     >>> default_strengths(problem, 3, 0.01).round(6)
     array([5.  , 0.5 , 0.05])
     """
+    return grid_and_start(problem, n_strengths, ratio)[0]
+
+
+def grid_and_start(
+    problem: Problem, n_strengths: int, ratio: float | None
+) -> tuple[Vector, ZeroPoint | None]:
+    """Return `default_strengths`, and the solution at the first of them where it is known."""
     if problem.penalty is None or problem.penalty.is_zero:
         raise ValueError("penalty=None has no strength to choose.")
     if ratio is None:
         ratio = _RATIO_WIDE if problem.n_features > problem.n_samples else _RATIO
     if not 0.0 < ratio < 1.0:
         raise ValueError(f"ratio={ratio!r}: must lie strictly between 0 and 1.")
+    start = None
     if is_sparsifying(problem.penalty):
-        top = largest_strength(problem)
+        start = zero_point(problem)
+        top = start.strength
     else:
         top, ratio = _ridge_top(problem), ratio * ratio
     if not 0.0 < top < np.inf:  # nothing to learn from the columns: any strength gives zeros
         top = problem.penalty.strength
-    return np.asarray(np.geomspace(top, top * ratio, n_strengths), dtype=np.float64)
+    return np.asarray(np.geomspace(top, top * ratio, n_strengths), dtype=np.float64), start
 
 
 def _ridge_top(problem: Problem) -> float:

@@ -13,26 +13,29 @@ Atoms (columns for L1, groups with signs, sorted sets for Slope) are added as th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
-from scipy.optimize import linprog
 
-from rectiline.paths._null import NullModel, null_model
-from rectiline.penalties import L1, Atom, Columnwise, ElasticNet, GroupLinf, Penalty, Slope
-from rectiline.problems import Problem
+from rectiline.paths._null import null_model
+from rectiline.paths._open import OpenMultipliers
+from rectiline.penalties import L1, Columnwise, ElasticNet, GroupLinf, Penalty, Slope
+from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import solve
 
 Vector = NDArray[np.float64]
 
-__all__ = ["is_sparsifying", "largest_strength"]
+__all__ = ["ZeroPoint", "is_sparsifying", "largest_strength", "zero_point"]
 
-_ATOMS_PER_ROUND = 30
-_ROUNDS = 100
-_MOST_ENTRIES = 2_000_000  # of the linear program; beyond, what is proved so far is returned
-_CLOSE = 1e-10  # of the first guess: distance between the linear program and what is proved
+
+class ZeroPoint(NamedTuple):
+    """The smallest strength with zeros only, the intercept there, and the proof."""
+
+    strength: float
+    intercept: float
+    dual: DualPoint | None  # None where it is not at hand
 
 
 def is_sparsifying(penalty: Penalty | None) -> bool:
@@ -70,20 +73,30 @@ def largest_strength(problem: Problem) -> float:
     >>> largest_strength(problem)
     5.0
     """
+    return zero_point(problem).strength
+
+
+def zero_point(problem: Problem) -> ZeroPoint:
+    """Return `largest_strength` with the intercept and the multipliers that prove it."""
     norm = None if problem.penalty is None else _norm_part(problem.penalty)
     if norm is None or problem.penalty is None or problem.penalty.is_zero:
         raise ValueError(
             f"penalty={problem.penalty!r} does not set all coefficients to zero at any finite "
             "strength; give the strengths."
         )
-    free = np.flatnonzero(norm.free_columns(problem.n_features)) if not isinstance(
-        norm, L1
-    ) else np.flatnonzero(norm.separable(problem.n_features)[1] == 0)
+    free = (
+        np.flatnonzero(norm.free_columns(problem.n_features))
+        if not isinstance(norm, L1)
+        else np.flatnonzero(norm.separable(problem.n_features)[1] == 0)
+    )
     if free.size:
-        return _with_free_columns(problem, norm, free)
-    active = _active_rows(problem)
+        return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
     null = null_model(problem)
-    return _Program(problem, norm, null, active).solve()
+    program = OpenMultipliers(problem, norm, null, _active_rows(problem))
+    strength, point = program.solve()
+    tight = np.flatnonzero(problem.constraint_rows.c == 0)
+    dual = program.dual(point, tight, problem.constraint_rows.c.size)
+    return ZeroPoint(strength, null.intercept, dual)
 
 
 def _with_free_columns(problem: Problem, norm: Penalty, free: NDArray[np.intp]) -> float:
@@ -109,7 +122,12 @@ def _active_rows(problem: Problem) -> tuple[Any, Any]:
     """Return the inequality and equality rows that hold with equality at zero."""
     rows = problem.constraint_rows
     d = problem.n_features
-    if (rows.c < 0).any() or (rows.f != 0).any() or (rows.lower > 0).any() or (rows.upper < 0).any():
+    if (
+        (rows.c < 0).any()
+        or (rows.f != 0).any()
+        or (rows.lower > 0).any()
+        or (rows.upper < 0).any()
+    ):
         raise ValueError(
             "The constraints exclude all-zero coefficients, so no strength reaches them; give the "
             "strengths."
@@ -120,82 +138,3 @@ def _active_rows(problem: Problem) -> tuple[Any, Any]:
         format="csr",
     )
     return inequality, sp.csr_array(rows.E)
-
-
-class _Program:
-    """The linear program over the open multipliers, grown atom by atom."""
-
-    def __init__(
-        self, problem: Problem, norm: Penalty, null: NullModel, active: tuple[Any, Any]
-    ) -> None:
-        self.norm = norm
-        self.balanced = problem.fit_intercept
-        self.open = np.flatnonzero(null.high > null.low)
-        self.low, self.high = null.low[self.open], null.high[self.open]
-        fixed = null.low.copy()
-        fixed[self.open] = 0.0
-        self.base = -problem.design.tdot(fixed)  # q of the multipliers that are decided
-        self.owed = -float(np.sum(fixed))  # what the open ones must sum to
-        rows = problem.design.X[self.open]
-        rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
-        self.blocks = (-rows, *active)  # what g, xi and nu add to q, one row for each
-        self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
-
-    def solve(self) -> float:
-        """Return the strength that the best multipliers prove."""
-        point = np.zeros(sum(block.shape[0] for block in self.blocks))
-        if not point.size:
-            return self.norm.dual_norm(self.base)
-        if self.balanced and self.open.size:
-            share = (self.owed - self.low.sum()) / float((self.high - self.low).sum())
-            point[: self.open.size] = self.low + np.clip(share, 0, 1) * (self.high - self.low)
-        q = self._q(point)
-        best, bound = self.norm.dual_norm(q), 0.0
-        start = best
-        for _ in range(_ROUNDS):
-            if best - bound <= _CLOSE * max(bound, start):
-                break
-            level = max(bound, 0.5 * start if not self.atoms else 0.0, 1e-12 * start)
-            worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
-            if not worst or len(self.atoms) * point.size > _MOST_ENTRIES:
-                break
-            self.atoms += [(atom, atom.cost / level) for atom in worst]
-            bound, point = self._optimum(start)
-            q = self._q(point)
-            best = min(best, self.norm.dual_norm(q))
-        return float(best)
-
-    def _q(self, point: Vector) -> Vector:
-        q, first = self.base, 0
-        for block in self.blocks:
-            q = q + block.T @ point[first : first + block.shape[0]]
-            first += block.shape[0]
-        return np.asarray(q)
-
-    def _optimum(self, start: float) -> tuple[float, Vector]:
-        """Return the optimum over the atoms so far, a lower bound, and the multipliers there."""
-        n_open, n_rows, n_equal = (block.shape[0] for block in self.blocks)
-        size = float(np.max(self.high - self.low, initial=0.0)) or 1.0
-        lines, right = [], []
-        for atom, unit in self.atoms:
-            # a'q <= t cost, in units of the first guess and of the widest multiplier
-            parts = [np.asarray(block[:, atom.columns] @ atom.signs) for block in self.blocks]
-            pays = np.concatenate([part.ravel() for part in parts]) * (size / (unit * start))
-            lines.append(np.concatenate([[-1.0], pays]))
-            right.append(-float(atom.signs @ self.base[atom.columns]) / (unit * start))
-        bounds = [(0.0, None), *zip(self.low / size, self.high / size, strict=True)]
-        bounds += [(0.0, None)] * n_rows + [(None, None)] * n_equal
-        sums = np.concatenate([[0.0], np.ones(n_open), np.zeros(n_rows + n_equal)])
-        balanced = self.balanced and n_open > 0
-        found = linprog(
-            np.eye(1, sums.size)[0],
-            A_ub=np.array(lines),
-            b_ub=np.array(right),
-            A_eq=sums[None] if balanced else None,
-            b_eq=[self.owed / size] if balanced else None,
-            bounds=bounds,
-            method="highs",
-        )
-        if found.x is None:
-            raise RuntimeError(f"The linear program of the largest strength failed: {found.message}")
-        return float(found.x[0]) * start, np.asarray(found.x[1:], dtype=np.float64) * size

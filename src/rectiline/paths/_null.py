@@ -1,7 +1,7 @@
 """The model without coefficients: its best intercept, exactly, and the multipliers it leaves open.
 
 The loss of a constant prediction is a convex piecewise linear-quadratic function of one number. Its
-minimisers form an interval, found by a binary search over the places where some sample's loss bends.
+minimisers form an interval, found by a binary search over the places where some loss bends.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ class _Shifts:
     """``F(s) = sum_i w_i phi_i(t_i + p_i s)`` with its one-sided derivatives."""
 
     def __init__(
-        self, losses: tuple[Loss, ...], index: NDArray[np.uint8] | None, t: Vector, p: Vector,
+        self,
+        losses: tuple[Loss, ...],
+        index: NDArray[np.uint8] | None,
+        t: Vector,
+        p: Vector,
         weight: Vector,
     ) -> None:
         used = weight > 0

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline.paths._grid import checked_strengths, default_strengths
+from rectiline.paths._grid import checked_strengths, grid_and_start
+from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, Status, solve
 
@@ -55,7 +56,7 @@ class Path:
     @property
     def n_nonzero(self) -> NDArray[np.intp]:
         """Number of coefficients that are not zero at each strength."""
-        return np.count_nonzero(self.coefs, axis=1)
+        return np.array([np.count_nonzero(one.coef) for one in self.solutions], dtype=np.intp)
 
     def __len__(self) -> int:
         return self.strengths.size
@@ -125,13 +126,19 @@ def path(
     began = time.perf_counter()
     if problem.penalty is None or problem.penalty.is_zero:
         raise ValueError("penalty=None has no strength to vary.")
+    start = None
     if strengths is None:
-        grid = default_strengths(problem, n_strengths, ratio)
+        grid, start = grid_and_start(problem, n_strengths, ratio)
     else:
         grid = checked_strengths(strengths)
     solutions: list[Solution] = []
     latest = warm_start
-    for strength in grid:
+    if start is not None and start.dual is not None:
+        at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
+        if at_zero is not None:
+            solutions.append(at_zero)
+            latest = at_zero
+    for strength in grid[len(solutions) :]:
         left = None
         if time_limit is not None:
             left = time_limit - (time.perf_counter() - began)
@@ -145,3 +152,30 @@ def path(
             break
     reached = grid[: len(solutions)]
     return Path(reached, tuple(solutions), time.perf_counter() - began)
+
+
+def _zeros(
+    problem: Problem, strength: float, start: ZeroPoint, tol: float, began: float
+) -> Solution | None:
+    """Return all-zero coefficients as the solution at the largest strength, if that is proved.
+
+    At exactly this strength other solutions may be as good; a solver could find one of those.
+    """
+    assert problem.penalty is not None
+    one = problem.with_penalty(problem.penalty.with_strength(strength))
+    coef = np.zeros(problem.n_features)
+    certificate, dual = one.certify_repaired(coef, start.intercept, start.dual)
+    if not certificate.holds(tol):
+        return None
+    seconds = time.perf_counter() - began
+    return Solution(
+        coef=coef,
+        intercept=start.intercept,
+        status=Status.SOLVED,
+        solver="largest_strength",
+        n_iter=0,
+        seconds=seconds,
+        dual=dual,
+        certificate=certificate,
+        reason="the smallest strength with all-zero coefficients",
+    )

@@ -85,7 +85,7 @@ class SharedSubspace(Penalty):
     >>> import numpy as np
     >>> from rectiline.penalties import SharedSubspace
     >>> penalty = SharedSubspace(shared_dim=1, alpha=1.0, beta=1.0)
-    >>> penalty.value(np.array([[1.0, 2.0], [0.0, 0.0]]))
+    >>> round(penalty.value(np.array([[1.0, 2.0], [0.0, 0.0]])), 12)
     5.0
     """
 

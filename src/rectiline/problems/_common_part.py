@@ -37,18 +37,18 @@ def balance_common_part(
     boxes = [task.base.dual_boxes for task in tasks]
     widths = [_width(low, high, g) for (low, high), g in zip(boxes, samples)]
     level = _level(tasks, samples, target)
-    best, best_left = samples, np.inf
+    best, best_left, stalls = samples, np.inf, 0
     for _ in range(_ROUNDS):
         residual = sum((task.design.tdot(g) for task, g in zip(tasks, samples)), -target)
         left = float(np.max(np.abs(residual) / level, initial=0.0))
+        stalled = left > 0.5 * best_left
         if left < best_left:
             best, best_left = samples, left
-        if left <= _ENOUGH:
+        stalls = stalls + 1 if stalled else 0
+        if left <= _ENOUGH or stalls >= 3:
             break
         rooms = [_room(g, low, high, w) for g, (low, high), w in zip(samples, boxes, widths)]
         step = _least_squares(tasks, rooms, residual)
-        if step is None:
-            break
         samples = [
             _moved(task, g, room, step, box)
             for task, g, room, box in zip(tasks, samples, rooms, boxes)
@@ -75,23 +75,23 @@ def _room(g: Vector, low: Vector, high: Vector, width: Vector) -> Vector:
     return np.maximum(room, 0.0) ** 2 + (1e-7 * width) ** 2
 
 
-def _least_squares(tasks: Sequence[Task], rooms: list[Vector], residual: Vector) -> Vector | None:
+def _least_squares(tasks: Sequence[Task], rooms: list[Vector], residual: Vector) -> Vector:
     """Solve ``sum_t X_t'W_t(X_t - means_t) step = residual``, W_t = diag(rooms)."""
     d = residual.size
-    gram = np.zeros((d, d))
+    gram, plain = np.zeros((d, d)), np.zeros(d)
     for task, room in zip(tasks, rooms):
         full = task.design.weighted_gram(room, np.arange(d), task.base.fit_intercept)
         gram += full[:d, :d]
+        plain += np.diag(full)[:d]
         if task.base.fit_intercept:
             gram -= np.outer(full[:d, d], full[:d, d]) / full[d, d]
-    scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    # Columns constant within every task vanish with the intercepts, but for rounding.
+    scale = np.sqrt(np.maximum(np.diag(gram), 1e-10 * plain + 1e-300))
     gram = gram / scale[:, None] / scale
-    gram[np.diag_indices_from(gram)] += 1e-14
-    try:
-        factor = linalg.cho_factor(gram, lower=True)
-    except linalg.LinAlgError:
-        return None
-    solved: Vector = linalg.cho_solve(factor, residual / scale) / scale
+    values, vectors = linalg.eigh(gram)
+    kept = values > 1e-13 * values[-1]  # collinear columns: the residual has no part along them
+    inner = (vectors.T @ (residual / scale))[kept] / values[kept]
+    solved: Vector = (vectors[:, kept] @ inner) / scale
     return solved
 
 

@@ -68,7 +68,7 @@ class MultiTaskProblem:
     --------
     >>> import numpy as np
     >>> import rectiline as rl
-    >>> from rectiline.problems import MultiTaskProblem
+    >>> from rectiline.problems._multitask import MultiTaskProblem
     >>> rng = np.random.default_rng(0)
     >>> X = [rng.standard_normal((20, 3)) for _ in range(4)]
     >>> y = [rows @ [1.0, 0.0, -1.0] for rows in X]
@@ -93,6 +93,7 @@ class MultiTaskProblem:
         self.tasks: tuple[Task, ...] = make_tasks(
             X, y, loss, constraints, sample_weight, self.fit_intercept
         )
+        self.cache: dict[str, Any] = {}  # what solvers derive from the data alone
         if self.center and self.n_tasks < 2:
             raise ValueError("center=True needs at least two tasks; got one.")
         self._set_penalty(SharedSubspace() if penalty is None else penalty)
@@ -151,8 +152,26 @@ class MultiTaskProblem:
         return self.penalty.subspace(self.charged(coef))
 
     def charge(self, coef: Matrix) -> tuple[float, Subspace]:
-        """Return what the coefficients pay and the subspace behind it, from one decomposition."""
-        return self.penalty.charge(self.charged(coef))
+        """Return what the coefficients pay and a subspace to step with, from one decomposition.
+
+        Where the shared dimension covers every rank the coefficients can have, all directions
+        count as shared: the tasks are then independent and one step is exact.
+        """
+        value, space = self.penalty.charge(self.charged(coef))
+        return value, self._everything if self._covers_all_ranks else space
+
+    @property
+    def is_decoupled(self) -> bool:
+        """Whether the shared dimension is so large that the tasks have nothing to do with each other."""
+        return self._covers_all_ranks and not self.center
+
+    @property
+    def _covers_all_ranks(self) -> bool:
+        return self.penalty.shared_dim >= min(self.n_features, self.n_tasks - self.center)
+
+    @property
+    def _everything(self) -> Subspace:
+        return Subspace(np.zeros((self.n_features, 0)), np.zeros(0), 1.0)
 
     def penalty_gradient(self, coef: Matrix) -> Matrix:
         """Return the derivative of what the coefficients pay."""
@@ -160,9 +179,15 @@ class MultiTaskProblem:
 
     def start_subspace(self, coef: Matrix) -> Subspace:
         """Return the subspace to start from: that of the coefficients, or none preferred."""
+        if self._covers_all_ranks:
+            return self._everything
         if self.charged(coef).any():
             return self.subspace(coef)
         return Subspace.even(self.n_features, self.penalty.shared_dim)
+
+    def projector(self, components: Matrix) -> Subspace:
+        """Return the projector on the rows of `components`."""
+        return Subspace(np.ascontiguousarray(components.T), np.ones(components.shape[0]))
 
     def flat_subspace(self) -> Subspace:
         """Return M = 0."""

@@ -451,6 +451,11 @@ class Problem:
         rows = self.constraint_rows
         return check_feasibility(rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
 
+    def clip_to_bounds(self, coef: Vector) -> Vector:
+        """Return the nearest coefficients within the bounds."""
+        rows = self.constraint_rows
+        return np.clip(coef, rows.lower, rows.upper) if self.columns.has_bounds else coef
+
     def move_into_constraints(self, coef: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
         rows = self.constraint_rows
@@ -522,7 +527,7 @@ def _checked_index(
     return np.ascontiguousarray(index, dtype=np.uint8)
 
 
-def _curve_arrays(loss: Loss) -> tuple[Vector, ...]:
+def _curve_arrays(loss: Loss) -> Any:
     curve = loss.curve
     arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
     return tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)

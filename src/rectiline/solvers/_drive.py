@@ -158,8 +158,8 @@ class _Best:
     def offer(self, form: Form, point: Any) -> Certificate:
         """Certify a pair, moved into the constraints where it is nearly there, and keep the best."""
         coef, intercept, dual = form.invert(point)
-        violation = self.problem.violation(coef)[1]
-        if 0.0 < violation < _REPAIR_BELOW:
+        coef = self.problem.clip_to_bounds(coef)
+        if 0.0 < self.problem.violation(coef)[1] < _REPAIR_BELOW:
             coef = self.problem.move_into_constraints(coef)
         certificate, repaired = self.problem.certify_repaired(coef, intercept, dual)
         if _rank(certificate) < _rank(self.certificate):

@@ -1,16 +1,17 @@
 """Polishing: from a nearly optimal pair to one that is exact up to rounding.
 
-Near the optimum the pair says on which piece or knot of its loss each sample sits, which coefficients
-are held at zero or at a bound and which constraint rows are tight. With that known, optimality is a
-linear system in the free coefficients, the multipliers of samples on knots and those of tight rows:
+Near the optimum the pair says on which piece or knot of its loss each sample sits, which
+coefficients are held at zero or at a bound and which constraint rows are tight. With that known,
+optimality is a linear system in the free coefficients, the multipliers of samples on knots and
+those of tight rows:
 
     h_j'(b_j) = (A'xi + E'nu - X'g)_j   for free j,     sum g = 0,
     x_i'b + b0 = the knot               for samples on a knot,
     A b + c = 0, E b + f = 0            for tight rows.
 
-States are read off sums such as ``t + sigma * slope``, which order them without ties, so that repeating
-the step is Newton's method on the optimality conditions. A step is kept only if the certificate of the
-problem says that the pair became better.
+States are read off sums such as ``t + sigma * slope``, which order them without ties, so that
+repeating the step is Newton's method on the optimality conditions. A step is kept only if the
+certificate of the problem says that the pair became better.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
+from scipy.linalg import lapack
 
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.solvers._base import Solution
@@ -31,7 +33,7 @@ __all__ = ["polish"]
 
 _ROUNDS = 4
 _MOST_UNKNOWNS = 400  # the linear system is dense
-_MOST_ENTRIES = 2_000_000  # of X; beyond, a step costs more than it is worth
+_MOST_ENTRIES = 200_000  # of X; beyond, a step costs more than it is worth
 _GOOD = 1e-15
 
 
@@ -54,8 +56,10 @@ def polish(problem: Problem, solution: Solution) -> Solution:
     proof = solution.certificate
     if not proof.relative_gap < 1e-2:
         return solution
+    failures = 0
     for _ in range(_ROUNDS):
-        if proof.relative_gap <= _GOOD and proof.relative_violation <= _GOOD:
+        exact = proof.relative_gap <= _GOOD and proof.relative_violation <= _GOOD
+        if exact or failures == 2:
             break
         moved = _step(problem, here)
         if moved is None:
@@ -65,6 +69,8 @@ def polish(problem: Problem, solution: Solution) -> Solution:
         here = moved
         if _better(certificate, proof):
             best, proof = _Pair(moved.coef, moved.intercept, dual), certificate
+        else:
+            failures += 1
     if proof is solution.certificate:
         return solution
     return replace(
@@ -90,9 +96,9 @@ class _Rows:
 def _step(problem: Problem, pair: _Pair) -> _Pair | None:
     coef, free = _columns(problem, pair)
     z = problem.design.dot(coef) + pair.intercept
-    spare = free.size + int(problem.fit_intercept)
-    rows = _rows(problem, z, pair.dual.sample, spare)
     matrix, constant, multiplier, tight = _tight_rows(problem, coef, pair.dual)
+    spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
+    rows = _rows(problem, z, pair.dual.sample, spare)
     near = rows.on_knot | (rows.bend > 0)
     knots = np.flatnonzero(rows.on_knot[near])
     has_b0 = int(problem.fit_intercept)
@@ -131,10 +137,11 @@ def _step(problem: Problem, pair: _Pair) -> _Pair | None:
         return None
     new = coef.copy()
     new[free] += move[:n_free]
-    sample = rows.sample + rows.bend * (problem.design.dot(new - coef) + has_b0 * move[n_free])
+    shift = float(move[n_free]) if has_b0 else 0.0
+    sample = rows.sample + rows.bend * (problem.design.dot(new - coef) + shift)
     sample[rows.on_knot] += move[n_primal : n_primal + n_knots]
     multiplier = multiplier + move[n_primal + n_knots :]
-    intercept = pair.intercept + float(move[n_free]) if has_b0 else 0.0
+    intercept = pair.intercept + shift
     if not (np.isfinite(new).all() and np.isfinite(intercept)):
         return None
     new = np.clip(new, problem.constraint_rows.lower, problem.constraint_rows.upper)
@@ -147,13 +154,19 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
     for _ in range(3):
         top = np.abs(system * scale * scale[:, None]).max(axis=0)
         scale = scale / np.sqrt(np.where(top > 0, top, 1.0))
-    scaled = system * scale * scale[:, None]
+    scaled, wanted = system * scale * scale[:, None], scale * right
+    factors, pivots, info = lapack.dgetrf(scaled)
+    if info == 0:
+        move = lapack.dgetrs(factors, pivots, wanted)[0]
+        move = move + lapack.dgetrs(factors, pivots, wanted - scaled @ move)[0]
+        missed = np.abs(scaled @ move - wanted).max(initial=0.0)
+        size = np.abs(move).max(initial=0.0)
+        if missed <= 1e-12 * size and size <= 1e12 * np.abs(wanted).max(initial=0.0):
+            return np.asarray(scale * move)
     try:
-        move = np.linalg.lstsq(scaled, scale * right, rcond=1e-13)[0]
-        move = move + np.linalg.lstsq(scaled, scale * right - scaled @ move, rcond=1e-13)[0]
+        return np.asarray(scale * np.linalg.lstsq(scaled, wanted, rcond=1e-13)[0])
     except np.linalg.LinAlgError:
         return None
-    return np.asarray(scale * move)
 
 
 def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows:
@@ -168,29 +181,34 @@ def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows
     width = float(np.ptp(slope[used])) or 1.0
     sigma = (float(np.median(np.abs(t[used] - np.median(t[used])))) or 1.0) / width
     reach = t + sigma * slope
-    new, bend = np.zeros(t.size), np.zeros(t.size)
-    on_knot, target = np.zeros(t.size, dtype=bool), np.zeros(t.size)
-    for k, loss in enumerate(problem.losses):
-        mine = used if problem.loss_index is None else used & (problem.loss_index == k)
-        curve = loss.curve
+    groups = [
+        (one.curve, used if problem.loss_index is None else used & (problem.loss_index == k))
+        for k, one in enumerate(problem.losses)
+    ]
+    knot, depth = np.zeros(t.size, dtype=np.intp), np.full(t.size, -np.inf)
+    for curve, mine in groups:
         # Ends of the knots' intervals in `reach`, left and right by turns.
-        ends = np.column_stack([curve.knots + sigma * curve.left, curve.knots + sigma * curve.right])
+        ends = np.column_stack(
+            [curve.knots + sigma * curve.left, curve.knots + sigma * curve.right]
+        )
         place = np.searchsorted(ends.ravel(), reach[mine], side="right")
-        knot = np.minimum(place // 2, curve.knots.size - 1)
-        inside = place % 2 == 1
-        low, high = curve.left[knot], curve.right[knot]
-        depth = sigma * np.minimum(slope[mine] - low, high - slope[mine])
-        depth = np.where(inside, depth - np.abs(t[mine] - curve.knots[knot]), -np.inf)
-        if np.count_nonzero(inside) > most_knots:
-            inside = inside & (depth >= np.partition(depth, -most_knots)[-most_knots])
-        after = (place > 2 * knot) & (~inside) & (t[mine] >= curve.knots[knot])
-        on_piece = np.where(after, high, low)
-        curvature = curve.curvature[np.where(after, knot + 1, knot)]
-        on_piece = on_piece + curvature * (t[mine] - curve.knots[knot])
-        new[mine] = np.where(inside, np.clip(slope[mine], low, high), on_piece)
-        bend[mine] = np.where(inside, 0.0, curvature)
-        on_knot[mine] = inside
-        target[mine] = np.where(inside, curve.knots[knot], 0.0)
+        near = np.minimum(place // 2, curve.knots.size - 1)
+        room = np.minimum(slope[mine] - curve.left[near], curve.right[near] - slope[mine])
+        sure = sigma * room - np.abs(t[mine] - curve.knots[near])
+        knot[mine], depth[mine] = near, np.where(place % 2 == 1, sure, -np.inf)
+    on_knot = depth > -np.inf
+    if np.count_nonzero(on_knot) > most_knots:
+        on_knot &= depth >= np.partition(depth, -most_knots)[-most_knots] if most_knots else False
+    new, bend, target = np.zeros(t.size), np.zeros(t.size), np.zeros(t.size)
+    for curve, mine in groups:
+        k, at, held = knot[mine], t[mine], on_knot[mine]
+        low, high = curve.left[k], curve.right[k]
+        after = reach[mine] > curve.knots[k] + sigma * 0.5 * (low + high)
+        curvature = curve.curvature[np.where(after, k + 1, k)]
+        on_piece = np.where(after, high, low) + curvature * (at - curve.knots[k])
+        new[mine] = np.where(held, np.clip(slope[mine], low, high), on_piece)
+        bend[mine] = np.where(held, 0.0, curvature)
+        target[mine] = np.where(held, curve.knots[k], 0.0)
     return _Rows(weight * p * new, weight * bend, on_knot, p * (target - problem.offset))
 
 
@@ -200,7 +218,9 @@ def _columns(problem: Problem, pair: _Pair) -> tuple[Vector, NDArray[np.intp]]:
     lower, upper = columns.lower, columns.upper
     q = problem._rows_part(pair.dual) - problem.design.tdot(pair.dual.sample)
     size = np.abs(coef[coef != 0])
-    scale = (float(np.median(size)) if size.size else 1.0) / max(float(np.median(np.abs(q))), 1e-300)
+    scale = (float(np.median(size)) if size.size else 1.0) / max(
+        float(np.median(np.abs(q))), 1e-300
+    )
     reach = coef + scale * q
     held = np.zeros(coef.size, dtype=bool)
     if columns.has_l1:

@@ -1,11 +1,11 @@
 """`rehline`: dual coordinate ascent with one exact step per sample.
 
 The loop lives in ``core/include/rectiline/rehline.hpp``, which states the problem, the step and the
-departures from the paper. This file starts it, asks for gap-safe screening after certificates, and
-refuses what the method cannot do.
+departures from the paper; the paper's own variant is started by ``rehline_units.py``. This file
+starts it, asks for gap-safe screening after certificates, and refuses what the method cannot do.
 
-An unpenalised intercept is handled by the method of multipliers on ``sum_i g_i = 0``; the certificate
-repairs what is left of that sum.
+An unpenalised intercept is handled by the method of multipliers on ``sum_i g_i = 0``; the
+certificate repairs what is left of that sum.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from rectiline import _core
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.rehline_units import start_units
 
 __all__ = ["Rehline"]
 
 # Share of the mean squared row length that the intercept's multiplier step gets.
 _INTERCEPT_SHARE = 0.1
+_MANY_COLUMNS = 1000
 _PROBE = 4  # sweeps between two looks at the rate
 
 
@@ -31,7 +33,7 @@ _PROBE = 4  # sweeps between two looks at the rate
 class RehlineState:
     """The compiled loop and the best gap known, for screening."""
 
-    loop: _core.Rehline
+    loop: _core.Rehline | _core.RehlineUnits
     form: RectifiedForm
     screened_gap: float = float("inf")
 
@@ -43,27 +45,37 @@ class Rehline:
     Parameters
     ----------
     shuffle : bool, default=True
-        Visit blocks of rows in random order; False is cyclic, as Algorithm 1 of the paper is written.
-    accelerate : bool, default=True
-        Take conjugate gradient steps on the free duals when many sweeps seem to be left.
+        Visit blocks of rows in random order; False is cyclic, as Algorithm 1 of the paper is.
+    accelerate : bool, optional
+        Take conjugate gradient steps on the free duals when many sweeps seem to be left. The default
+        does so from 1,000 columns on; with few columns sweeps alone are faster.
     shrink : bool, default=True
         Set rows aside that sit still far from every knot, until the gap looks closed.
     screen : bool, default=True
         Fix rows for good once the certified gap proves where they end (not with an intercept).
     patience : int, optional
         Give up when more sweeps than this seem to be left, judged by the rate so far.
+    variant : {"sample", "unit"}, default="sample"
+        "sample" moves all units of a sample in one exact step. "unit" moves one ReLU or ReHU at a
+        time, as Algorithm 1 of the paper does and, with `shrink`, Algorithm 2: for comparison.
+        It takes no intercept and ignores `accelerate` and `screen`.
     """
 
     shuffle: bool = True
-    accelerate: bool = True
+    accelerate: bool | None = None
     shrink: bool = True
     screen: bool = True
     patience: int | None = None
+    variant: Literal["sample", "unit"] = "sample"
 
     name: ClassVar[str] = "rehline"
     form: ClassVar[type[Any]] = RectifiedForm
     default_max_iter: ClassVar[int] = 10_000
     first_burst: ClassVar[int] = 20
+
+    def __post_init__(self) -> None:
+        if self.variant not in ("sample", "unit"):
+            raise ValueError(f"variant={self.variant!r}: must be 'sample' or 'unit'.")
 
     @staticmethod
     def refuses(problem: Problem) -> str | None:
@@ -77,6 +89,9 @@ class Rehline:
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> RehlineState:
         """Return the loop at zero multipliers, or at those of `warm`."""
+        if self.variant == "unit":
+            switches = {"shuffle": self.shuffle, "shrink": self.shrink}
+            return RehlineState(start_units(form, warm, seed=seed, **switches), form)
         design = form.design.by_rows
         step = 0.0
         if form.fit_intercept:
@@ -92,7 +107,7 @@ class Rehline:
             form.constraint_offset,
             form.is_equality,
             self.shuffle,
-            self.accelerate,
+            design.n_features >= _MANY_COLUMNS if self.accelerate is None else self.accelerate,
             self.shrink,
             step,
             seed,
@@ -134,6 +149,8 @@ class Rehline:
 
     def learn(self, state: RehlineState, certificate: Certificate) -> None:
         """Screen rows when the certified gap has fallen enough to be worth a pass over X."""
+        if isinstance(state.loop, _core.RehlineUnits):
+            return
         if not self.screen or state.form.fit_intercept or certificate.relative_violation > 1e-9:
             return
         if certificate.gap < 0.1 * state.screened_gap:

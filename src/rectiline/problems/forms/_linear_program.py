@@ -106,29 +106,6 @@ class LinearProgramForm(CompositeForm):
         """The levels of a sorted penalty."""
         return None if self.sorted_strengths is None else _levels(self.sorted_strengths)
 
-    @cached_property
-    def entry_range(self) -> tuple[Vector, Vector]:
-        """Where q_j may lie without making ``b_j = 0`` worse than moving (separable penalties)."""
-        columns = self.columns
-        high = np.where(columns.upper > 0, columns.l1, np.inf)
-        low = np.where(columns.lower < 0, -columns.l1, -np.inf)
-        return low, high
-
-    @cached_property
-    def wanted_columns(self) -> Indices:
-        """Columns without which the restricted problem may have no solution.
-
-        Those without cost, those whose bounds exclude zero, and the support of a feasible point.
-        """
-        d = self.problem.n_features
-        wanted = np.zeros(d, dtype=bool)
-        wanted[self.free_columns] = True
-        if self.is_separable:
-            wanted |= (self.columns.lower > 0) | (self.columns.upper < 0)
-        if self.n_constraints and self.problem.feasibility.point is not None:
-            wanted |= self.problem.feasibility.point != 0
-        return np.flatnonzero(wanted)
-
 
 def _levels(strengths: Vector) -> Levels | None:
     drop = strengths[:-1] - strengths[1:]

@@ -136,6 +136,11 @@ class RectifiedForm:
         rows = self.problem.constraint_rows
         return np.concatenate([rows.c, rows.f])
 
+    @property
+    def inner_point(self) -> Vector | None:
+        """Coefficients with slack in the inequalities as far as there is any, None without rows."""
+        return self.problem.feasibility.point if self.problem.has_constraint_rows else None
+
     @cached_property
     def is_equality(self) -> NDArray[np.uint8]:
         """One per equality row."""

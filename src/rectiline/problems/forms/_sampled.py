@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.backends import Design
+from rectiline.constraints import ConstraintRows
+from rectiline.penalties import Penalty
 from rectiline.problems._problem import Problem, _curve_arrays
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["on_samples"]
+__all__ = ["on_columns", "on_samples"]
 
 
 def on_samples(problem: Problem, samples: Indices) -> Problem:
@@ -26,14 +28,8 @@ def on_samples(problem: Problem, samples: Indices) -> Problem:
     weight = weight * (problem.weight.sum() / weight.sum())
     direction, offset = problem.direction[samples], problem.offset[samples]
     index: Any = None if problem.loss_index is None else problem.loss_index[samples]
-    part = object.__new__(Problem)
-    kept = {
-        key: value
-        for key, value in problem.__dict__.items()
-        if key not in ("dual_boxes", "_reference", "_least_loss")
-    }
+    part = _copy(problem)
     part.__dict__.update(
-        kept,
         design=Design(problem.design.by_rows.X[samples]),
         weight=weight,
         direction=direction,
@@ -43,4 +39,32 @@ def on_samples(problem: Problem, samples: Indices) -> Problem:
             [_curve_arrays(one) for one in problem.losses], direction, offset, weight, index
         ),
     )
+    return part
+
+
+def on_columns(problem: Problem, columns: Indices, penalty: Penalty | None) -> Problem:
+    """Return the problem where only `columns` may differ from zero, under their own penalty.
+
+    The columns are copied, in column order, so that products with them are fast.
+    """
+    X = problem.design.X[:, columns]
+    # Bounds that have become rows stay rows, so that multipliers keep their places.
+    rows = problem._user_rows if problem.is_separable else problem.constraint_rows
+    part = _copy(problem)
+    part.__dict__.update(
+        design=Design(X if problem.design.is_sparse else np.asfortranarray(X)),
+        constraints=(),
+        _user_rows=ConstraintRows(
+            rows.A[:, columns], rows.c, rows.E[:, columns], rows.f,
+            rows.lower[columns], rows.upper[columns],
+        ),
+    )
+    part._set_penalty(penalty)
+    return part
+
+
+def _copy(problem: Problem) -> Problem:
+    part = object.__new__(Problem)
+    computed = ("dual_boxes", "_reference", "_least_loss", "_free_columns", "feasibility")
+    part.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in computed})
     return part

@@ -52,7 +52,7 @@ class ColumnPricing:
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns, the support, and the columns with the largest ``|q_j| / l1_j``."""
-        self._add(np.union1d(self.form.wanted_columns, np.flatnonzero(coef)))
+        self._add(np.union1d(self.form.needed_columns, np.flatnonzero(coef)))
         ratio = self._ratio(q)
         self._add(_largest(ratio, limit, -np.inf))
 
@@ -86,7 +86,7 @@ class SortedPricing:
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns with both signs, the support, and the columns with the largest q."""
-        wanted = self.form.wanted_columns
+        wanted = self.form.needed_columns
         self._add(wanted, np.ones(wanted.size))
         self._add(wanted, -np.ones(wanted.size))
         support = np.flatnonzero(coef)

@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import CompositeForm, Form, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
 from rectiline.solvers.generation._start import Plan, start_linear
@@ -20,6 +22,7 @@ from rectiline.solvers.generation._start import Plan, start_linear
 __all__ = ["Generation"]
 
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
+_MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "screening", "smoothed", "averaged", "subsample", "path")
 
 
@@ -29,13 +32,16 @@ class Generation:
 
     Parameters
     ----------
-    start : {"auto", "screening", "smoothed", "averaged", "subsample"}, default="auto"
+    start_with : {"auto", "screening", "smoothed", "averaged", "subsample"}, default="auto"
         First guess: columns most correlated with the slopes at zero; the smoothed problem on
         screened columns; the same averaged over subsamples; the exact program on a subsample.
     columns, samples : bool, optional
         Whether columns and samples are generated; by default where there are many of them.
     columns_per_round, samples_per_round : int
         Most that one round adds.
+    master : {"auto", "linear", "second_order"}, default="auto"
+        What solves the restricted problem: the linear program where there is one, or the proximal
+        method of multipliers.
     """
 
     start_with: str = "auto"
@@ -43,6 +49,7 @@ class Generation:
     samples: bool | None = None
     columns_per_round: int = 200
     samples_per_round: int = 400
+    master: str = "auto"
 
     name: ClassVar[str] = "generation"
     form: ClassVar[type[Form]] = CompositeForm
@@ -53,6 +60,9 @@ class Generation:
         if self.start_with not in _STARTS:
             allowed = ", ".join(map(repr, _STARTS))
             raise ValueError(f"start_with={self.start_with!r}: must be one of {allowed}.")
+        if self.master not in _MASTERS:
+            allowed = ", ".join(map(repr, _MASTERS))
+            raise ValueError(f"master={self.master!r}: must be one of {allowed}.")
         for name in ("columns_per_round", "samples_per_round"):
             if not getattr(self, name) >= 1:
                 raise ValueError(f"{name}={getattr(self, name)!r}: must be a positive integer.")
@@ -60,13 +70,26 @@ class Generation:
     @staticmethod
     def refuses(problem: Problem) -> str | None:
         """Return why generation does not apply, or None."""
-        reason = LinearProgramForm.accepts(problem)
-        return reason if reason is not None else highs_refusal()
+        if problem.is_separable and problem.columns.rho.any():
+            return "the penalty has a ridge part, so there is nothing to generate"
+        return highs_refusal() if LinearProgramForm.accepts(problem) is None else None
 
-    def start(self, form: CompositeForm, warm: FormPoint | None, seed: int) -> LinearState:
+    def start(
+        self, form: CompositeForm, warm: FormPoint | None, seed: int
+    ) -> LinearState | CurvedState:
         """Return the first restricted problem."""
-        linear = LinearProgramForm.apply(form.problem)
-        return start_linear(linear, warm, self._plan(linear), seed)
+        if self._is_linear(form.problem):
+            linear = LinearProgramForm.apply(form.problem)
+            return start_linear(linear, warm, self._plan(linear), seed)
+        return start_curved(form, warm, 2 * self.columns_per_round, self.columns is False)
+
+    def _is_linear(self, problem: Problem) -> bool:
+        if self.master == "second_order":
+            return False
+        reason = LinearProgramForm.accepts(problem)
+        if self.master == "linear" and reason is not None:
+            raise UnsupportedProblemError(f"master='linear': {reason}.")
+        return reason is None
 
     def _plan(self, form: LinearProgramForm) -> Plan:
         n, d = form.design.n_samples, form.design.n_features
@@ -78,13 +101,15 @@ class Generation:
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
         return Plan(start, columns, samples, self.columns_per_round, self.samples_per_round)
 
-    def advance(self, state: LinearState, budget: Budget) -> Step:
+    def advance(self, state: LinearState | CurvedState, budget: Budget) -> Step:
         """Do rounds of pricing."""
-        return advance_linear(state, budget)
+        if isinstance(state, LinearState):
+            return advance_linear(state, budget)
+        return advance_curved(state, budget)
 
-    def point(self, state: LinearState) -> FormPoint:
+    def point(self, state: LinearState | CurvedState) -> FormPoint:
         """Return the best pair so far."""
         return state.point
 
-    def learn(self, state: LinearState, certificate: Certificate) -> None:
+    def learn(self, state: LinearState | CurvedState, certificate: Certificate) -> None:
         """Nothing to learn: every round computes its own gap."""

@@ -129,9 +129,9 @@ class Block:
         """Return the rows' pull on every column, ``R' dual``."""
         return self.rows.tdot(self.dual())
 
-    def pull_change(self) -> Vector:
-        """Return the direction of `pull`."""
-        return self.rows.tdot(self.sign * self._total([part.da for part in self.parts]))
+    def pull_ahead(self) -> Vector:
+        """Return `pull` after a full step."""
+        return self.rows.tdot(self.sign * self._total([part.a + part.da for part in self.parts]))
 
     def longest(self) -> tuple[float, float]:
         """Return the longest steps of the duals and of the rest that keep all signs."""

@@ -46,6 +46,20 @@ class Iterate:
     size: float = 1.0  # of the objective
     step: float = 1.0
 
+    @classmethod
+    def at_start(cls, program: Program, by_rows: bool, proximal: float) -> Iterate:
+        """Return the iterate at zero coefficients."""
+        b = np.zeros(program.width)
+        return cls(program, b, program.pull(), by_rows, proximal)
+
+    def restart(self) -> bool:
+        """Start again inside the constraints; return whether that was possible."""
+        b = self.program.begin_inside(self.b)
+        if b is None:
+            return False
+        self.b, self.pull = b, self.program.pull()
+        return True
+
     @property
     def residual(self) -> Vector:
         """What is left of stationarity on every column."""
@@ -118,12 +132,13 @@ def iterate(state: Iterate) -> bool:
     centre = float(np.clip((after / mean) ** 3, 1e-8, 1.0)) * mean if mean > 0 else 0.0
     direction = _solve(state, factor, [block.aim(centre) for block in blocks])
     direction = _centralise(state, factor, centre, direction)
-    direction, pull_change = _refine(state, factor, direction)
-    if not (np.isfinite(direction).all() and np.isfinite(pull_change).all()):
+    direction, pull = _refine(state, factor, direction)
+    if not (np.isfinite(direction).all() and np.isfinite(pull).all()):
         return False
     dual, primal = _longest(state, _STAY_INSIDE)
     state.b = state.b + primal * direction
-    state.pull = state.pull + dual * pull_change
+    # A full step forgets the rounding of all earlier ones.
+    state.pull = (1.0 - dual) * state.pull + dual * pull
     for block in blocks:
         block.move(dual, primal)
         if state.by_rows:
@@ -186,16 +201,16 @@ def _factor(state: Iterate, weights: list[Vector]) -> Factor | None:
 def _refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, Vector]:
     """Correct the direction until what is left of the equations does not matter for the gap.
 
-    Returns the direction of the coefficients and that of the duals' pull.
+    Returns the direction of the coefficients and the duals' pull at its end.
     """
     program, blocks = state.program, state.program.blocks
-    rest = state.residual
+    own = program.rho * state.b + program.linear
     enough = _ENOUGH * state.products / state.size
     last, energy = np.inf, 0.0
     search: Vector | None = None
-    pull_change = _pull_change(state)
+    pull = _pull_ahead(state)
     for k in range(_REFINEMENTS + 1):
-        left = rest + program.rho * direction + pull_change
+        left = own + program.rho * direction + pull
         size = float(np.max(np.abs(left)))
         gap, excess = _charge(state, left)
         if k == _REFINEMENTS or gap / state.size + excess <= enough or size == 0.0:
@@ -208,7 +223,7 @@ def _refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, 
             direction = direction - x
             for block, move in zip(blocks, moves, strict=True):
                 block.correct(-x, None if move is None else -move)
-            pull_change = _pull_change(state)
+            pull = _pull_ahead(state)
             continue
         # Conjugate gradients on the equations without the proximal term.
         x = factor.solve(left)[0]
@@ -223,16 +238,17 @@ def _refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, 
             break
         step = energy / bend
         direction = direction + step * search
-        pull_change = pull_change + step * pulled
+        pull = pull + step * pulled
         for block, image in zip(blocks, images, strict=True):
             block.shift(step * image)
-    return direction, pull_change
+    return direction, pull
 
 
-def _pull_change(state: Iterate) -> Vector:
+def _pull_ahead(state: Iterate) -> Vector:
+    """Return the duals' pull after a full step."""
     total = np.zeros(state.program.width)
     for block in state.program.blocks:
-        total += block.pull_change()
+        total += block.pull_ahead()
     return total
 
 

@@ -88,20 +88,36 @@ class RowFactor:
         self.weight = np.concatenate(
             [weight for weight, wide in zip(weights, self.is_wide, strict=True) if wide]
         )
-        self.explicit = _explicit(diagonal, 2 * self.weight.size)
+        self.explicit = _explicit(diagonal, self.weight.size)
         rest = diagonal.copy()
         rest[self.explicit] = np.inf
         self.inverse = 1.0 / rest
-        self.factor = cholesky(self._kernel())
-        if self.explicit.size:
-            self.columns = np.vstack([rows.columns(self.explicit) for rows in self.rows])
-            self.solved = solve_with(self.factor, self.columns)
-            small = self.columns.T @ self.solved
-            small[np.diag_indices_from(small)] += diagonal[self.explicit]
-            self.small_scale = 1.0 / np.sqrt(small.diagonal())
-            small *= self.small_scale
-            small *= self.small_scale[:, None]
-            self.small = cholesky(small)
+        self._factorise(self._kernel(), diagonal[self.explicit])
+
+    def _factorise(self, kernel: Matrix, diagonal: Vector) -> None:
+        """Factorise ``[[K, -C], [C', D]]``: s and the explicit columns, D their diagonal.
+
+        Eliminating s as well would square the condition of C, which is nearly square at a vertex.
+        """
+        size = kernel.diagonal().copy()
+        if not self.explicit.size:
+            self.scale = 1.0 / np.sqrt(size)
+            kernel *= self.scale
+            kernel *= self.scale[:, None]
+            self.factor = cholesky(kernel)
+            return
+        columns = np.vstack([rows.columns(self.explicit) for rows in self.rows])
+        size = np.append(size, diagonal + (1.0 / size) @ columns**2)
+        matrix = np.empty((size.size, size.size), order="F")
+        n = kernel.shape[0]
+        matrix[:n, :n], matrix[:n, n:] = kernel, -columns
+        matrix[n:, :n], matrix[n:, n:] = columns.T, np.diag(diagonal)
+        self.scale = 1.0 / np.sqrt(size)
+        matrix *= self.scale
+        matrix *= self.scale[:, None]
+        self.factor, self.pivots, info = lapack.dgetrf(matrix, overwrite_a=1)
+        if info != 0 or not np.isfinite(self.factor.diagonal()).all():
+            raise FactorError
 
     def _kernel(self) -> Matrix:
         sizes = [rows.size for rows in self.rows]
@@ -141,11 +157,13 @@ class RowFactor:
         if r is not None:
             parts = [part for part, wide in zip(r, self.is_wide, strict=True) if wide]
             image -= np.concatenate(parts) / self.weight
+        n = image.size
         if self.explicit.size:
-            right = v[self.explicit] - self.solved.T @ image
-            own = self.small_scale * solve_with(self.small, self.small_scale * right)
-            image += self.columns @ own
-        s = solve_with(self.factor, image)
+            right = self.scale * np.append(image, v[self.explicit])
+            both = self.scale * lapack.dgetrs(self.factor, self.pivots, right)[0]
+            s, own = both[:n], both[n:]
+        else:
+            s = self.scale * solve_with(self.factor, self.scale * image)
         x = self.inverse * (v - self._tdot(s))
         if self.explicit.size:
             x[self.explicit] = own
@@ -153,12 +171,14 @@ class RowFactor:
         return x, [next(pieces) if wide else None for wide in self.is_wide]
 
 
-def _explicit(diagonal: Vector, most: int) -> NDArray[np.intp]:
-    """Return the columns whose diagonal is much smaller than usual, at most so many."""
-    chosen = np.flatnonzero(diagonal < _EXPLICIT * np.median(diagonal))
-    if chosen.size > most:
-        chosen = np.sort(chosen[np.argsort(diagonal[chosen])[:most]])
-    return chosen
+def _explicit(diagonal: Vector, n_rows: int) -> NDArray[np.intp]:
+    """Return the columns whose diagonal is much smaller than usual.
+
+    At a vertex as many columns as rows are active and have a vanishing diagonal, so the usual size is
+    that of the next larger one.
+    """
+    usual = np.partition(diagonal, n_rows)[n_rows]
+    return np.flatnonzero(diagonal < _EXPLICIT * usual)
 
 
 def factorise(

@@ -28,6 +28,7 @@ Numbers = Vector | float
 
 __all__ = ["Part", "Totals"]
 
+_SLACK = 1.0  # of the multipliers at the start
 _BAND = 0.1  # products between this and its inverse times the mean are left alone
 
 
@@ -72,29 +73,40 @@ class Part:
         where: NDArray[np.intp] | None = None,
     ) -> None:
         self.where = where
-        self.knot, self.low, self.high, self.soft = knot, low, high, soft
+        self.knot, self.low, self.high, self.soft, self.shift = knot, low, high, soft, shift
         self.curved = not (isinstance(soft, float) and soft == 0.0)
-        self.bounded = low is not None or high is not None
-        above = argument - knot
+        self.begin(argument)
+
+    def begin(self, argument: Vector) -> None:
+        """Set the dual variables and the multipliers to where they start."""
+        low, high, soft = self.low, self.high, self.soft
+        above = argument - self.knot
         if low is not None and high is not None:
             a = 0.5 * (low + high)
         elif low is not None:
-            a = low + shift
+            a = low + self.shift
             if self.curved:
                 a = a + np.maximum(above / soft - low, 0.0)
         elif high is not None:
-            a = high - shift
+            a = high - self.shift
             if self.curved:
                 a = a - np.maximum(high - above / soft, 0.0)
         else:
             a = above / soft if self.curved else np.zeros_like(argument)
         self.a: Vector = a
-        pull = self.soft * a - above if self.curved else -above
+        pull = soft * a - above if self.curved else -above
         zero = np.zeros(0)
         self.below = a - low if low is not None else zero
         self.above = high - a if high is not None else zero
-        self.p = np.maximum(pull, 0.0) + 1.0 if low is not None else zero
-        self.q = np.maximum(-pull, 0.0) + 1.0 if high is not None else zero
+        self.p = np.maximum(pull, 0.0) + _SLACK if low is not None else zero
+        self.q = np.maximum(-pull, 0.0) + _SLACK if high is not None else zero
+
+    def settle(self, argument: Vector, product: float) -> None:
+        """Start inside: the rows' slack as it is, which must be positive, and the duals to match."""
+        assert self.high is not None and self.low is None
+        self.q = argument - self.knot
+        self.above = product / self.q
+        self.a = self.high - self.above
 
     def own(self, values: Vector) -> Vector:
         """Return the entries of a vector over the block's rows that belong to this part."""

@@ -64,6 +64,41 @@ class Program:
         """Whether nothing in the program is curved."""
         return not self.rho.any() and not any(part.curved for part in self.data.parts)
 
+    def pull(self) -> Vector:
+        """Return the duals' pull on every column."""
+        total = np.zeros(self.width)
+        for block in self.blocks:
+            total += block.pull()
+        return total
+
+    def begin_inside(self, b: Vector) -> Vector | None:
+        """Start again from a point near `b` with slack in all inequalities, if there is one.
+
+        Approached from outside, thin constraints (nearly parallel rows, say) are met only after the
+        duals have lost their own room, and steps become short.
+        """
+        inner, block = self.form.inner_point, self.inequalities
+        if inner is None or block is None:
+            return None
+        d = inner.size
+        far = b.copy()
+        far[:d] = inner / (self.scales.prediction * self.scales.column[:d])
+        slack = block.rows.dot(b) + block.offset
+        most = block.rows.dot(far) + block.offset
+        outside = slack < 0
+        if not (most > 0).all() or not outside.any():
+            return None
+        share = float(np.max(-slack[outside] / (most - slack)[outside]))
+        b = b + min(1.0, 2.0 * share) * (far - b)
+        for one in self.blocks:
+            one.place(b)
+            for part in one.parts:
+                part.begin(part.own(one.argument))
+        if not (block.argument > 0).all():
+            return None
+        block.parts[0].settle(block.argument, 1.0 / self.data.rows.size)
+        return b
+
     # ---- the way back -------------------------------------------------------------------------------
 
     def coefficients(self, b: Vector) -> tuple[Vector, float]:
@@ -100,7 +135,7 @@ class Program:
 
 
 def build(form: EpigraphForm) -> Program:
-    """Return the scaled program of a form, at the starting point."""
+    """Return the scaled program of a form, with all rows at zero coefficients."""
     design, epigraph = form.design, form.epigraph
     samples = Samples.of(form)
     active = samples.active

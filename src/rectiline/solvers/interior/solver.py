@@ -1,9 +1,19 @@
 """`interior`: a primal-dual interior point method with predictor and corrector.
 
-See `program` for the problem it solves, `per_row` for the variables of a row, `central` for the step and
-`normal` for the linear systems, which are what it costs: one weighted matrix of squares and one Cholesky
-factor a step, of the size of the columns or of the rows. Ten to thirty steps whatever the loss, the
-strength or the scaling of the columns.
+    min over b   sum over rows of parts(R b) + linear'b + sum_j rho_j/2 b_j^2        (see `program`)
+
+Each part is a boxed dual variable with a multiplier for each finite bound (`per_row`). A step linearises
+the optimality conditions at products of multipliers and distances that are aimed at a common small number
+(Mehrotra's predictor-corrector, with Gondzio's centrality corrector for short steps; `central`). All
+unknowns but the coefficients are eliminated row by row, which leaves one positive definite system of the
+size of the columns, or of the rows where they are fewer (`normal`). So a step costs one weighted sum of
+squared rows, one Cholesky factor and a few products with X; ten to thirty steps are enough whatever the
+loss, the strength or the scaling of the columns.
+
+The iteration stops when its own estimate of the certificate meets the target. Departures from the
+textbook: distances to the bounds are iterates of their own; the system is regularised by a proximal term,
+whose effect is removed by conjugate gradients on the system without it; if thin constraints stop
+progress, it starts again from inside them.
 """
 
 from __future__ import annotations
@@ -24,10 +34,11 @@ from rectiline.solvers.interior.rounding import rounded
 __all__ = ["Interior"]
 
 _SAFETY = 0.3  # the certificate may say a little more than the estimate
-_ROUNDING_SAFETY = 0.7
-_PATIENCE = 8  # steps without progress
+_ROUNDING_SAFETY = 0.7  # share of the target that exact zeros may use up
+_PATIENCE = 8  # steps without progress, short ones counted twice
+_SHORT = 0.05
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
-_MOST_COLUMNS = 12_000  # of the matrix to factorise
+_LARGEST_SYSTEM = 12_000  # rows of a dense matrix to factorise: 1.2 GB
 
 
 @dataclass(slots=True, eq=False)
@@ -40,23 +51,30 @@ class InteriorState:
     since_best: int = 0
     mark: float = np.inf  # the products when there was progress last
     idle: int = 0  # steps since then
+    may_restart: bool = True
 
     def note(self, verdict: Verdict) -> None:
-        """Keep the pair if it is the best so far."""
+        """Keep the pair if it is the best so far, and notice lack of progress."""
         gap = max(verdict.relative_gap, verdict.violation)
         self.since_best += 1
         if gap < self.best_gap or not np.isfinite(self.best_gap):
             self.best = self.iterate.program.point(self.iterate.b)
             self.best_gap, self.since_best = gap, 0
         # The gap of an early pair says little: what must fall is the products, down to rounding.
-        self.idle += 1
+        self.idle += 2 if self.iterate.step < _SHORT else 1
         if self.since_best == 0 or _ROUNDING < verdict.products < 0.5 * self.mark:
             self.idle, self.mark = 0, verdict.products
 
-    @property
     def is_stuck(self) -> bool:
-        """Whether there has been no progress for a while."""
-        return self.idle >= _PATIENCE
+        """Whether there is no progress, not even from a new start inside the constraints."""
+        if self.idle < _PATIENCE:
+            return False
+        if self.may_restart:
+            self.may_restart = False
+            if self.iterate.restart():
+                self.idle, self.mark = 0, np.inf
+                return False
+        return True
 
     def round_off(self, target: float) -> None:
         """Give the best pair exact zeros and bounds where it stays good enough for the target."""
@@ -78,8 +96,8 @@ class Interior:
     Parameters
     ----------
     proximal : float, default=1e-12
-        Share of a proximal term in the linear systems; raised when a factorisation fails. It
-        regularises the steps, not the answer.
+        Weight of the proximal term in the linear systems, in units where columns have mean square 1;
+        raised when a factorisation fails. It steadies the steps and does not bias the answer.
     """
 
     proximal: float = 1e-12
@@ -87,27 +105,27 @@ class Interior:
     name: ClassVar[str] = "interior"
     form: ClassVar[type[Form]] = EpigraphForm
     default_max_iter: ClassVar[int] = 200
-    first_burst: ClassVar[int] = 100
+    first_burst: ClassVar[int] = 100  # the certificate may cost as much as several steps
 
     @staticmethod
     def refuses(problem: Problem) -> str | None:
-        """Return why the linear systems would be too large, or None."""
+        """Return why the linear systems cannot be set up, or None."""
         reason = EpigraphForm.accepts(problem)
         if reason is not None:
             return reason
+        size = _system_size(EpigraphForm.apply(problem))
+        if size > _LARGEST_SYSTEM:
+            return (
+                f"its linear systems would have {size} unknowns, more than the {_LARGEST_SYSTEM} "
+                "that it factorises"
+            )
         return None
 
     def start(self, form: EpigraphForm, warm: FormPoint | None, seed: int) -> InteriorState:
-        """Return the iterate at the starting point."""
+        """Return the iterate at the starting point; a warm start and a seed are of no use here."""
         program = build(form)
-        b = np.zeros(program.width)
-        pull = np.zeros(program.width)
-        for block in program.blocks:
-            pull += block.pull()
-        rows = program.data.rows.size + form.n_constraints
-        by_rows = rows < program.width and program.width == form.design.n_features + form.fit_intercept
-        state = Iterate(program, b, pull, by_rows, self.proximal)
-        return InteriorState(state, program.point(b))
+        state = Iterate.at_start(program, _by_rows(form), self.proximal)
+        return InteriorState(state, program.point(state.b))
 
     def advance(self, state: InteriorState, budget: Budget) -> Step:
         """Iterate until the gap estimate meets the target or the budget is spent."""
@@ -116,12 +134,9 @@ class Interior:
         for done in range(1, budget.iterations + 1):
             moved = iterate(state.iterate)
             verdict = judge(state.iterate)
-            if DEBUG:
-                it = state.iterate
-                print(done, f"gap {verdict.relative_gap:.2e} viol {verdict.violation:.1e} mu {verdict.products:.1e} res {np.abs(it.residual).max():.1e} step {it.step:.4f} prox {it.proximal:.0e}")
             state.note(verdict)
             reached = verdict.meets(_SAFETY * budget.relative_gap)
-            step = Step(done, reached, exhausted=not moved or state.is_stuck)
+            step = Step(done, reached, exhausted=not moved or (not reached and state.is_stuck()))
             if reached or step.exhausted or time.perf_counter() - began >= budget.seconds:
                 break
         state.round_off(budget.relative_gap)
@@ -132,6 +147,16 @@ class Interior:
         return state.best
 
     def learn(self, state: InteriorState, certificate: Certificate) -> None:
-        """Nothing: the next steps are the same whatever is proved."""
+        """Do nothing: the next steps are the same whatever is proved."""
 
-DEBUG = False
+
+def _by_rows(form: EpigraphForm) -> bool:
+    """Whether the systems get the size of the rows; the rows of an epigraph are too many."""
+    d = form.design.n_features
+    rows = int(np.count_nonzero(form.weight)) + form.n_constraints
+    return form.epigraph.n_columns == d and rows < d + form.fit_intercept
+
+
+def _system_size(form: EpigraphForm) -> int:
+    rows = int(np.count_nonzero(form.weight)) + form.n_constraints
+    return rows if _by_rows(form) else form.epigraph.n_columns + form.fit_intercept

@@ -16,6 +16,7 @@ from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._task import Task
 from rectiline.solvers._base import Solution, Status
 from rectiline.solvers._drive import solve
+from rectiline.solvers.multitask._curvature import task_curvature
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -52,6 +53,9 @@ class Steps(Protocol):
 
     def with_dual(self, block: Block) -> Block:
         """Return the block with the multipliers that belong to it."""
+
+    def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
+        """Return how all tasks together resist a common move (block with multipliers)."""
 
 
 def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int]) -> list[Any]:
@@ -118,6 +122,16 @@ class TaskSteps:
             for task, u, b in zip(self.problem.tasks, columns, block.intercept)
         ]
         return replace(block, dual=duals)
+
+    def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
+        """Return the sum over the tasks of how each resists a common move."""
+        eta, d = self.problem.penalty.eta, self.problem.n_features
+        metric = strength * space.times(np.eye(d), eta, -1.0)
+        total = np.zeros((d, d))
+        assert block.dual is not None
+        for task, dual in zip(self.problem.tasks, block.dual):
+            total += task_curvature(task, dual, space, eta, strength, metric)
+        return total
 
 
 def _warm(task: Task, near: Block, t: int, variable: Vector) -> Solution:

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from rectiline.problems import DualPoint
 from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.problems._task import Task
 from rectiline.solvers.multitask._blocks import Block, Space, Steps
 
 Vector = NDArray[np.float64]
@@ -47,7 +45,7 @@ def joint_step(
     for _ in range(_NEWTON_STEPS):
         slope = strength * space.times(np.sum(block.coef - common[:, None], axis=1), eta, -1.0)
         if matrix is None:
-            matrix = _curvature(problem, steps.with_dual(block), space, strength)
+            matrix = steps.curvature(steps.with_dual(block), space, strength)
         move = _solve(matrix + damping * metric, slope)
         promised = 0.5 * float(slope @ move)
         if promised <= max(enough, 1e-15 * abs(value)):
@@ -84,47 +82,3 @@ def _solve(matrix: Matrix, slope: Vector) -> Vector:
     except linalg.LinAlgError:
         found = np.linalg.lstsq(scaled, slope / scale, rcond=1e-10)[0]
     return found / scale
-
-
-def _curvature(problem: MultiTaskProblem, block: Block, space: Space, strength: float) -> Matrix:
-    """Return the second derivative of ``sum_t phi_t``."""
-    d, eta = problem.n_features, problem.penalty.eta
-    metric = strength * space.times(np.eye(d), eta, -1.0)
-    total = np.zeros((d, d))
-    assert block.dual is not None
-    for task, dual in zip(problem.tasks, block.dual):
-        total += _task_curvature(task, dual, space, eta, strength, metric)
-    return total
-
-
-def _task_curvature(
-    task: Task, dual: DualPoint, space: Space, eta: float, strength: float, metric: Matrix
-) -> Matrix:
-    rows, inverse = task.resisting_rows(dual)
-    d = task.design.n_features
-    X = task.design.X[rows]
-    X = np.asarray(X.toarray() if task.design.is_sparse else X, dtype=np.float64)
-    ones = np.full(rows.size, float(task.base.fit_intercept))
-    if task.is_constrained:  # an active constraint is a row that does not give way at all
-        held = task.holding_rows(dual)
-        X = np.vstack([X, held])
-        ones, inverse = (np.append(v, np.zeros(held.shape[0])) for v in (ones, inverse))
-    n = X.shape[0]
-    if not n:
-        return np.zeros((d, d))
-    if n <= d:
-        kernel = X @ space.times(X.T, eta) / strength
-        floor = 1e-9 * max(float(np.trace(kernel)) / n, 1e-300)
-        kernel[np.diag_indices(n)] += np.maximum(inverse, floor)
-        factor = linalg.cho_factor(kernel, lower=True)
-        solved = linalg.cho_solve(factor, X)
-        image = linalg.cho_solve(factor, ones)
-        solved -= np.outer(image, image @ X) / max(float(image @ ones), 1e-300)
-        return np.asarray(X.T @ solved)
-    stiff = np.trace(metric) / max(float(np.sum(X * X)), 1e-300) * 1e8
-    weight = 1.0 / np.maximum(inverse, 1.0 / stiff)
-    pull = weight * ones
-    X = X - np.outer(ones, (pull @ X) / max(float(pull.sum()), 1e-300))
-    gram = (X * weight[:, None]).T @ X
-    inner = linalg.cho_solve(linalg.cho_factor(gram + metric, lower=True), metric)
-    return np.asarray(metric - metric @ inner)

@@ -22,6 +22,7 @@ from rectiline.problems import DualPoint
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._task import Task
 from rectiline.solvers.multitask._blocks import Block, Space, in_threads
+from rectiline.solvers.multitask._curvature import task_curvature
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -36,8 +37,21 @@ class LeastSquaresSteps:
 
     def __init__(self, problem: MultiTaskProblem, n_threads: int = 1) -> None:
         self.problem, self.n_threads = problem, n_threads
+        known = problem.cache.get("least_squares")
+        if known is not None:  # the same data under another penalty
+            self.__dict__.update(known)
+            return
+        before = set(self.__dict__)
+        self._collect()
+        problem.cache["least_squares"] = {
+            name: value for name, value in self.__dict__.items() if name not in before
+        }
+
+    def _collect(self) -> None:
+        """Gather what does not depend on the penalty."""
+        problem, n_threads = self.problem, self.n_threads
         self.targets = [_target(task) for task in problem.tasks]
-        self.curvature = self.targets[0][0]
+        self.curvature_of_loss = self.targets[0][0]
         d = problem.n_features
         groups: dict[tuple[int, bytes], list[int]] = {}
         few_rows: list[int] = []
@@ -59,6 +73,7 @@ class LeastSquaresSteps:
                 self.means[:, t], self.right[:, t] = mean, right
                 self.level[t], self.spread[t] = level, spread
         self.alone = all(len(tasks) == 1 for tasks in self.members)
+        self.kernels: dict[int, Matrix] = {}
 
     def _gather(self, k: int) -> tuple[Matrix, list[tuple[Vector, Vector, float, float]]]:
         """Return the centred Gram matrix of a group, and means, right side and spread of each task."""
@@ -111,7 +126,7 @@ class LeastSquaresSteps:
         return metric
 
     def _solve_gram(self, coef: Matrix, ridge: Matrix, start: Matrix | None) -> None:
-        a = self.curvature
+        a = self.curvature_of_loss
         if self.alone:
             order = [tasks[0] for tasks in self.members]
             right = a * self.right[:, order].T
@@ -135,10 +150,14 @@ class LeastSquaresSteps:
         design, (a, y) = task.design, self.targets[t]
         live = np.flatnonzero(task.weight > 0)
         rows = design.X if live.size == design.n_samples else design.X[live]
-        plain = rows @ rows.T
-        kernel = np.asarray(plain.toarray() if design.is_sparse else plain, dtype=np.float64)
+        plain = self.kernels.get(t)
+        if plain is None:
+            product = rows @ rows.T
+            plain = np.asarray(product.toarray() if design.is_sparse else product, dtype=float)
+            if plain.size <= design.n_stored:  # kept only where it is no larger than the data
+                self.kernels[t] = plain
         projected = np.asarray(rows @ space.basis)
-        kernel = (eta + space.floor) * kernel
+        kernel = (eta + space.floor) * plain
         kernel += (projected * (space.weights - space.floor)) @ projected.T
         kernel /= strength
         kernel[np.diag_indices(live.size)] += 1.0 / (a * task.weight[live])
@@ -169,7 +188,7 @@ class LeastSquaresSteps:
             images = (self.gram @ U[..., None])[..., 0]
             total += float(np.sum(U * (images - 2.0 * self.right[:, order].T)))
             total += float(self.spread[order].sum())
-        total *= 0.5 * self.curvature
+        total *= 0.5 * self.curvature_of_loss
         for t in self.few_rows:
             task, (a, y) = self.problem.tasks[t], self.targets[t]
             miss = task.design.dot(np.ascontiguousarray(coef[:, t])) + intercept[t] - y
@@ -183,6 +202,21 @@ class LeastSquaresSteps:
         for task, (a, y), u, b in zip(self.problem.tasks, self.targets, columns, block.intercept):
             duals.append(DualPoint(a * task.weight * (task.design.dot(u) + b - y)))
         return replace(block, dual=duals)
+
+    def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
+        """Return how all tasks together resist a common move: ``G - G (G + R)^-1 G`` each."""
+        ridge = self._metric(space, strength)
+        total = np.zeros_like(ridge)
+        if self.members:
+            scaled = self.curvature_of_loss * self.gram
+            shrunk = scaled - scaled @ np.linalg.solve(scaled + ridge, scaled)
+            total += np.einsum("k,kde->de", [float(len(t)) for t in self.members], shrunk)
+        assert block.dual is not None
+        eta = self.problem.penalty.eta
+        for t in self.few_rows:
+            task = self.problem.tasks[t]
+            total += task_curvature(task, block.dual[t], space, eta, strength, ridge)
+        return total
 
 
 def _target(task: Task) -> tuple[float, Vector]:

@@ -1,0 +1,187 @@
+"""Classification in many tasks that share a subspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from rectiline.estimators.multitask._docs import described
+from rectiline.estimators.multitask._inputs import TaskData, read_tasks
+from rectiline.estimators.multitask._model import MultiTaskModel
+from rectiline.losses import Loss
+
+__all__ = ["MultiTaskClassifier"]
+
+
+@described
+class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc]
+    """Linear two-class models of several tasks whose coefficients share a subspace.
+
+    The objective of `MultiTaskRegressor` with a loss of the margin. Multi-label data are tasks that
+    share X: ``fit(X, Y)`` with one column of Y per label. A task may hold one class only.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="hinge"
+        A loss of the margin, see `rectiline.losses`.
+    <PARAMETERS>
+
+    Attributes
+    ----------
+    classes_ : ndarray, or list of ndarray
+        The labels, the larger one being positive; a list with one array per task if the tasks
+        do not have the same two labels.
+    <ATTRIBUTES>
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from rectiline.estimators.multitask import MultiTaskClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=100, n_classes=4, random_state=0)
+    >>> model = MultiTaskClassifier(shared_dim=2, alpha=0.1, beta=0.01).fit(X, Y)
+    >>> model.predict(X).shape
+    (100, 4)
+    """
+
+    _loss_kinds = ("margin",)
+
+    def __init__(
+        self,
+        loss: str | Loss = "hinge",
+        shared_dim: int = 1,
+        alpha: float = 1.0,
+        beta: float = 0.1,
+        *,
+        center: bool = False,
+        fit_intercept: bool = True,
+        constraints: Any = (),
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.loss = loss
+        self.shared_dim = shared_dim
+        self.alpha = alpha
+        self.beta = beta
+        self.center = center
+        self.fit_intercept = fit_intercept
+        self.constraints = constraints
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the model; the arguments are those of `MultiTaskRegressor.fit`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
+            Two labels per task; NaN or None in a matrix means that the row is not part of the task.
+        tasks : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), or a list of vectors, optional
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self._fit_data(read_tasks(self, X, y, tasks, sample_weight, numeric=False))
+        return self
+
+    def _fit_data(self, data: TaskData) -> None:
+        self._fit_tasks(data, self._signs(data))
+
+    def _signs(self, data: TaskData) -> list[NDArray[np.float64]]:
+        """Learn the labels and return the targets as -1 and +1."""
+        own = []
+        for y in data.y:
+            check_classification_targets(y)
+            own.append(np.unique(y))
+        worst = max(own, key=len)
+        if worst.size > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{worst.size} classes in one task; give a task two at most."
+            )
+        union = np.unique(np.concatenate(own))
+        if union.size <= 2:
+            self._labels = [union] * data.n_tasks
+            self.classes_ = union
+        else:
+            self._labels = own
+            self.classes_ = own
+        return [np.where(y == k[-1], 1.0, -1.0) for y, k in zip(data.y, self._labels)]
+
+    def decision_function(self, X: Any, tasks: Any = None) -> Any:
+        """Return the scores; positive means the larger label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
+        tasks : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
+        """
+        return self._scores(X, tasks)
+
+    def predict(self, X: Any, tasks: Any = None) -> Any:
+        """Return the labels; the arguments and the form are those of `decision_function`."""
+        scores = self._scores(X, tasks)
+        if isinstance(scores, list):
+            return [_named(s, k) for s, k in zip(scores, self._labels)]
+        if not isinstance(self.classes_, list):
+            return _named(scores, self.classes_)
+        if scores.ndim == 2:
+            named = [_named(s, k) for s, k in zip(scores.T, self._labels)]
+            return np.stack(named, axis=1)
+        codes = [self.tasks_.index(getattr(t, "item", lambda t=t: t)()) for t in tasks]
+        return np.array([_named(s, self._labels[t]) for s, t in zip(scores, codes)])
+
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows that are labelled correctly.
+
+        Over all rows and tasks, except after ``fit(X, Y)`` without missing entries, where it is the
+        share of rows with every label correct, as scikit-learn has it for multi-label data.
+        """
+        found = self.predict(X, tasks)
+        if isinstance(found, list):
+            found, y = np.concatenate(found), np.concatenate(y)
+            weight = None if sample_weight is None else np.concatenate(sample_weight)
+            return float(np.average(found == y, weights=weight))
+        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        right = found == y
+        if right.ndim == 2:
+            present = y == y
+            if present.all():
+                right = right.all(axis=1)
+            else:
+                return float(right[present].mean())
+        return float(np.average(right, weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _named(scores: Any, labels: NDArray[Any]) -> Any:
+    return (
+        labels[(np.asarray(scores) > 0).astype(int)]
+        if labels.size > 1
+        else np.full(np.shape(scores), labels[0])
+    )

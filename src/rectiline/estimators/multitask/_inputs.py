@@ -1,0 +1,243 @@
+"""The three ways to hand over tasks, read into one.
+
+- stacked: rows of all tasks in X, one target per row, ``tasks`` says which task a row belongs to;
+- listed: one X and one y per task;
+- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task. A vector y
+  is the one task of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+__all__ = ["FORMATS", "TaskData", "is_listed", "place_tasks", "read_tasks"]
+
+FORMATS = ("csr", "csc")
+DTYPES = (np.float64, np.float32)
+Form = Literal["stacked", "listed", "shared"]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskData:
+    """Rows, targets and weights of each task, and how they came.
+
+    ``rows`` holds, for each task, the places of its rows in the user's X (None when listed).
+    """
+
+    X: list[Any]
+    y: list[NDArray[Any]]
+    weight: list[NDArray[np.float64]] | None
+    labels: list[Any]
+    form: Form
+    rows: list[NDArray[np.intp]] | None = None
+    is_vector: bool = False
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return len(self.y)
+
+    def take(self, kept: Sequence[NDArray[np.intp]]) -> TaskData:
+        """Return the same tasks with some of their rows."""
+        cache: dict[tuple[int, bytes], Any] = {}
+
+        def rows(X: Any, places: NDArray[np.intp]) -> Any:
+            key = (id(X), places.tobytes())  # tasks with the same rows go on sharing them
+            if key not in cache:
+                cache[key] = X[places]
+            return cache[key]
+
+        return replace(
+            self,
+            X=[rows(X, k) for X, k in zip(self.X, kept)],
+            y=[y[k] for y, k in zip(self.y, kept)],
+            weight=None if self.weight is None else [w[k] for w, k in zip(self.weight, kept)],
+        )
+
+
+def is_listed(X: Any) -> bool:
+    """Whether X is a list of matrices rather than one matrix."""
+    if not isinstance(X, (list, tuple)) or not X:
+        return False
+    first = X[0]
+    if hasattr(first, "ndim"):
+        return int(first.ndim) == 2
+    return isinstance(first, (list, tuple)) and bool(first) and isinstance(first[0], (list, tuple))
+
+
+def read_tasks(
+    estimator: Any, X: Any, y: Any, tasks: Any, sample_weight: Any, *, numeric: bool
+) -> TaskData:
+    """Return the tasks in X and y, all checked; note the columns of X on the estimator."""
+    if is_listed(X):
+        if tasks is not None:
+            raise ValueError("tasks must be None when X is a list with one matrix per task.")
+        return _read_listed(estimator, X, y, sample_weight, numeric)
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+    if tasks is not None:
+        return _read_stacked(estimator, X, y, tasks, sample_weight, numeric)
+    return _read_shared(estimator, X, y, sample_weight, numeric)
+
+
+def _check_X(estimator: Any, X: Any, reset: bool) -> Any:
+    return validate_data(
+        estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=reset, accept_large_sparse=True
+    )
+
+
+def _read_stacked(
+    estimator: Any, X: Any, y: Any, tasks: Any, sample_weight: Any, numeric: bool
+) -> TaskData:
+    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
+    weight = _weights(sample_weight, X)
+    labels, places = _group(tasks, X.shape[0])
+    if sp.issparse(X) and X.format != "csr":
+        X = X.tocsr()
+    return TaskData(
+        X=[_rows(X, where) for where in places],
+        y=[y[where] for where in places],
+        weight=None if weight is None else [weight[where] for where in places],
+        labels=labels,
+        form="stacked",
+        rows=places,
+    )
+
+
+def _read_listed(
+    estimator: Any, X: Sequence[Any], y: Any, sample_weight: Any, numeric: bool
+) -> TaskData:
+    if not isinstance(y, (list, tuple)) or len(y) != len(X):
+        given = len(y) if isinstance(y, (list, tuple)) else type(y).__name__
+        raise ValueError(f"y must be a list with one entry per task, {len(X)}; got {given}.")
+    matrices, targets = [], []
+    for t, (rows, target) in enumerate(zip(X, y)):
+        matrices.append(_check_X(estimator, rows, reset=t == 0))
+        target = column_or_1d(target)
+        check_consistent_length(rows, target)
+        targets.append(_numbers(target, f"y[{t}]") if numeric else target)
+    weights = None
+    if sample_weight is not None:
+        if len(sample_weight) != len(X):
+            raise ValueError(
+                f"sample_weight must be a list with one entry per task, {len(X)}; got "
+                f"{len(sample_weight)}."
+            )
+        weights = [_weights(w, rows) for w, rows in zip(sample_weight, matrices)]
+    return TaskData(matrices, targets, weights, list(range(len(X))), "listed")  # type: ignore[arg-type]
+
+
+def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
+    if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) != 2:
+        X, y = validate_data(
+            estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric
+        )
+        weight = _weights(sample_weight, X)
+        weights = None if weight is None else [weight]
+        rows = [np.arange(X.shape[0])]
+        return TaskData([X], [y], weights, [0], "shared", rows, is_vector=True)
+    X = _check_X(estimator, X, reset=True)
+    Y = y.toarray() if sp.issparse(y) else y
+    finite: Any = "allow-nan"
+    Y = check_array(
+        Y,
+        dtype=np.float64 if numeric else None,
+        ensure_all_finite=finite if numeric or np.asarray(Y).dtype.kind == "f" else False,
+        input_name="y",
+    )
+    check_consistent_length(X, Y)
+    present = _present(Y)
+    if not present.any(axis=0).all():
+        raise ValueError(
+            f"y[:, {int(np.argmin(present.any(axis=0)))}] has no entry that is not NaN."
+        )
+    weight = _weights(sample_weight, X)
+    if sp.issparse(X) and X.format != "csr" and not present.all():
+        X = X.tocsr()
+    cache: dict[bytes, Any] = {}
+    matrices = []
+    for column in present.T:  # tasks present in the same rows share them
+        key = column.tobytes()
+        if key not in cache:
+            cache[key] = X if column.all() else X[np.flatnonzero(column)]
+        matrices.append(cache[key])
+    targets = [Y[column, t] for t, column in enumerate(present.T)]
+    weights = None if weight is None else [weight[column] for column in present.T]
+    rows = [np.flatnonzero(column) for column in present.T]
+    return TaskData(matrices, targets, weights, list(range(Y.shape[1])), "shared", rows)
+
+
+def _present(Y: NDArray[Any]) -> NDArray[np.bool_]:
+    if Y.dtype.kind == "O":
+        return np.array([[v is not None and v == v for v in row] for row in Y], dtype=bool)
+    if Y.dtype.kind == "f":
+        return ~np.isnan(Y)
+    return np.ones(Y.shape, dtype=bool)
+
+
+def _numbers(y: NDArray[Any], name: str) -> NDArray[np.float64]:
+    found = check_array(y, ensure_2d=False, dtype=np.float64, input_name=name)
+    return np.asarray(found, dtype=np.float64)
+
+
+def _weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+    if sample_weight is None:
+        return None
+    weight: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    return weight
+
+
+def _group(tasks: Any, n: int) -> tuple[list[Any], list[NDArray[np.intp]]]:
+    """Return the labels, sorted where they can be, and the rows of each."""
+    ids = list(tasks)
+    if len(ids) != n:
+        raise ValueError(f"tasks must have one label per row of X: {n} rows, {len(ids)} labels.")
+    first: dict[Any, int] = {}
+    codes = np.array([first.setdefault(_plain(label), len(first)) for label in ids], dtype=np.intp)
+    labels = list(first)
+    try:
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+    except TypeError:
+        order = list(range(len(labels)))
+    return [labels[k] for k in order], [np.flatnonzero(codes == k) for k in order]
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> NDArray[np.intp]:
+    """Return, for each row, the place of its task among the fitted ones."""
+    ids = list(tasks)
+    if len(ids) != n:
+        raise ValueError(f"tasks must have one label per row of X: {n} rows, {len(ids)} labels.")
+    places = {_plain(label): k for k, label in enumerate(known)}
+    codes = np.empty(n, dtype=np.intp)
+    for i, label in enumerate(ids):
+        place = places.get(_plain(label))
+        if place is None:
+            raise ValueError(
+                f"tasks[{i}] is {_plain(label)!r}, which was not among the {len(known)} tasks in fit."
+            )
+        codes[i] = place
+    return codes
+
+
+def _rows(X: Any, where: NDArray[np.intp]) -> Any:
+    """Return rows of X without a copy when they follow one another."""
+    if where.size and where[-1] - where[0] + 1 == where.size and not sp.issparse(X):
+        return X[where[0] : where[-1] + 1]
+    return X[where]

@@ -1,0 +1,180 @@
+"""What the multi-task estimators have in common: from tasks to coefficients and back."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rectiline.estimators.multitask._finish import finish_tasks
+from rectiline.estimators.multitask._inputs import (
+    DTYPES,
+    FORMATS,
+    TaskData,
+    is_listed,
+    place_tasks,
+)
+from rectiline.losses import Loss, get
+from rectiline.penalties import SharedSubspace
+from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.solvers import Status
+from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
+
+Vector = NDArray[np.float64]
+
+__all__ = ["MultiTaskModel"]
+
+
+class MultiTaskModel(BaseEstimator):  # type: ignore[misc]
+    """Fit and hold the coefficients of tasks that share a subspace."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "loss": [str, Loss],
+        "shared_dim": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "center": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "constraints": [object],
+        "solver": [StrOptions({"auto", "bcd", "apg", "bcd_plain", "apg_joint"})],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+    _loss_kinds: tuple[str, ...] = ()
+
+    # ---- fitting ------------------------------------------------------------------------------
+
+    def _loss(self) -> Loss:
+        made = get(self.loss)
+        if made.of not in self._loss_kinds:
+            raise ValueError(
+                f"loss={self.loss!r} is a loss of the {made.of}; {type(self).__name__} takes losses "
+                f"of the {' or '.join(self._loss_kinds)}."
+            )
+        return made
+
+    def _problem(self, data: TaskData, targets: list[Any]) -> MultiTaskProblem:
+        return MultiTaskProblem(
+            data.X,
+            targets,
+            self._loss(),
+            self._penalty(),
+            () if self.constraints is None else self.constraints,
+            data.weight,
+            self.fit_intercept,
+            self.center,
+        )
+
+    def _penalty(self) -> SharedSubspace:
+        return SharedSubspace(self.shared_dim, self.alpha, self.beta)
+
+    @property
+    def _n_threads(self) -> int | None:
+        """`n_jobs` as threads: None is one, -1 one per processor."""
+        if self.n_jobs is None:
+            return 1
+        return None if self.n_jobs < 0 else int(self.n_jobs)
+
+    @property
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _solve(
+        self, problem: MultiTaskProblem, warm: MultiTaskSolution | None
+    ) -> MultiTaskSolution:
+        if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
+            warm = None
+        return solve_multitask(
+            problem,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            warm_start=warm,
+            random_state=self._seed,
+            n_threads=self._n_threads,
+        )
+
+    def _fit_tasks(self, data: TaskData, targets: list[Any]) -> None:
+        """Solve the tasks and set every attribute that ends in an underscore."""
+        problem = self._problem(data, targets)
+        warm = getattr(self, "solution_", None) if self.warm_start else None
+        solution = self._solve(problem, warm)
+        if problem.is_decoupled and solution.status == Status.SOLVED:
+            solution = finish_tasks(problem, solution)
+        self._store(problem, solution, data)
+
+    def _store(
+        self, problem: MultiTaskProblem, solution: MultiTaskSolution, data: TaskData
+    ) -> None:
+        rounded = round_solution(
+            problem, solution, tol=self.tol, random_state=self._seed, n_threads=self._n_threads
+        )
+        common = solution.coef.mean(axis=1) if self.center else np.zeros(problem.n_features)
+        self.tasks_ = list(data.labels)
+        self.coef_ = np.ascontiguousarray(solution.coef.T)
+        self.intercept_ = solution.intercept
+        self.common_ = common
+        own = self.coef_ - common
+        self.shared_components_ = rounded.components
+        self.task_components_ = own @ rounded.components.T
+        self.specific_components_ = own - self.task_components_ @ rounded.components
+        self.shared_basis_, self.shared_weights_ = rounded.basis, rounded.weights
+        self.eta_ = problem.penalty.eta
+        self.certificate_ = solution.certificate
+        self.aso_bound_ = rounded.bound
+        self.solution_ = solution
+        self.n_iter_ = solution.n_iter
+        self.solver_ = solution.solver
+        self._form, self._is_vector = data.form, data.is_vector
+
+    @property
+    def M_(self) -> NDArray[np.float64]:
+        """The soft projector on the shared subspace, built from its basis and weights."""
+        check_is_fitted(self)
+        return np.asarray((self.shared_basis_ * self.shared_weights_) @ self.shared_basis_.T)
+
+    # ---- predicting ---------------------------------------------------------------------------
+
+    def _scores(self, X: Any, tasks: Any) -> Any:
+        """Return ``x'u_t + b_t`` in the form that was asked: list, vector or matrix."""
+        check_is_fitted(self)
+        if is_listed(X):
+            if tasks is not None:
+                raise ValueError("tasks must be None when X is a list with one matrix per task.")
+            if len(X) != len(self.tasks_):
+                raise ValueError(f"X holds {len(X)} tasks; fit saw {len(self.tasks_)}.")
+            return [self._check(one) @ u + b for one, u, b in zip(X, self.coef_, self.intercept_)]
+        X = self._check(X)
+        if tasks is not None:
+            codes = place_tasks(tasks, X.shape[0], self.tasks_)
+            scores = np.empty(X.shape[0])
+            for t in np.unique(codes):
+                rows = np.flatnonzero(codes == t)
+                scores[rows] = X[rows] @ self.coef_[t] + self.intercept_[t]
+            return scores
+        if self._form != "shared":
+            raise ValueError(
+                "tasks must say which task each row of X belongs to, because the model was fitted "
+                "on tasks with rows of their own; or pass a list with one matrix per task."
+            )
+        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        return scores[:, 0] if self._is_vector else scores
+
+    def _check(self, X: Any) -> Any:
+        return validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

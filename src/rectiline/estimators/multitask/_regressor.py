@@ -1,0 +1,154 @@
+"""Regression of many tasks that share a subspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+
+from rectiline.estimators.multitask._docs import described
+from rectiline.estimators.multitask._inputs import TaskData, read_tasks
+from rectiline.estimators.multitask._model import MultiTaskModel
+from rectiline.losses import Loss
+
+__all__ = ["MultiTaskRegressor"]
+
+
+@described
+class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
+    """Linear regression of several tasks whose coefficients share a subspace.
+
+    Minimise over the coefficients ``u_t`` and intercepts ``b_t`` of all tasks ::
+
+        sum_t (1/n_t) sum_i loss(y_ti, x_ti'u_t + b_t) + Omega([u_1 .. u_m])
+
+    where Omega charges ``beta |u|^2`` inside a subspace of dimension `shared_dim` that is chosen with
+    the coefficients, and ``(alpha + beta) |u|^2`` outside of it (`rectiline.penalties.SharedSubspace`).
+
+    Parameters
+    ----------
+    loss : str or Loss, default="squared_error"
+        A loss of the residual, see `rectiline.losses`.
+    <PARAMETERS>
+
+    Attributes
+    ----------
+    <ATTRIBUTES>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.estimators.multitask import MultiTaskRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 5))
+    >>> tasks = np.repeat(["a", "b", "c"], 20)
+    >>> slopes = {"a": 1.0, "b": -2.0, "c": 0.5}
+    >>> y = np.array([slopes[t] for t in tasks]) * (X[:, 0] + X[:, 1])
+    >>> model = MultiTaskRegressor(alpha=1.0, beta=0.001).fit(X, y, tasks=tasks)
+    >>> model.tasks_
+    ['a', 'b', 'c']
+    >>> float(model.score(X, y, tasks=tasks)) > 0.99
+    True
+    """
+
+    _loss_kinds = ("residual", "prediction")
+
+    def __init__(
+        self,
+        loss: str | Loss = "squared_error",
+        shared_dim: int = 1,
+        alpha: float = 1.0,
+        beta: float = 0.1,
+        *,
+        center: bool = False,
+        fit_intercept: bool = True,
+        constraints: Any = (),
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.loss = loss
+        self.shared_dim = shared_dim
+        self.alpha = alpha
+        self.beta = beta
+        self.center = center
+        self.fit_intercept = fit_intercept
+        self.constraints = constraints
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
+            A list holds one matrix per task.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
+            A matrix holds one task per column, all on the same X; NaN means that the row is not
+            part of the task.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row of X, by any hashable labels; y is then a vector.
+        sample_weight : array-like of shape (n_samples,), or a list of vectors, optional
+            Non-negative weights inside the average of each task.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self._fit_data(read_tasks(self, X, y, tasks, sample_weight, numeric=True))
+        return self
+
+    def _fit_data(self, data: TaskData) -> None:
+        self._fit_tasks(data, data.y)
+
+    def predict(self, X: Any, tasks: Any = None) -> Any:
+        """Return the predictions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row, if rows of several tasks are stacked in X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
+            In the form of the input; after ``fit(X, Y)`` one column per task.
+        """
+        return self._scores(X, tasks)
+
+    def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination R^2 of the predictions.
+
+        Over all rows for stacked or listed tasks, averaged over the columns of a matrix y
+        (entries that are NaN do not count).
+        """
+        found = self.predict(X, tasks)
+        if isinstance(found, list):
+            weight = None if sample_weight is None else np.concatenate(sample_weight)
+            return float(r2_score(np.concatenate(y), np.concatenate(found), sample_weight=weight))
+        y = np.asarray(y, dtype=np.float64)
+        if found.ndim == 1 or not np.isnan(y).any():
+            return float(r2_score(y, found, sample_weight=sample_weight))
+        scores = []
+        for target, one in zip(y.T, found.T):
+            present = ~np.isnan(target)
+            weight = None if sample_weight is None else np.asarray(sample_weight)[present]
+            scores.append(r2_score(target[present], one[present], sample_weight=weight))
+        return float(np.mean(scores))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,120 @@
+"""The linear program over multipliers that a model without coefficients leaves open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.optimize import linprog
+
+from rectiline.paths._null import NullModel
+from rectiline.penalties import Atom, Penalty
+from rectiline.problems import DualPoint, Problem
+
+Vector = NDArray[np.float64]
+
+__all__ = ["OpenMultipliers"]
+
+_ATOMS_PER_ROUND = 30
+_ROUNDS = 100
+_MOST_ENTRIES = 400_000  # of the linear program; beyond, what is proved so far is returned
+_CLOSE = 1e-10  # of the first guess: distance between the linear program and what is proved
+
+
+class OpenMultipliers:
+    """The linear program over the open multipliers, grown atom by atom."""
+
+    def __init__(
+        self, problem: Problem, norm: Penalty, null: NullModel, active: tuple[Any, Any]
+    ) -> None:
+        self.norm = norm
+        self.balanced = problem.fit_intercept
+        self.open = np.flatnonzero(null.high > null.low)
+        self.low, self.high = null.low[self.open], null.high[self.open]
+        fixed = null.low.copy()
+        fixed[self.open] = 0.0
+        self.fixed = fixed
+        self.base = -problem.design.tdot(fixed)  # q of the multipliers that are decided
+        self.owed = -float(np.sum(fixed))  # what the open ones must sum to
+        rows = problem.design.X[self.open]
+        rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
+        self.blocks = (-rows, *active)  # what g, xi and nu add to q, one row for each
+        self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
+
+    def solve(self) -> tuple[float, Vector]:
+        """Return the strength that the best multipliers prove, and these multipliers."""
+        point = np.zeros(sum(block.shape[0] for block in self.blocks))
+        if not point.size:
+            return self.norm.dual_norm(self.base), point
+        if self.balanced and self.open.size:
+            share = (self.owed - self.low.sum()) / float((self.high - self.low).sum())
+            point[: self.open.size] = self.low + np.clip(share, 0, 1) * (self.high - self.low)
+        q = self._q(point)
+        best, bound, found = self.norm.dual_norm(q), 0.0, point
+        start = best
+        for _ in range(_ROUNDS):
+            if best - bound <= _CLOSE * max(bound, start):
+                break
+            level = max(bound, 0.5 * start if not self.atoms else 0.0, 1e-12 * start)
+            worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
+            if not worst or len(self.atoms) * point.size > _MOST_ENTRIES:
+                break
+            self.atoms += [(atom, atom.cost / level) for atom in worst]
+            bound, point = self._optimum(start)
+            q = self._q(point)
+            proved = self.norm.dual_norm(q)
+            if proved < best:
+                best, found = proved, point
+        return float(best), found
+
+    def dual(self, point: Vector, places: NDArray[np.intp], size: int) -> DualPoint:
+        """Return the multipliers as a dual point of the problem.
+
+        `places` are the positions of the tight rows among `size`; multipliers of bounds
+        come after them and are left out, since a certificate finds its own.
+        """
+        n_open, n_rows = self.open.size, self.blocks[1].shape[0]
+        sample = self.fixed.copy()
+        sample[self.open] = point[:n_open]
+        inequality = np.zeros(size)
+        inequality[places] = point[n_open : n_open + places.size]
+        return DualPoint(sample, inequality, point[n_open + n_rows :])
+
+    def _q(self, point: Vector) -> Vector:
+        q, first = self.base, 0
+        for block in self.blocks:
+            q = q + block.T @ point[first : first + block.shape[0]]
+            first += block.shape[0]
+        return np.asarray(q)
+
+    def _optimum(self, start: float) -> tuple[float, Vector]:
+        """Return the optimum over the atoms so far, a lower bound, and the multipliers there."""
+        n_open, n_rows, n_equal = (block.shape[0] for block in self.blocks)
+        size = float(np.max(self.high - self.low, initial=0.0)) or 1.0
+        lines, right = [], []
+        for atom, unit in self.atoms:
+            # a'q <= t cost, in units of the first guess and of the widest multiplier
+            parts = [np.asarray(block[:, atom.columns] @ atom.signs) for block in self.blocks]
+            pays = np.concatenate([part.ravel() for part in parts]) * (size / (unit * start))
+            lines.append(np.concatenate([[-1.0], pays]))
+            right.append(-float(atom.signs @ self.base[atom.columns]) / (unit * start))
+        bounds = [(0.0, None), *zip(self.low / size, self.high / size, strict=True)]
+        bounds += [(0.0, None)] * n_rows + [(None, None)] * n_equal
+        sums = np.concatenate([[0.0], np.ones(n_open), np.zeros(n_rows + n_equal)])
+        balanced = self.balanced and n_open > 0
+        found = linprog(
+            np.eye(1, sums.size)[0],
+            A_ub=np.array(lines),
+            b_ub=np.array(right),
+            A_eq=sums[None] if balanced else None,
+            b_eq=[self.owed / size] if balanced else None,
+            bounds=bounds,
+            method="highs",
+        )
+        if found.x is None:
+            raise RuntimeError(
+                f"The linear program of the largest strength failed: {found.message}"
+            )
+        return float(found.x[0]) * start, np.asarray(found.x[1:], dtype=np.float64) * size

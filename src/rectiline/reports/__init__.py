@@ -1,0 +1,17 @@
+"""Tables and plots of solutions, paths and fitted estimators."""
+
+from rectiline.reports._convergence import ConvergenceDisplay
+from rectiline.reports._fairness import FairnessDisplay
+from rectiline.reports._loss import LossDisplay
+from rectiline.reports._path import PathDisplay
+from rectiline.reports._quantile import QuantileDisplay
+from rectiline.reports._tables import solution_table
+
+__all__ = [
+    "ConvergenceDisplay",
+    "FairnessDisplay",
+    "LossDisplay",
+    "PathDisplay",
+    "QuantileDisplay",
+    "solution_table",
+]

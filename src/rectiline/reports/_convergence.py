@@ -1,0 +1,103 @@
+"""How the certified gap of a solve closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rectiline.reports._plots import axes
+from rectiline.solvers import Progress, Solution
+
+__all__ = ["ConvergenceDisplay"]
+
+
+class ConvergenceDisplay:
+    """Certified relative gap against time or iterations.
+
+    Parameters
+    ----------
+    histories : sequence of sequences of Progress
+        One per problem, as in `Solution.history`.
+    labels : sequence of str
+        One per problem.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+    lines_ : list of matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.reports import ConvergenceDisplay
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> solution = rl.solve(rl.Problem(X, [0, 0, 1, 1], loss=rl.losses.Hinge()))
+    >>> display = ConvergenceDisplay.from_solution(solution)
+    """
+
+    def __init__(self, histories: Sequence[Sequence[Progress]], labels: Sequence[str]) -> None:
+        self.histories = histories
+        self.labels = labels
+
+    @classmethod
+    def from_solution(
+        cls, solution: Solution, *, ax: Any = None, against: str = "seconds", **style: Any
+    ) -> ConvergenceDisplay:
+        """Draw the history of one solution.
+
+        Parameters
+        ----------
+        solution : Solution
+        ax : matplotlib.axes.Axes, optional
+        against : {"seconds", "n_iter"}, default="seconds"
+        **style
+            For `matplotlib.axes.Axes.plot`.
+        """
+        return cls([solution.history], [solution.solver]).plot(ax=ax, against=against, **style)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, against: str = "seconds", **style: Any
+    ) -> ConvergenceDisplay:
+        """Draw the histories of the problems behind a fitted estimator."""
+        solved = estimator.solution_
+        if isinstance(solved, Solution):
+            return cls.from_solution(solved, ax=ax, against=against, **style)
+        labels = [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]
+        made = cls([one.history for one in solved], labels)
+        return made.plot(ax=ax, against=against, **style)
+
+    def plot(self, *, ax: Any = None, against: str = "seconds", **style: Any) -> ConvergenceDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        against : {"seconds", "n_iter"}, default="seconds"
+        **style
+            For `matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        if against not in ("seconds", "n_iter"):
+            raise ValueError(f"against={against!r}: must be 'seconds' or 'n_iter'.")
+        ax = axes(ax)
+        self.lines_ = []
+        floor = np.finfo(float).eps  # an exact answer has no place on a logarithmic axis
+        for history, label in zip(self.histories, self.labels, strict=True):
+            known = [one for one in history if np.isfinite(one.relative_gap)]
+            where = [getattr(one, against) for one in known]
+            gaps = [max(one.relative_gap, floor) for one in known]
+            self.lines_ += ax.plot(where, gaps, **{"marker": "o", "label": label, **style})
+        ax.set_yscale("log")
+        ax.set_xlabel("seconds" if against == "seconds" else "iterations")
+        ax.set_ylabel("certified relative gap")
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

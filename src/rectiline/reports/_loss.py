@@ -1,0 +1,109 @@
+"""What losses charge, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rectiline.losses import Loss, get
+from rectiline.reports._plots import axes
+
+__all__ = ["LossDisplay"]
+
+_ARGUMENT = {"margin": "margin  y z", "residual": "residual  y - z", "prediction": "prediction  z"}
+
+
+class LossDisplay:
+    """Losses of one kind as curves.
+
+    Parameters
+    ----------
+    losses : sequence of Loss
+        All of the margin, or all of the residual.
+    span : tuple of float
+        Ends of the horizontal axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+    lines_ : list of matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> from rectiline.losses import Hinge, SmoothedHinge
+    >>> from rectiline.reports import LossDisplay
+    >>> display = LossDisplay.from_losses([Hinge(), SmoothedHinge()])
+    >>> len(display.lines_)
+    2
+    """
+
+    def __init__(self, losses: Sequence[Loss], span: tuple[float, float]) -> None:
+        self.losses = losses
+        self.span = span
+
+    @classmethod
+    def from_losses(
+        cls,
+        losses: Loss | Sequence[Loss],
+        *,
+        span: tuple[float, float] | None = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> LossDisplay:
+        """Draw losses.
+
+        Parameters
+        ----------
+        losses : Loss or sequence of Loss
+        span : tuple of float, optional
+            Ends of the horizontal axis; a little more than all knots by default.
+        ax : matplotlib.axes.Axes, optional
+        **style
+            For `matplotlib.axes.Axes.plot`.
+        """
+        listed = [losses] if isinstance(losses, Loss) else list(losses)
+        kinds = sorted({one.of for one in listed})
+        if len(kinds) != 1:
+            raise ValueError(f"losses must be of one kind to share an axis; got {kinds}.")
+        if span is None:
+            knots = np.concatenate([one.curve.knots for one in listed])
+            room = max(1.0, 0.5 * float(np.ptp(knots)))
+            span = (float(knots.min()) - 2 * room, float(knots.max()) + 2 * room)
+        return cls(listed, span).plot(ax=ax, **style)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **style: Any) -> LossDisplay:
+        """Draw the loss of an estimator, one curve per quantile for quantile regressions."""
+        if hasattr(estimator, "quantiles_"):
+            listed = [estimator._loss(level) for level in estimator.quantiles_]
+            return cls.from_losses(listed, ax=ax, **style)
+        return cls.from_losses(get(estimator.loss, **(estimator.loss_params or {})), ax=ax, **style)
+
+    def plot(self, *, ax: Any = None, **style: Any) -> LossDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        **style
+            For `matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        LossDisplay
+        """
+        ax = axes(ax)
+        self.lines_ = []
+        for loss in self.losses:
+            knots = loss.curve.knots
+            seen = knots[(knots > self.span[0]) & (knots < self.span[1])]
+            t = np.union1d(np.linspace(*self.span, 401), seen)
+            self.lines_ += ax.plot(t, loss.curve.value(t), **{"label": repr(loss), **style})
+        ax.set_xlabel(_ARGUMENT[self.losses[0].of])
+        ax.set_ylabel("loss")
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

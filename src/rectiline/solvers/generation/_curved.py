@@ -1,0 +1,169 @@
+"""Rounds on a working set of columns with a second-order master.
+
+One round: steps of the master until its own gap is closed well enough, then one product with all of
+X, which prices the columns left out and gives the gap of the whole problem. A sorted penalty is tested
+by the dual norm of all columns together.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems.forms import CompositeForm, FormPoint
+from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.first_order import screened_columns, zero_dual
+from rectiline.solvers.generation._proximal import ProximalMaster
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["CurvedState", "advance_curved", "start_curved"]
+
+_FEW_COLUMNS = 400
+_OUTER_STEPS = 60
+_STALLED = 12  # outer steps without a halving of the gap
+
+
+@dataclass(slots=True, eq=False)
+class CurvedState:
+    """The working set, its master, and the best point so far."""
+
+    form: CompositeForm
+    master: ProximalMaster
+    point: FormPoint
+    columns_per_round: int
+    inside: NDArray[np.bool_]
+    inner_gap: float = 1e-2
+    best_gap: float = np.inf
+    stalls: int = 0
+    history: list[tuple[int, int, float]] = field(default_factory=list)
+
+
+def start_curved(
+    form: CompositeForm, warm: FormPoint | None, columns_per_round: int, every_column: bool
+) -> CurvedState:
+    """Return the first working set: columns that the slopes at zero, or `warm`, ask for."""
+    n, d = form.design.n_samples, form.design.n_features
+    if warm is None:
+        intercept, g = zero_dual(form)
+        coef, constraint = np.zeros(d), np.zeros(form.n_constraints)
+        q = -form.design.tdot(g)
+    else:
+        coef, intercept, constraint = warm.coef, warm.intercept, warm.constraint
+        q = form.rows_part(constraint) - form.design.tdot(warm.sample)
+    count = d if every_column else min(d, max(_FEW_COLUMNS, n))
+    chosen = screened_columns(form, q, count)
+    support = np.flatnonzero(coef)
+    chosen = np.union1d(np.union1d(chosen, support), form.needed_columns)
+    master = ProximalMaster(form, _typical_cost(form))
+    master.set_columns(_whole_groups(form, chosen))
+    master.start_at(coef, intercept)
+    inside = np.zeros(d, dtype=bool)
+    inside[master.columns] = True
+    point = FormPoint(coef, intercept, np.zeros(n), constraint)
+    return CurvedState(form, master, point, columns_per_round, inside)
+
+
+def _typical_cost(form: CompositeForm) -> float:
+    """Return what a column costs: the scale of q."""
+    if form.sorted_strengths is not None:
+        few = min(form.design.n_samples, form.sorted_strengths.size)
+        return float(form.sorted_strengths[:few].mean())
+    if form.is_separable:
+        return float(form.columns.l1.mean())
+    groups = form.groups or [np.zeros(1)]
+    return float(form.penalty.strength) / float(np.mean([g.size for g in groups]))
+
+
+def _whole_groups(form: CompositeForm, columns: Indices) -> Indices:
+    """Return the columns with all others of their groups."""
+    if form.groups is None:
+        return columns
+    touched = np.zeros(form.design.n_features, dtype=bool)
+    touched[columns] = True
+    for group in form.groups:
+        if touched[group].any():
+            touched[group] = True
+    return np.flatnonzero(touched)
+
+
+def advance_curved(state: CurvedState, budget: Budget) -> Step:
+    """Do up to ``budget.iterations`` rounds."""
+    ends = time.perf_counter() + budget.seconds
+    for done in range(1, budget.iterations + 1):
+        _solve_restricted(state, max(state.inner_gap, 0.5 * budget.relative_gap), ends)
+        relative, grew = _price(state)
+        if relative <= budget.relative_gap:
+            return Step(done, True)
+        if time.perf_counter() >= ends:
+            return Step(done, False)
+        if not grew or relative < 3 * state.inner_gap:
+            state.inner_gap = max(0.1 * state.inner_gap, 1e-13)
+        if not grew and state.stalls >= 3:
+            return Step(done, False, exhausted=True)
+    return Step(budget.iterations, False)
+
+
+def _solve_restricted(state: CurvedState, target: float, ends: float) -> None:
+    best, since = np.inf, 0
+    for _ in range(_OUTER_STEPS):
+        state.master.outer(ends)
+        gap = _restricted_gap(state)
+        since = 0 if gap < 0.5 * best else since + 1
+        best = min(best, gap)
+        if gap <= target:
+            state.stalls = 0
+            return
+        if time.perf_counter() >= ends or since >= _STALLED:
+            break
+    state.stalls += 1
+
+
+def _restricted_gap(state: CurvedState) -> float:
+    """Return the relative gap of the problem on the working set."""
+    form, master = state.form, state.master
+    found = master.point()
+    g = found.sample.copy()
+    form.rows.clip(g)
+    if form.fit_intercept:
+        form.rows.balance(g)
+    part = master.part
+    z, image = part.design.both(found.coef, g)
+    q = part.rows_part(found.constraint) - image
+    point = FormPoint(found.coef, 0.0, g, found.constraint)
+    primal, gap = part.gap(point, z + part.best_intercept(z), q)
+    return gap / max(abs(primal), abs(primal - gap), 1e-300)
+
+
+def _spread(state: CurvedState, coef: Vector) -> Vector:
+    full = np.zeros(state.inside.size)
+    full[state.master.columns] = coef
+    return full
+
+
+def _price(state: CurvedState) -> tuple[float, bool]:
+    """Return the relative gap of the whole problem, and whether columns were added."""
+    form, master = state.form, state.master
+    found = master.point()
+    coef, g = _spread(state, found.coef), found.sample.copy()
+    form.rows.clip(g)
+    if form.fit_intercept:
+        form.rows.balance(g)
+    z, image = form.design.both(coef, g)
+    q = form.rows_part(found.constraint) - image
+    intercept = form.best_intercept(z)
+    point = FormPoint(coef, intercept, g, found.constraint)
+    primal, gap = form.gap(point, z + intercept, q)
+    if gap <= state.best_gap:
+        state.best_gap, state.point = gap, point
+    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    state.history.append((master.columns.size, master.n_newton, relative))
+    new = form.missing_columns(q, state.inside, state.columns_per_round)
+    if new.size:
+        state.inside[new] = True
+        master.set_columns(np.concatenate([master.columns, new]))
+    return relative, bool(new.size)

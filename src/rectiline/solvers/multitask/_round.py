@@ -1,0 +1,133 @@
+"""From the soft subspace to h directions, and how far that model can be from the best of its kind.
+
+The convex problem relaxes ASO, where M must be a projector. Rounding M to the projector on the h
+leading directions and solving the tasks once more gives a model of ASO itself; since the lower bound
+of the relaxation is one for ASO too, the difference of the two *proves* how far that model can be from
+the best ASO model. If the spectrum is already 0 or 1 the difference is the gap: the relaxation is tight.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.solvers.multitask._blocks import Block, Space, TaskSteps, thread_count
+from rectiline.solvers.multitask._common import joint_step
+from rectiline.solvers.multitask._drive import MultiTaskSolution
+from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Rounded", "round_solution", "shared_directions"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """The shared directions and what they prove.
+
+    Attributes
+    ----------
+    components : ndarray of shape (shared_dim, n_features)
+        Orthonormal rows, the leading direction first.
+    basis, weights : ndarray
+        The soft projector ``M = basis @ diag(weights) @ basis.T`` with trace shared_dim.
+    value : float
+        Objective of the best model in that subspace (ASO's objective).
+    bound : float
+        ``value`` is within this share of the best value of ASO over all subspaces.
+    """
+
+    components: Matrix
+    basis: Matrix
+    weights: Vector
+    value: float
+    bound: float
+
+
+def shared_directions(coef: Matrix, shared_dim: int) -> Matrix:
+    """Return `shared_dim` orthonormal rows: leading left singular vectors, completed if too few.
+
+    The entry of largest size in each row is positive, so that the answer is unique.
+    """
+    left, sizes, _ = np.linalg.svd(coef, full_matrices=False)
+    found = left[:, sizes > 1e-12 * max(float(sizes.max(initial=0.0)), 1e-300)][:, :shared_dim]
+    missing = shared_dim - found.shape[1]
+    if missing > 0:
+        # Complete by the axes that the found directions use least.
+        used = np.sum(found**2, axis=1)
+        axes = np.argsort(used, kind="stable")[: missing + found.shape[1]]
+        extra = np.zeros((coef.shape[0], axes.size))
+        extra[axes, np.arange(axes.size)] = 1.0
+        for _ in range(2):  # twice is enough for orthogonality to rounding
+            extra -= found @ (found.T @ extra)
+        vectors, strengths, _ = np.linalg.svd(extra, full_matrices=False)
+        found = np.column_stack([found, vectors[:, :missing]])
+    peaks = np.argmax(np.abs(found), axis=0)
+    signs = np.where(found[peaks, np.arange(found.shape[1])] < 0, -1.0, 1.0)
+    return np.ascontiguousarray((found * signs).T)
+
+
+def round_solution(
+    problem: MultiTaskProblem,
+    solution: MultiTaskSolution,
+    *,
+    tol: float = 1e-6,
+    random_state: int = 0,
+    n_threads: int | None = 1,
+) -> Rounded:
+    """Round the subspace of a solution and prove how good the rounded model is.
+
+    Parameters
+    ----------
+    problem : MultiTaskProblem
+    solution : MultiTaskSolution
+    tol : float, default=1e-6
+        Relative accuracy of the one further step over all tasks.
+    random_state, n_threads
+        As in `solve_multitask`.
+
+    Returns
+    -------
+    Rounded
+    """
+    own = problem.charged(solution.coef)
+    components = shared_directions(own, problem.penalty.shared_dim)
+    basis, weights = _soft_projector(solution.subspace, components)
+    hard = problem.projector(components)
+    threads = thread_count(n_threads)
+    steps = (
+        LeastSquaresSteps(problem, threads)
+        if problem.is_quadratic
+        else TaskSteps(problem, random_state, threads)
+    )
+    near = Block(solution.coef, solution.intercept, solution.dual)
+    gap = tol * abs(solution.certificate.primal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if problem.center:
+            block = joint_step(problem, steps, near, hard, gap)
+        else:
+            block = steps.step(near, hard, 2.0 * problem.penalty.scale, None, gap)
+    charged = problem.charged(block.coef)
+    eta, scale = problem.penalty.eta, problem.penalty.scale
+    value = problem.loss_value(block.coef, block.intercept)
+    value += scale * float(np.sum(charged * hard.times(charged, eta, -1.0)))
+    distance = max(value - solution.certificate.dual, 0.0)
+    return Rounded(components, basis, weights, value, distance / max(abs(value), 1e-300))
+
+
+def _soft_projector(space: Space, components: Matrix) -> tuple[Matrix, Vector]:
+    """Return M with its whole trace: directions that complete the components have weight 1."""
+    missing = components.shape[0] - space.weights.size
+    if missing <= 0:
+        return space.basis, space.weights
+    extra = components.T - space.basis @ (space.basis.T @ components.T)
+    vectors = np.linalg.svd(extra, full_matrices=False)[0][:, :missing]
+    basis = np.column_stack([space.basis, vectors])
+    return basis, np.concatenate([space.weights, np.ones(missing)])

@@ -1,0 +1,237 @@
+"""The scikit-learn face: three forms of input, attributes, routing, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from rectiline import constraints
+from rectiline.estimators.multitask import (
+    MultiTaskClassifier,
+    MultiTaskClassifierCV,
+    MultiTaskRegressor,
+    MultiTaskRegressorCV,
+)
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+SMALL = {"alphas": (1.0,), "betas": (0.1,), "cv": 2}
+
+
+@parametrize_with_checks(
+    [
+        MultiTaskRegressor(),
+        MultiTaskClassifier(),
+        MultiTaskRegressorCV(**SMALL),
+        MultiTaskClassifierCV(**SMALL),
+    ]
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    n, d, m = 90, 6, 3
+    X = rng.normal(size=(n, d))
+    U = np.outer(rng.normal(size=d), rng.normal(size=m))
+    Y = X @ U + [0.5, -1.0, 2.0] + 0.1 * rng.normal(size=(n, m))
+    return X, Y, np.repeat(["b", "a", "c"], n // m)
+
+
+def stacked(Y, ids):
+    column = {"a": 0, "b": 1, "c": 2}
+    return np.array([row[column[t]] for row, t in zip(Y, ids)])
+
+
+def test_three_forms_are_one(data):
+    X, Y, ids = data
+    y = stacked(Y, ids)
+    one = MultiTaskRegressor(tol=1e-9).fit(X, y, tasks=ids)
+    listed = [X[ids == t] for t in "abc"]
+    two = MultiTaskRegressor(tol=1e-9).fit(listed, [y[ids == t] for t in "abc"])
+    absent = np.full(Y.shape, np.nan)
+    for k, t in enumerate("abc"):
+        absent[ids == t, k] = y[ids == t]
+    three = MultiTaskRegressor(tol=1e-9).fit(X, absent)
+    assert one.tasks_ == ["a", "b", "c"]
+    assert two.tasks_ == three.tasks_ == [0, 1, 2]
+    for other in (two, three):
+        np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-9)
+        np.testing.assert_allclose(other.intercept_, one.intercept_, atol=1e-9)
+    np.testing.assert_allclose(one.predict(X, tasks=ids)[ids == "c"], two.predict(listed)[2])
+    np.testing.assert_allclose(three.predict(X)[ids == "b", 1], one.predict(X, tasks=ids)[ids == "b"])
+    assert three.predict(X).shape == (90, 3)
+    assert one.score(X, y, tasks=ids) == pytest.approx(two.score(listed, [y[ids == t] for t in "abc"]))
+    assert 0.9 < three.score(X, absent) <= 1.0
+
+
+def test_attributes_fit_together(data):
+    X, Y, _ = data
+    for center in (False, True):
+        model = MultiTaskRegressor(shared_dim=2, alpha=2.0, beta=0.3, center=center).fit(X, Y)
+        parts = model.task_components_ @ model.shared_components_ + model.specific_components_
+        np.testing.assert_allclose(model.common_ + parts, model.coef_, atol=1e-12)
+        gram = model.shared_components_ @ model.shared_components_.T
+        np.testing.assert_allclose(gram, np.eye(2), atol=1e-12)
+        assert np.trace(model.M_) == pytest.approx(2.0)
+        eigenvalues = np.linalg.eigvalsh(model.M_)
+        assert eigenvalues.min() > -1e-12 and eigenvalues.max() < 1 + 1e-12
+        assert model.eta_ == pytest.approx(0.15)
+        assert model.certificate_.relative_gap <= 1e-6
+        assert 0.0 <= model.aso_bound_ < 1.0
+        assert model.solver_ == "bcd" and model.n_iter_ >= 1
+        assert model.coef_.shape == (3, 6) and model.task_components_.shape == (3, 2)
+
+
+def test_rank_below_the_dimension_keeps_the_trace():
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    model = MultiTaskRegressor(shared_dim=3).fit(X, np.outer(X[:, 0], [1.0, 2.0]))
+    assert np.trace(model.M_) == pytest.approx(3.0)
+    np.testing.assert_allclose(model.M_ @ model.M_, model.M_, atol=1e-10)
+
+
+def test_classifier_in_three_forms():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 4))
+    Y = (X[:, :2] + 0.3 * rng.normal(size=(80, 2)) > 0).astype(int)
+    model = MultiTaskClassifier(alpha=0.1, beta=0.01).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+    assert set(np.unique(model.predict(X))) <= {0, 1}
+    np.testing.assert_array_equal(model.decision_function(X) > 0, model.predict(X) == 1)
+    assert model.score(X, Y) > 0.7
+    ids = np.repeat([0, 1], 40)
+    words = np.where(Y[np.arange(80), ids] > 0, "yes", "no")
+    other = MultiTaskClassifier(alpha=0.1, beta=0.01).fit(X, words, tasks=ids)
+    assert list(other.classes_) == ["no", "yes"]
+    assert other.score(X, words, tasks=ids) > 0.8
+    lists = [X[ids == t] for t in (0, 1)]
+    third = MultiTaskClassifier(alpha=0.1, beta=0.01).fit(lists, [words[ids == t] for t in (0, 1)])
+    np.testing.assert_allclose(third.coef_, other.coef_, atol=1e-6)
+    assert third.score(lists, [words[ids == t] for t in (0, 1)]) > 0.8
+
+
+def test_labels_of_their_own_and_one_class():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3))
+    ids = np.repeat(["p", "q", "r"], 20)
+    y = np.where(X[:, 0] > 0, 1, 0)
+    y[ids == "q"] += 5
+    y[ids == "r"] = 9
+    model = MultiTaskClassifier(alpha=0.1, beta=0.01).fit(X, y, tasks=ids)
+    assert [list(k) for k in model.classes_] == [[0, 1], [5, 6], [9]]
+    found = model.predict(X, tasks=ids)
+    assert set(found[ids == "q"]) <= {5, 6} and set(found[ids == "r"]) == {9}
+    assert model.score(X, y, tasks=ids) > 0.8
+
+
+def test_sparse_stays_sparse_and_gives_the_same(data):
+    X, Y, ids = data
+    X = X * (np.abs(X) > 1.0)
+    y = stacked(Y, ids)
+    dense = MultiTaskRegressor(tol=1e-8).fit(X, y, tasks=ids)
+    for form in (sp.csr_array, sp.csc_matrix):
+        model = MultiTaskRegressor(tol=1e-8).fit(form(X), y, tasks=ids)
+        np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-5)
+        np.testing.assert_allclose(model.predict(form(X), tasks=ids), dense.predict(X, tasks=ids),
+                                   atol=1e-4)
+
+
+def test_metadata_is_routed(data):
+    X, Y, ids = data
+    y = stacked(Y, ids)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = MultiTaskRegressor()
+        model.set_fit_request(tasks=True).set_predict_request(tasks=True)
+        model.set_score_request(tasks=True)
+        folds = GroupKFold(3).set_split_request(groups=True)
+        rows = np.arange(90) % 3
+        found = cross_validate(
+            model, X, y, cv=folds, params={"tasks": ids, "groups": rows}
+        )
+    assert (found["test_score"] > 0.8).all()
+
+
+def test_constraints_of_each_task(data):
+    X, Y, _ = data
+    for held in (constraints.Nonnegative(), [constraints.Nonnegative()] * 3):
+        model = MultiTaskRegressor(constraints=held, loss="huber").fit(X, Y)
+        assert model.coef_.min() >= 0.0
+    only = [(constraints.Nonnegative(),), (), ()]
+    model = MultiTaskRegressor(constraints=only).fit(X, Y)
+    assert model.coef_[0].min() >= 0.0 and model.coef_[1:].min() < 0.0
+
+
+def test_warm_start_pickle_clone(data):
+    X, Y, _ = data
+    model = MultiTaskRegressor(warm_start=True).fit(X, Y)
+    first = model.n_iter_
+    assert model.fit(X, Y).n_iter_ <= first
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert not hasattr(clone(model), "coef_")
+
+
+def test_cv_finds_the_dimension():
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(25, 10)) for _ in range(8)]
+    U = rng.normal(size=(10, 1)) @ rng.normal(size=(1, 8))
+    y = [one @ u + 0.5 * rng.normal(size=25) for one, u in zip(X, U.T)]
+    model = MultiTaskRegressorCV(shared_dims=[1, 8], alphas=[1.0], betas=[0.1, 0.01], cv=3).fit(X, y)
+    assert model.shared_dim_ == 1
+    assert model.loss_path_.shape == (2, 1, 2, 3)
+    assert model.coef_.shape == (8, 10)
+
+
+def test_cv_splitters_and_errors(data):
+    X, Y, ids = data
+    y = stacked(Y, ids)
+    options = {"shared_dims": [1], "alphas": [1.0], "betas": [0.1]}
+    rows = [(np.arange(30, 90), np.arange(30)), (np.arange(60), np.arange(60, 90))]
+    model = MultiTaskRegressorCV(cv=rows, **options).fit(X, Y)
+    assert model.loss_path_.shape == (1, 1, 1, 2)
+    assert MultiTaskRegressorCV(cv=2, **options).fit(X, y, tasks=ids).alpha_ == 1.0
+    with pytest.raises(ValueError, match="number of folds"):
+        MultiTaskRegressorCV(cv=rows, **options).fit([X, X], [y, y])
+    with pytest.raises(ValueError, match="shared_dims holds 7"):
+        MultiTaskRegressorCV(shared_dims=[7]).fit(X, Y)
+    with pytest.raises(ValueError, match="alphas"):
+        MultiTaskRegressorCV(alphas=[-1.0]).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["shared_dim", "alpha", "beta"])
+def test_wrong_parameters_are_named(data, name):
+    X, Y, _ = data
+    with pytest.raises(ValueError, match=name):
+        MultiTaskRegressor(**{name: 0}).fit(X, Y)
+    with pytest.raises(ValueError, match="shared_dim must be at most the number of features, 6"):
+        MultiTaskRegressor(shared_dim=7).fit(X, Y)
+
+
+def test_wrong_input_is_named(data):
+    X, Y, ids = data
+    y = stacked(Y, ids)
+    model = MultiTaskRegressor().fit(X, y, tasks=ids)
+    with pytest.raises(ValueError, match=r"tasks\[1\] is 'z'"):
+        model.predict(X[:2], tasks=["a", "z"])
+    with pytest.raises(ValueError, match="tasks must say"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="one label per row"):
+        model.predict(X, tasks=["a"])
+    with pytest.raises(ValueError, match="one label per row"):
+        MultiTaskRegressor().fit(X, y, tasks=["a"])
+    with pytest.raises(ValueError, match="list with one entry per task"):
+        MultiTaskRegressor().fit([X, X], [y])
+    with pytest.raises(ValueError, match="tasks must be None"):
+        MultiTaskRegressor().fit([X], [y], tasks=ids)
+    with pytest.raises(ValueError, match="loss of the margin"):
+        MultiTaskRegressor(loss="hinge").fit(X, Y)
+    gone = Y.copy()
+    gone[:, 1] = np.nan
+    with pytest.raises(ValueError, match=r"y\[:, 1\] has no entry"):
+        MultiTaskRegressor().fit(X, gone)
+    with pytest.raises(ValueError, match="3 classes in one task"):
+        MultiTaskClassifier().fit(X, np.arange(90) % 3)
