@@ -2,8 +2,7 @@
 
 Something is tested by being listed here. Next to each loss, penalty and constraint stands the same
 thing written for cvxpy, straight from its definition, so that no formula of the library is used to
-judge the library. `CASES` combines the lists so that every loss meets every design, every constraint
-meets every penalty, and so on, without the full product.
+judge the library. `combinations.py` puts them together with designs.
 """
 
 from __future__ import annotations
@@ -49,13 +48,14 @@ class SolverCase:
     name: str
     hard: bool  # badly scaled designs with weak penalties
     flat: bool  # penalties without a ridge part
+    warm: bool = True  # gains from a warm start
 
 
 SOLVERS = [
     SolverCase("rehline", hard=False, flat=False),
     SolverCase("newton", hard=True, flat=True),
-    SolverCase("interior", hard=True, flat=True),
-    SolverCase("auto", hard=True, flat=True),
+    SolverCase("interior", hard=True, flat=True, warm=False),
+    SolverCase("auto", hard=True, flat=True, warm=False),
 ]
 
 # ---- losses, in their own argument t ----------------------------------------------------------
@@ -82,9 +82,7 @@ LOSSES = [
     LossCase(ModifiedHuber(), lambda t: 2 * rehu(1 - t, 2.0)),
     LossCase(Absolute(), cp.abs),
     LossCase(EpsilonInsensitive(epsilon=0.3), lambda t: cp.pos(cp.abs(t) - 0.3)),
-    LossCase(
-        SquaredEpsilonInsensitive(epsilon=0.3), lambda t: cp.square(cp.pos(cp.abs(t) - 0.3))
-    ),
+    LossCase(SquaredEpsilonInsensitive(epsilon=0.3), lambda t: cp.square(cp.pos(cp.abs(t) - 0.3))),
     LossCase(Pinball(quantile=0.9), lambda t: 0.9 * cp.pos(t) + 0.1 * cp.pos(-t)),
     LossCase(Huber(delta=0.8), lambda t: 0.5 * cp.huber(t, 0.8)),
     LossCase(SquaredError(), lambda t: 0.5 * cp.square(t)),

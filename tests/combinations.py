@@ -150,6 +150,8 @@ def combinations(penalties: list[PenaltyCase]) -> list[Case]:
     for i, loss in enumerate(LOSSES):
         for j, design in enumerate(DESIGNS):
             penalty = penalties[(i + j) % len(penalties)]
+            if penalty.name == "none" and design.make is wide:
+                continue  # interpolation: the optimum is zero, and that is all there is to say
             constraint = CONSTRAINTS[(2 * i + 4 * j) % len(CONSTRAINTS)]
             case = Case(loss, penalty, constraint, design, (i + j // 2) % 2 == 0)
             found[case.name] = case

@@ -51,7 +51,7 @@ def test_products(layout, dtype, n_threads):
         X = plain.astype(np.float64)
         rng = np.random.default_rng(1)
         b, g = rng.normal(size=d), rng.normal(size=n)
-        close = dict(rtol=1e-12, atol=1e-12)
+        close = {"rtol": 1e-12, "atol": 1e-12}
         np.testing.assert_allclose(design.dot(b, n_threads), X @ b, **close)
         np.testing.assert_allclose(design.tdot(g, n_threads), X.T @ g, **close)
         z, q = design.both(b, g, n_threads)
@@ -127,9 +127,7 @@ def test_one_thread_equals_many():
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
 def test_one_thread_equals_many_when_sparse(format):
-    X = sparse.random_array(
-        (40_000, 80), density=0.9, format=format, rng=np.random.default_rng(0)
-    )
+    X = sparse.random_array((40_000, 80), density=0.9, format=format, rng=np.random.default_rng(0))
     design = as_design(X)
     b, g = np.linspace(-1, 1, 80), np.linspace(-2, 1, 40_000)
     for n_threads in (2, 4):
@@ -208,7 +206,7 @@ def test_bad_input_is_refused(X, message):
 
 
 def test_messages_use_the_name_given():
-    with pytest.raises(ValueError, match="^A has no rows"):
+    with pytest.raises(ValueError, match=r"^A has no rows"):
         as_design(np.ones((0, 2)), name="A")
 
 

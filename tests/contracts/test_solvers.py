@@ -26,21 +26,36 @@ GROUP = (RNG.random(60) < 0.5).astype(float)
 
 ROWS = [Fairness(GROUP, 0.01), LinearEquality([1, 0, -1, 0, 0, 0], 0.05)]
 KINDS = {
-    "hinge": dict(y=LABELS, loss=Hinge(), penalty=Ridge(8.0)),
-    "hinge, origin": dict(y=LABELS, loss=Hinge(), penalty=Ridge(8.0), fit_intercept=False),
-    "squared hinge": dict(y=LABELS, loss=SquaredHinge(), penalty=ElasticNet(0.5, 9.0)),
-    "pinball": dict(y=SIGNAL, loss=Pinball(0.8), penalty=Ridge(9.0)),
-    "huber": dict(y=SIGNAL, loss=Huber(0.7), penalty=ElasticNet(1.0, 9.0), fit_intercept=False),
-    "box": dict(y=SIGNAL, loss=Absolute(), penalty=Ridge(9.0), constraints=[Box(-0.1, 0.2)]),
-    "rows": dict(y=SIGNAL, loss=Absolute(), penalty=Ridge(9.0), constraints=ROWS),
-    "order": dict(y=SIGNAL, loss=Huber(1.0), penalty=Ridge(20.0), constraints=[Monotone()]),
+    "hinge": {"y": LABELS, "loss": Hinge(), "penalty": Ridge(8.0)},
+    "hinge, origin": {"y": LABELS, "loss": Hinge(), "penalty": Ridge(8.0), "fit_intercept": False},
+    "squared hinge": {"y": LABELS, "loss": SquaredHinge(), "penalty": ElasticNet(0.5, 9.0)},
+    "pinball": {"y": SIGNAL, "loss": Pinball(0.8), "penalty": Ridge(9.0)},
+    "huber": {
+        "y": SIGNAL,
+        "loss": Huber(0.7),
+        "penalty": ElasticNet(1.0, 9.0),
+        "fit_intercept": False,
+    },
+    "box": {
+        "y": SIGNAL,
+        "loss": Absolute(),
+        "penalty": Ridge(9.0),
+        "constraints": [Box(-0.1, 0.2)],
+    },
+    "rows": {"y": SIGNAL, "loss": Absolute(), "penalty": Ridge(9.0), "constraints": ROWS},
+    "order": {"y": SIGNAL, "loss": Huber(1.0), "penalty": Ridge(20.0), "constraints": [Monotone()]},
 }
 FLAT_KINDS = {
-    "l1": dict(y=SIGNAL, loss=Pinball(0.3), penalty=L1(3.0)),
-    "l1 weights": dict(y=LABELS, loss=Hinge(), penalty=L1(1.0, weights=[1, 0, 2, 0, 1, 1])),
-    "l1 bounds": dict(y=SIGNAL, loss=Huber(0.5), penalty=L1(1.0), constraints=[Box(0.0, 0.3)]),
-    "no penalty": dict(y=SIGNAL, loss=Absolute(), penalty=None),
-    "no penalty, rows": dict(y=SIGNAL, loss=SquaredError(), penalty=None, constraints=ROWS),
+    "l1": {"y": SIGNAL, "loss": Pinball(0.3), "penalty": L1(3.0)},
+    "l1 weights": {"y": LABELS, "loss": Hinge(), "penalty": L1(1.0, weights=[1, 0, 2, 0, 1, 1])},
+    "l1 bounds": {
+        "y": SIGNAL,
+        "loss": Huber(0.5),
+        "penalty": L1(1.0),
+        "constraints": [Box(0.0, 0.3)],
+    },
+    "no penalty": {"y": SIGNAL, "loss": Absolute(), "penalty": None},
+    "no penalty, rows": {"y": SIGNAL, "loss": SquaredError(), "penalty": None, "constraints": ROWS},
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
 EVERY = [
@@ -103,7 +118,11 @@ def test_the_answer_says_how_it_was_found(solver, kind):
     assert solution.reason
     assert solution.n_iter >= 1 and solution.seconds > 0
     assert solution.infeasibility is None
-    assert [p.n_iter for p in solution.history] == sorted(p.n_iter for p in solution.history)
+    assert [p.seconds for p in solution.history] == sorted(p.seconds for p in solution.history)
+    for name in {progress.solver for progress in solution.history}:  # one or several stages
+        counts = [progress.n_iter for progress in solution.history if progress.solver == name]
+        assert counts == sorted(counts)
+    assert solution.history[-1].n_iter == solution.n_iter
     assert solution.history[-1].relative_gap == solution.certificate.relative_gap
     for word in ("solved", "objective", "relative_gap", "violation", solution.solver):
         assert word in repr(solution)
@@ -186,7 +205,8 @@ def test_the_unit_of_the_target_does_not_matter(solver, loss, unit):
     assert second.objective == pytest.approx(value * first.objective, rel=3e-7)
     np.testing.assert_allclose(second.coef / unit, first.coef, atol=1e-3)
     assert second.intercept / unit == pytest.approx(first.intercept, abs=1e-2)
-    assert second.n_iter == pytest.approx(first.n_iter, rel=0.5, abs=30)
+    if solver != "auto":  # which may take another solver
+        assert second.n_iter == pytest.approx(first.n_iter, rel=0.5, abs=30)
 
 
 @solvers
@@ -216,7 +236,7 @@ def test_the_unit_of_all_columns_is_that_of_the_strength(solver, unit):
 def test_a_weight_is_a_number_of_copies(solver, loss, intercept):
     weight = np.random.default_rng(3).integers(0, 4, 60)
     y = LABELS if loss.of == "margin" else SIGNAL
-    options = dict(loss=loss, penalty=Ridge(9.0), fit_intercept=intercept)
+    options = {"loss": loss, "penalty": Ridge(9.0), "fit_intercept": intercept}
     weighted = Problem(X, y, sample_weight=weight, **options)
     copied = Problem(np.repeat(X, weight, axis=0), np.repeat(y, weight), **options)
     first, second = solved(weighted, solver, 1e-10), solved(copied, solver, 1e-10)
@@ -266,16 +286,22 @@ def test_a_problem_can_be_solved_again(solver, kind):
     np.testing.assert_array_equal(first.coef, second.coef)
 
 
-@solvers
+@pytest.mark.parametrize("solver", [solver.name for solver in SOLVERS if solver.warm])
 @kinds
 def test_a_warm_start_takes_fewer_iterations(solver, kind):
     problem = make(kind)
     cold = solved(problem, solver, 1e-8)
     warm = solved(problem, solver, 1e-8, warm_start=cold)
     assert warm.n_iter <= max(2, 0.5 * cold.n_iter)
-    strength = KINDS[kind]["penalty"].strength
-    nearby = problem.with_penalty(KINDS[kind]["penalty"].with_strength(1.02 * strength))
-    assert solved(nearby, solver, 1e-6, warm_start=cold).n_iter <= solved(nearby, solver).n_iter
+
+
+@solvers
+@kinds
+def test_a_warm_start_from_a_similar_problem(solver, kind):
+    penalty = KINDS[kind]["penalty"]
+    problem = make(kind, penalty=penalty.with_strength(1.05 * penalty.strength))
+    solution = solved(problem, solver, warm_start=solved(make(kind), solver))
+    same(solved(problem, solver), solution)
 
 
 @solvers
@@ -314,14 +340,13 @@ def test_a_design_of_zeros(solver, loss):
     """Only the intercept can do anything."""
     y = LABELS if loss.of == "margin" else SIGNAL
     solution = solved(Problem(np.zeros((60, 3)), y, loss=loss), solver, 1e-8)
-    assert not solution.coef.any()
+    np.testing.assert_allclose(solution.coef, 0.0, atol=1e-3)
     best = min(
-        float(loss.value(y, np.full(60, b0)).sum())
-        for b0 in (np.mean(y), np.median(y), 1.0, -1.0)
+        float(loss.value(y, np.full(60, b0)).sum()) for b0 in (np.mean(y), np.median(y), 1.0, -1.0)
     )
     assert solution.objective == pytest.approx(best, rel=1e-6)
     origin = Problem(np.zeros((60, 3)), y, loss=loss, fit_intercept=False)
-    assert solved(origin, solver).certificate.gap <= 1e-12 * origin.objective(np.zeros(3))
+    assert solved(origin, solver).objective == pytest.approx(origin.objective(np.zeros(3)))
 
 
 @solvers
@@ -337,5 +362,5 @@ def test_a_target_that_is_met_exactly(solver):
     """All residuals inside the insensitive zone: the optimum is zero at zero."""
     loss = rl.losses.EpsilonInsensitive(epsilon=100.0)
     solution = solved(Problem(X, SIGNAL, loss=loss, penalty=Ridge(1.0)), solver)
-    assert solution.objective == 0.0
-    assert not solution.coef.any()
+    assert solution.objective == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(solution.coef, 0.0, atol=1e-4)

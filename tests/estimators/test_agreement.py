@@ -56,7 +56,7 @@ def test_linear_svr():
     y = Y_DIABETES / Y_DIABETES.std()
     rival = svm.SVR(kernel="linear", C=0.3, epsilon=0.2, tol=1e-10).fit(X, y)
     model = PLQRegressor("epsilon_insensitive", loss_params={"epsilon": 0.2}, C=0.3).fit(X, y)
-    np.testing.assert_allclose(model.coef_, rival.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(model.coef_, rival.coef_[0], atol=2e-5)  # the rival's accuracy
 
 
 def test_ridge():
@@ -90,9 +90,7 @@ def test_quantile_regressor(alpha, quantile):
     rival.fit(X_DIABETES, Y_DIABETES)
     model = QuantileRegressor(quantile=quantile, alpha=alpha, solver="highs")
     model.fit(X_DIABETES, Y_DIABETES)
-    ours, theirs = (
-        pinball(one, X_DIABETES, Y_DIABETES, quantile, alpha) for one in (model, rival)
-    )
+    ours, theirs = (pinball(one, X_DIABETES, Y_DIABETES, quantile, alpha) for one in (model, rival))
     assert ours <= theirs * (1 + 1e-8)
     np.testing.assert_allclose(model.coef_, rival.coef_, atol=1e-5 * np.abs(rival.coef_).max())
 
@@ -122,7 +120,5 @@ def test_one_vs_one_is_scikit_learns():
     rival = svm.SVC(kernel="linear", tol=1e-10, decision_function_shape="ovr").fit(X, y)
     model = PLQClassifier(multi_class="ovo").fit(X, y)
     np.testing.assert_allclose(model.coef_, rival.coef_, atol=1e-5)
-    np.testing.assert_allclose(
-        model.decision_function(X), rival.decision_function(X), atol=1e-4
-    )
+    np.testing.assert_allclose(model.decision_function(X), rival.decision_function(X), atol=1e-4)
     assert (model.predict(X) == rival.predict(X)).all()

@@ -38,7 +38,10 @@ STEEP = PiecewiseLQ([-1, 0, 0.5], [(0, -1, -0.5), (0.5, 0, 0), (0, 1, 0), (0, 3,
 
 GOLDEN = {
     "svm": (cancer(loss=Hinge(), penalty=Ridge(50.0)), 69.90452448262812),
-    "squared svm, elastic net": (cancer(loss=SquaredHinge(), penalty=ElasticNet(5.0, 80.0)), 84.96365188573326),
+    "squared svm, elastic net": (
+        cancer(loss=SquaredHinge(), penalty=ElasticNet(5.0, 80.0)),
+        84.96365188573326,
+    ),
     "quantile 0.9": (diabetes(loss=Pinball(0.9), penalty=Ridge(40.0)), 44.65002784997103),
     "custom loss": (diabetes(loss=STEEP, penalty=Ridge(40.0)), 129.0551468567763),
     "nonnegative huber": (

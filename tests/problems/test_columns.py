@@ -16,7 +16,9 @@ def one_column(rho, l1, lower, upper):
 
 
 def grid(lower, upper):
-    return np.union1d(np.linspace(max(lower, -30.0), min(upper, 30.0), 20_001), np.clip(0, lower, upper))
+    return np.union1d(
+        np.linspace(max(lower, -30.0), min(upper, 30.0), 20_001), np.clip(0, lower, upper)
+    )
 
 
 def slopes(columns):

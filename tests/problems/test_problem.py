@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import COUPLED, FLAT, LOSSES, RIDGES
+from cases import COUPLED, FLAT, LOSSES, RIDGES, SOLVERS
 from scipy import sparse
 
 import rectiline as rl
@@ -15,7 +15,7 @@ from rectiline.constraints import (
     Monotone,
     Nonnegative,
 )
-from rectiline.losses import Absolute, Hinge, Pinball, SquaredError
+from rectiline.losses import Absolute, EpsilonInsensitive, Hinge, Pinball, SquaredError
 from rectiline.penalties import L1, ElasticNet, Ridge, Slope
 
 RNG = np.random.default_rng(4)
@@ -216,3 +216,62 @@ def test_sparse_rows_stay_sparse():
     assert sparse.issparse(rows.A)
     assert rows.A.nnz == 2 * (d - 1)
     assert rows.c.size == d - 1  # bounds are not rows
+
+
+# ---- several losses ---------------------------------------------------------------------------
+
+SEVERAL = [Pinball(0.1), Pinball(0.5), Pinball(0.9), SquaredError(), EpsilonInsensitive(0.5)]
+INDEX = RNG.integers(0, 5, 30)
+
+
+def test_rows_may_have_losses_of_their_own():
+    problem = Problem(X, TARGETS, loss=SEVERAL, loss_index=INDEX, sample_weight=WEIGHT)
+    coef, (low, high) = np.linspace(-1, 1, 5), problem.dual_boxes
+    total = 0.5 * coef @ coef
+    for k, loss in enumerate(SEVERAL):
+        mine = np.equal(INDEX, k)
+        weight = WEIGHT[mine]
+        total += loss.value(TARGETS[mine], X[mine] @ coef + 0.2, weight).sum()
+        left, right = loss.curve.domain()
+        paid = weight > 0
+        np.testing.assert_allclose(low[mine][paid], weight[paid] * -right)
+        np.testing.assert_allclose(high[mine][paid], weight[paid] * -left)
+    assert problem.objective(coef, 0.2) == pytest.approx(total, rel=1e-13)
+
+
+@pytest.mark.parametrize("solver", [solver.name for solver in SOLVERS])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_several_losses_are_solved_and_proved(solver, intercept):
+    problem = Problem(
+        X, TARGETS, loss=SEVERAL, loss_index=INDEX, penalty=Ridge(5.0), fit_intercept=intercept
+    )
+    solution = rl.solve(problem, solver=solver, tol=1e-8)
+    assert solution.status == "solved"
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-1, 1.0):
+        moved = solution.coef + size * rng.normal(size=5)
+        assert problem.objective(moved, solution.intercept) >= solution.certificate.dual
+
+
+def test_one_loss_in_a_list_is_that_loss():
+    one = Problem(X, TARGETS, loss=Pinball(0.3))
+    listed = Problem(X, TARGETS, loss=[Pinball(0.3), SquaredError()], loss_index=np.zeros(30, int))
+    assert one.certify(np.ones(5), 0.1) == listed.certify(np.ones(5), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"loss_index": INDEX[:-1]}, ValueError, "loss_index must hold 30 integers"),
+        ({"loss_index": INDEX + 0.5}, ValueError, "loss_index must hold 30 integers"),
+        ({"loss_index": INDEX + 1}, ValueError, "loss_index must lie between 0 and 4"),
+        ({"loss_index": INDEX - 1}, ValueError, "loss_index must lie between 0 and 4"),
+        ({"loss": [Absolute(), Hinge()]}, ValueError, "losses of one kind"),
+        ({"loss": []}, TypeError, "loss must be a sequence of Loss"),
+        ({"loss": ["hinge"]}, TypeError, "loss must be a sequence of Loss"),
+        ({"loss_index": None}, TypeError, "loss must be a Loss"),
+    ],
+)
+def test_bad_lists_of_losses(changes, error, message):
+    with pytest.raises(error, match=message):
+        Problem(X, TARGETS, **{"loss": SEVERAL, "loss_index": INDEX, **changes})

@@ -64,7 +64,9 @@ def test_when_no_balance_exists_the_rest_is_reported():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize(
+    "store", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array]
+)
 def test_free_columns_are_balanced(store, intercept):
     design = as_design(store(X))
     columns = np.array([0, 2])

@@ -114,7 +114,7 @@ def test_the_repaired_point_is_dual_feasible(case):
     """Checked with the penalty's own conjugate and the problem's boxes, not with the repair."""
     problem, (coef, intercept, dual) = case.problem, answer(case)
     _, point = problem.certify_repaired(coef, intercept, dual)
-    X, y, weight = case.data
+    X, _, weight = case.data
     low, high = problem.dual_boxes
     assert (point.sample >= low).all() and (point.sample <= high).all()
     assert (point.inequality >= 0).all()

@@ -21,16 +21,26 @@ LABELS = np.where(SIGNAL > 0.2, 1, -1)
 ROWS = [LinearInequality(RNG.normal(size=(3, 8)), 0.05), LinearEquality(np.ones(8), -0.1)]
 
 KINDS = {
-    "hinge": dict(y=LABELS, loss=Hinge(), penalty=Ridge(100.0)),
-    "smoothed": dict(y=LABELS, loss=SmoothedHinge(0.5), penalty=ElasticNet(5.0, 100.0)),
-    "pinball": dict(y=SIGNAL, loss=Pinball(0.9), penalty=Ridge(100.0)),
-    "huber": dict(y=SIGNAL, loss=Huber(0.5), penalty=Ridge(50.0), constraints=[Box(-0.3, 0.3)]),
-    "rows": dict(y=SIGNAL, loss=Pinball(0.5), penalty=Ridge(100.0), constraints=ROWS),
-    "order": dict(y=SIGNAL, loss=Huber(1.0), penalty=Ridge(200.0), constraints=[Monotone()]),
+    "hinge": {"y": LABELS, "loss": Hinge(), "penalty": Ridge(100.0)},
+    "smoothed": {"y": LABELS, "loss": SmoothedHinge(0.5), "penalty": ElasticNet(5.0, 100.0)},
+    "pinball": {"y": SIGNAL, "loss": Pinball(0.9), "penalty": Ridge(100.0)},
+    "huber": {
+        "y": SIGNAL,
+        "loss": Huber(0.5),
+        "penalty": Ridge(50.0),
+        "constraints": [Box(-0.3, 0.3)],
+    },
+    "rows": {"y": SIGNAL, "loss": Pinball(0.5), "penalty": Ridge(100.0), "constraints": ROWS},
+    "order": {
+        "y": SIGNAL,
+        "loss": Huber(1.0),
+        "penalty": Ridge(200.0),
+        "constraints": [Monotone()],
+    },
 }
-SWITCHES = ("shuffle", "shrink", "screen")
+SWITCHES = ("shuffle", "shrink", "screen", "accelerate")
 ALL_OPTIONS = [
-    dict(zip(SWITCHES, flags, strict=True)) for flags in itertools.product([True, False], repeat=3)
+    dict(zip(SWITCHES, flags, strict=True)) for flags in itertools.product([True, False], repeat=4)
 ]
 
 
@@ -161,9 +171,7 @@ def test_zero_rows_are_never_visited():
     """Their multiplier is known at once: the slope at a prediction of zero."""
     data = X[:60].copy()
     data[::3] = 0.0
-    problem = Problem(
-        data, LABELS[:60], loss=Hinge(), penalty=Ridge(9.0), fit_intercept=False
-    )
+    problem = Problem(data, LABELS[:60], loss=Hinge(), penalty=Ridge(9.0), fit_intercept=False)
     method, _, state = started(problem)
     assert state.loop.run(1, 0.0, 0.0, 10.0).n_active == 40
     np.testing.assert_array_equal(method.point(state).sample[::3], -LABELS[:60:3])
@@ -219,17 +227,41 @@ def test_multipliers_of_another_problem_are_clipped_on_a_restart():
     np.testing.assert_array_equal(state.constraint, [0.0, 0.0, 0.0, 2.0])
 
 
-def test_random_order_beats_cyclic_order_on_sorted_data():
-    order = np.argsort(SIGNAL)
-    problem = Problem(X[order], SIGNAL[order], loss=Pinball(0.9), penalty=Ridge(100.0))
-    shuffled = rl.solve(problem, solver="rehline", tol=1e-6)
-    cyclic = rl.solve(problem, solver="rehline", tol=1e-6, shuffle=False)
-    assert shuffled.status == cyclic.status == "solved"
-    assert shuffled.n_iter <= 3 * cyclic.n_iter
+@pytest.mark.parametrize("shrink", [True, False])
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_variant_of_the_paper_leads_to_the_same_answer(kind, shuffle, shrink):
+    problem = Problem(X, **KINDS[kind], fit_intercept=False)
+    exact = rl.solve(problem, solver="rehline", tol=1e-8)
+    paper = rl.solve(
+        problem, solver="rehline", variant="unit", shuffle=shuffle, shrink=shrink, tol=1e-8
+    )
+    assert paper.status == "solved"
+    assert paper.objective == pytest.approx(exact.objective, rel=2e-8)
+
+
+@pytest.mark.parametrize("case", LOSSES, ids=[case.name for case in LOSSES])
+def test_the_variant_of_the_paper_takes_every_loss(case):
+    y = LABELS if case.loss.of == "margin" else SIGNAL
+    weight = np.random.default_rng(1).uniform(0, 2, 700) * (np.arange(700) % 5 > 0)
+    problem = Problem(
+        X, y, loss=case.loss, penalty=Ridge(200.0), sample_weight=weight, fit_intercept=False
+    )
+    paper = rl.solve(problem, solver="rehline", variant="unit")
+    assert paper.status == "solved"
+    exact = rl.solve(problem, solver="rehline")
+    assert paper.objective == pytest.approx(exact.objective, rel=2e-6)
+
+
+def test_the_variant_of_the_paper_refuses_an_intercept():
+    with pytest.raises(ValueError, match="intercept"):
+        rl.solve(Problem(X, **KINDS["hinge"]), solver="rehline", variant="unit")
+    with pytest.raises(ValueError, match="variant='pairs'"):
+        rl.solve(Problem(X, **KINDS["hinge"]), solver="rehline", variant="pairs")
 
 
 def test_options_are_frozen_and_shown():
-    assert Rehline() == Rehline(shuffle=True, shrink=True, screen=True)
+    assert Rehline() == Rehline(shuffle=True, shrink=True, screen=True, accelerate=True)
     assert "shrink=False" in repr(Rehline(shrink=False))
     with pytest.raises(AttributeError):
         Rehline().shrink = False

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from rectiline.solvers import Progress
+from rectiline.solvers import Progress, Solution
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin
@@ -79,6 +79,15 @@ class FitReport:
             f"{progress.seconds:.2f} s: objective {proof.primal:.8g}, relative gap "
             f"{proof.relative_gap:.1e}, violation {proof.violation:.1e}"
         )
+
+    def solved(self, index: int, solution: Solution) -> None:
+        """Print how a problem ended, if anyone reads."""
+        if self.estimator.verbose:
+            last = Progress(
+                solution.solver, solution.n_iter, solution.seconds, solution.certificate
+            )
+            with self._lock:
+                print(f"{self._line(index, last)} ({solution.status})")
 
     def end(self) -> None:
         """Close the contexts that were opened."""

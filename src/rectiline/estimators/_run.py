@@ -93,7 +93,10 @@ def solve_all(
         callback = None if report is None else report.for_problem(index)
         solution = solve(problem, warm_start=start, callback=callback, **options.keywords(deadline))
         raise_if_infeasible(solution)
-        return finish(problem, solution)
+        solution = finish(problem, solution)
+        if report is not None:
+            report.solved(index, solution)
+        return solution
 
     if len(makers) == 1 or options.n_jobs in (None, 1):
         return [one(index) for index in range(len(makers))]

@@ -182,6 +182,24 @@ class Problem:
             f"fit_intercept={self.fit_intercept})"
         )
 
+    # ---- natural units ----------------------------------------------------------------------
+
+    @cached_property
+    def argument_scale(self) -> float:
+        """How much the arguments of the losses vary at zero coefficients."""
+        if self.losses[0].of != "residual":
+            return 1.0
+        offset = self.offset[self.weight > 0]
+        center = float(np.median(offset)) if self.fit_intercept else 0.0
+        spread = float(np.median(np.abs(offset - center)))
+        return spread or float(np.mean(np.abs(offset - center))) or 1.0
+
+    @cached_property
+    def coef_unit(self) -> Vector:
+        """What a coefficient must be to move the predictions by their natural scale."""
+        rms = np.sqrt(self.design.column_squares(self.weight) / float(self.weight.sum()))
+        return np.where(rms > 0, self.argument_scale / np.where(rms > 0, rms, 1.0), 0.0)
+
     # ---- values -----------------------------------------------------------------------------
 
     def penalty_value(self, coef: Vector) -> float:
@@ -220,10 +238,15 @@ class Problem:
         outside = np.maximum(below, above)
         absolute = float(outside.max(initial=0.0))
         relative = 0.0
-        largest = float(np.abs(b).max(initial=0.0))
+        if absolute == 0.0 and not self.has_constraint_rows:
+            return 0.0, 0.0
+        # Sizes are those of the coefficients, or of what would be small ones: a hair below a bound at
+        # zero is a hair, also when all coefficients are zero.
+        size_b = np.maximum(float(np.abs(b).max(initial=0.0)), 1e-3 * self.coef_unit)
         if absolute > 0:
-            bound = np.abs(np.where(below > 0, rows.lower, rows.upper))[outside > 0]
-            relative = float(np.max(outside[outside > 0] / np.maximum(bound, largest)))
+            bound = np.abs(np.where(below > 0, rows.lower, rows.upper))
+            size = np.maximum(bound, size_b)[outside > 0]
+            relative = float(np.max(outside[outside > 0] / size))
         for matrix, constant, is_equality in ((rows.A, rows.c, False), (rows.E, rows.f, True)):
             if not constant.size:
                 continue
@@ -231,7 +254,7 @@ class Problem:
             miss = np.abs(value) if is_equality else np.maximum(-value, 0.0)
             worst = float(miss.max())
             if worst > 0:
-                size = largest * np.asarray(abs(matrix).sum(axis=1)).ravel() + np.abs(constant)
+                size = abs(matrix) @ size_b + np.abs(constant)
                 absolute = max(absolute, worst)
                 relative = max(relative, float(np.max(miss[miss > 0] / size[miss > 0])))
         return absolute, relative

@@ -216,6 +216,13 @@ class CompositeForm:
         """Columns that cost nothing: q must be zero there."""
         return cast(Indices, self.problem._free_columns)
 
+    @cached_property
+    def free_mask(self) -> NDArray[np.bool_]:
+        """The same, one flag per column."""
+        mask = np.zeros(self.problem.n_features, dtype=bool)
+        mask[self.free_columns] = True
+        return mask
+
     def penalty_on(self, columns: Indices) -> Penalty:
         """Return the penalty of coefficients that are zero outside `columns`."""
         penalty = self.penalty

@@ -169,12 +169,7 @@ class RectifiedForm:
 
     def argument_scale(self) -> float:
         """Return how much the arguments of the losses vary at the start."""
-        if self.problem.losses[0].of != "residual":
-            return 1.0
-        offset = self.problem.offset[self.weight > 0]
-        center = float(np.median(offset)) if self.fit_intercept else 0.0
-        spread = float(np.median(np.abs(offset - center)))
-        return spread or float(np.mean(np.abs(offset - center))) or 1.0
+        return self.problem.argument_scale
 
     # ---- the way back ---------------------------------------------------------------------------
 

@@ -52,16 +52,18 @@ def start_curved(
         intercept, g = zero_dual(form)
         coef, constraint = np.zeros(d), np.zeros(form.n_constraints)
         q = -form.design.tdot(g)
+        g = form.shrink_factor(np.where(form.free_mask, 0.0, q)) * g
     else:
         coef, intercept, constraint = warm.coef, warm.intercept, warm.constraint
-        q = form.rows_part(constraint) - form.design.tdot(warm.sample)
+        g = warm.sample
+        q = form.rows_part(constraint) - form.design.tdot(g)
     count = d if every_column else min(d, max(_FEW_COLUMNS, n))
     chosen = screened_columns(form, q, count)
     support = np.flatnonzero(coef)
     chosen = np.union1d(np.union1d(chosen, support), form.needed_columns)
     master = ProximalMaster(form, _typical_cost(form))
     master.set_columns(_whole_groups(form, chosen))
-    master.start_at(coef, intercept)
+    master.start_at(coef, intercept, g)
     inside = np.zeros(d, dtype=bool)
     inside[master.columns] = True
     point = FormPoint(coef, intercept, np.zeros(n), constraint)

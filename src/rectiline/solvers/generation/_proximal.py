@@ -123,8 +123,17 @@ class ProximalMaster:
         self.step = max(self.step / 8.0, self._first_step)
         self.room = max(self.room / 8.0, self._first_room)
 
-    def start_at(self, coef: Vector, intercept: float) -> None:
-        """Start from coefficients of all columns and an intercept."""
+    def start_at(self, coef: Vector, intercept: float, sample: Vector) -> None:
+        """Start from coefficients of all columns, an intercept and slopes of the samples."""
+        units = self.form.dual_units
+        left = sample / self._box_scale
+        # Units are listed outward from the minimum of the loss on each side: fill them in turn.
+        for first, last in _runs(units.sample):
+            u = slice(first, last)
+            i = units.sample[u]
+            part = np.clip(units.sign[u] * left[i], 0.0, self._high[u])
+            self.dual[u] = part
+            left[i] -= units.sign[u] * part
         unit = self._column_scale / self._argument_scale
         self.coef = coef[self.columns] * unit
         self.scaled_intercept = intercept / self._argument_scale
@@ -205,26 +214,28 @@ class ProximalMaster:
         The model is minimised by a primal-dual active set method: units outside their box are put
         on the end they passed, units held at an end with a multiplier of the wrong sign are freed.
         """
-        factor = np.sqrt(self.step) * self._clusters(coef)
-        if self._ones.any():
-            factor = np.column_stack([factor, np.sqrt(self.step) * self._one_scale * self._ones])
-        factor = factor[self._row] * self._sign[:, None]
-        diagonal = self._bend + 1.0 / self.room
+        model = _Model(self._row, self._sign, self._bend + 1.0 / self.room, self._factor(coef))
         low, high = self._low - dual, self._high - dual
         at_low, at_high = (low >= 0) & (gradient > 0), (high <= 0) & (gradient < 0)
         for _ in range(_ACTIVE_SETS):
             free = ~(at_low | at_high)
             move = np.where(at_low, low, 0.0) + np.where(at_high, high, 0.0)
             if free.any():
-                right = gradient[free] + factor[free] @ (factor.T @ move)
-                move[free] = -_solve_low_rank(diagonal[free], factor[free], right)
-            multiplier = gradient + diagonal * move + factor @ (factor.T @ move)
+                move[free] = -model.solve(free, (gradient + model.product(move))[free])
+            multiplier = gradient + model.product(move)
             new_low = (free & (move < low)) | (at_low & (multiplier >= 0))
             new_high = (free & (move > high)) | (at_high & (multiplier <= 0))
             if np.array_equal(new_low, at_low) and np.array_equal(new_high, at_high):
                 break
             at_low, at_high = new_low, new_high
         return np.clip(move, low, high)
+
+    def _factor(self, coef: Vector) -> NDArray[np.float64]:
+        """Return F with ``F F' = s X P P'X' + s0 1 1'``, one row per sample or constraint."""
+        factor = np.sqrt(self.step) * self._clusters(coef)
+        if not self._ones.any():
+            return factor
+        return np.column_stack([factor, np.sqrt(self.step) * self._one_scale * self._ones])
 
     def _clusters(self, coef: Vector) -> NDArray[np.float64]:
         """Return the rows times the unit vectors of the clusters of `coef`."""
@@ -268,18 +279,40 @@ def _norms(rows: NDArray[np.float64] | sp.csr_array) -> Vector:
     return np.where(norms > 0, norms, 1.0)
 
 
-def _solve_low_rank(diagonal: Vector, factor: NDArray[np.float64], right: Vector) -> Vector:
-    """Return the solution of ``(diag(diagonal) + factor factor') x = right``."""
-    m, k = factor.shape
-    if k < m:
-        scaled = factor / diagonal[:, None]
-        small = factor.T @ scaled
-        small[np.diag_indices_from(small)] += 1.0
-        core = linalg.cho_solve(_factored(small), scaled.T @ right)
-        return np.asarray(right / diagonal - scaled @ core)
-    full = factor @ factor.T
-    full[np.diag_indices_from(full)] += diagonal
-    return np.asarray(linalg.cho_solve(_factored(full), right))
+class _Model:
+    """The matrix ``diag(diagonal) + S F F'S'`` over units, S the signs on the units' rows."""
+
+    def __init__(
+        self, row: Indices, sign: Vector, diagonal: Vector, factor: NDArray[np.float64]
+    ) -> None:
+        self._row, self._sign, self._diagonal, self._factor = row, sign, diagonal, factor
+        self._gram: NDArray[np.float64] | None = None
+
+    def product(self, move: Vector) -> Vector:
+        slopes = np.bincount(self._row, self._sign * move, minlength=self._factor.shape[0])
+        image = self._factor @ (self._factor.T @ slopes)
+        return np.asarray(self._diagonal * move + self._sign * image[self._row])
+
+    def solve(self, free: NDArray[np.bool_], right: Vector) -> Vector:
+        """Return the solution on the free units, in the smaller of the two dimensions."""
+        row, sign, diagonal = self._row[free], self._sign[free], self._diagonal[free]
+        k = self._factor.shape[1]
+        if k < row.size:
+            # Units on one row share it: their weights add up.
+            n = self._factor.shape[0]
+            weight = np.bincount(row, 1.0 / diagonal, minlength=n)
+            used = np.flatnonzero(weight)
+            part = self._factor[used] * np.sqrt(weight[used])[:, None]
+            small = part.T @ part
+            small[np.diag_indices_from(small)] += 1.0
+            scaled = np.bincount(row, sign * right / diagonal, minlength=n)
+            core = linalg.cho_solve(_factored(small), self._factor.T @ scaled)
+            return np.asarray((right - sign * (self._factor @ core)[row]) / diagonal)
+        if self._gram is None:
+            self._gram = self._factor @ self._factor.T
+        full = self._gram[np.ix_(row, row)] * (sign[:, None] * sign)
+        full[np.diag_indices_from(full)] += diagonal
+        return np.asarray(linalg.cho_solve(_factored(full), right))
 
 
 def _factored(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
@@ -289,3 +322,10 @@ def _factored(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
     except linalg.LinAlgError:
         matrix[np.diag_indices_from(matrix)] += 1e-8 * np.trace(matrix) / matrix.shape[0]
         return linalg.cho_factor(matrix, lower=True)  # type: ignore[no-any-return]
+
+
+def _runs(sample: Indices) -> list[tuple[int, int]]:
+    """Return stretches in which no sample comes twice."""
+    ends = np.flatnonzero(sample[1:] <= sample[:-1]) + 1
+    starts = [0, *ends.tolist()]
+    return list(zip(starts, [*ends.tolist(), sample.size]))

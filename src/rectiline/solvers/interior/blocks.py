@@ -49,14 +49,18 @@ class Block:
         )
         return self.weight
 
-    def aim(self, product: float | None) -> Vector:
-        """Set the target of the next direction; return where it wants the duals, row by row."""
-        return self._aimed(
-            [
-                part.aim_at_boundary() if product is None else part.aim_at_centre(product)
-                for part in self.parts
-            ]
-        )
+    def aim_at_boundary(self) -> Vector:
+        """Set the predictor's target; return where it wants the duals, row by row."""
+        return self._aimed([part.aim_at_boundary() for part in self.parts])
+
+    def remember(self) -> None:
+        """Keep the second-order error of the predictor."""
+        for part in self.parts:
+            part.remember()
+
+    def aim_at_centre(self, product: float, share: float) -> Vector:
+        """Set the corrector's target; return where it wants the duals, row by row."""
+        return self._aimed([part.aim_at_centre(product, share) for part in self.parts])
 
     def aim_at_outliers(self, product: float, dual: float, primal: float) -> Vector:
         """Move the target where a step would leave products far from their mean."""

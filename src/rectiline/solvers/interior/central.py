@@ -25,6 +25,8 @@ _REFINEMENTS = 3
 _VIOLATION = 1e-8  # in units where rows have norm one
 _ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
 _CORRECTORS = 1
+_SHORT = 0.5
+_POW = 2.0
 _LONG_ENOUGH = 0.9
 _HOPE_FACTOR = 1.0
 _HOPE = 0.3
@@ -126,11 +128,11 @@ def iterate(state: Iterate) -> bool:
         return False
     state.products, count = _products(state)
     mean = state.products / max(count, 1)
-    _solve(state, factor, [block.aim(None) for block in blocks])
+    _solve(state, factor, [block.aim_at_boundary() for block in blocks])
     dual, primal = _longest(state, 1.0)
     after = sum(block.products_after(dual, primal) for block in blocks) / max(count, 1)
     centre = float(np.clip((after / mean) ** 3, 1e-8, 1.0)) * mean if mean > 0 else 0.0
-    direction = _solve(state, factor, [block.aim(centre) for block in blocks])
+    direction = _correct(state, factor, centre, min(dual, primal))
     direction = _centralise(state, factor, centre, direction)
     direction, pull = _refine(state, factor, direction)
     if not (np.isfinite(direction).all() and np.isfinite(pull).all()):
@@ -154,6 +156,28 @@ def _solve(state: Iterate, factor: Factor, aims: list[Vector]) -> Vector:
     for block, target in zip(program.blocks, targets, strict=True):
         block.turn(-x, None if target is None else -target)
     return -x
+
+
+def _correct(state: Iterate, factor: Factor, centre: float, reach: float) -> Vector:
+    """Set the corrector's direction: the better of two shares of the second-order correction.
+
+    The whole of it is right for a predictor of full length; for one that reaches less far, it
+    may be the square of its length that is.
+    """
+    blocks = state.program.blocks
+    for block in blocks:
+        block.remember()
+    direction = _solve(state, factor, [block.aim_at_centre(centre, 1.0) for block in blocks])
+    steps = _longest(state, 1.0)
+    if min(steps) >= _SHORT:
+        return direction
+    kept = [block.direction() for block in blocks]
+    trial = _solve(state, factor, [block.aim_at_centre(centre, reach**_POW) for block in blocks])
+    if min(_longest(state, 1.0)) > min(steps):
+        return trial
+    for block, own in zip(blocks, kept, strict=True):
+        block.restore(own)
+    return direction
 
 
 def _centralise(state: Iterate, factor: Factor, centre: float, direction: Vector) -> Vector:

@@ -1,7 +1,8 @@
 """The part of the program that lives in coefficient space, in scaled variables.
 
-Coefficients are scaled so that every column of X has root mean square one; constraint rows then have
-norm one. Scaling is applied to d-vectors and d x d matrices only: X itself is never touched.
+Coefficients are scaled so that every column of X has standard deviation one (root mean square one
+without an intercept), the intercept is that of centred columns, and constraint rows have norm one. All
+this is applied to d-vectors and d x d matrices only: X itself is never touched.
 
     h(b) = sum_j rho_j/2 b_j^2 + l1_j |b_j| + [lower_j <= b_j <= upper_j],     R b + k >= 0 (or = 0)
 
@@ -58,8 +59,17 @@ class Model:
         weight = form.weight
         total_weight = float(weight.sum())
         squares = design.column_squares(weight) / total_weight
-        rms = np.sqrt(squares)
         self.order = d + form.fit_intercept
+        self.center: Vector | None = None
+        if form.fit_intercept:
+            mean = design.tdot(weight) / total_weight
+            spread = squares - mean * mean
+            # Centring by formula loses digits when the mean dwarfs the spread: then keep the column.
+            centred = spread > 1e-12 * squares
+            squares = np.where(centred, spread, squares)
+            if np.any(centred & (mean != 0)):
+                self.center = np.where(centred, mean, 0.0)
+        rms = np.sqrt(squares)
         self.scale = np.ones(self.order)
         self.scale[:d] = np.where(rms > 0, 1.0 / np.where(rms > 0, rms, 1.0), 1.0)
         unit = self.scale[:d]
@@ -111,15 +121,42 @@ class Model:
 
     # ---- there and back --------------------------------------------------------------------
 
+    def expand(self, b: Vector) -> Vector:
+        """Return a vector of scaled variables in the user's units, intercept last."""
+        user = b * self.scale
+        if self.center is not None:
+            user[self.d] -= float(self.center @ user[: self.d])
+        return user
+
+    def contract(self, gradient: Vector) -> Vector:
+        """Return a gradient in the user's variables as one in scaled variables."""
+        if self.center is None:
+            return gradient * self.scale
+        out = gradient * self.scale
+        out[: self.d] -= gradient[self.d] * self.center * self.scale[: self.d]
+        return out
+
+    def contract_matrix(self, H: Matrix) -> Matrix:
+        """Return a Hessian in the user's variables as one in scaled variables (may overwrite H)."""
+        if self.center is not None:
+            d, m = self.d, self.center
+            H[:d] -= np.outer(m, H[d])
+            H[:, :d] -= np.outer(H[:, d], m)
+        H *= self.scale
+        H *= self.scale[:, None]
+        return H
+
     def to_user(self, b: Vector) -> tuple[Vector, float]:
         """Return coefficients and intercept in the user's units."""
-        user = b * self.scale
+        user = self.expand(b)
         return user[: self.d].copy(), float(user[self.d]) if self.form.fit_intercept else 0.0
 
     def from_user(self, coef: Vector, intercept: float) -> Vector:
         """Return scaled variables."""
-        b = np.append(coef, intercept) if self.form.fit_intercept else np.array(coef)
-        return b / self.scale
+        if not self.form.fit_intercept:
+            return coef / self.scale
+        shift = 0.0 if self.center is None else float(self.center @ coef)
+        return np.append(coef, intercept + shift) / self.scale
 
     def constraint_dual(self, multipliers: Multipliers) -> Vector:
         """Return the constraint multipliers in the user's units."""

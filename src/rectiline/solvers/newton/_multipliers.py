@@ -164,7 +164,7 @@ class Run:
             if not decrement > 0:
                 self.loss, self.fenchel_young = state[0], state[1]
                 return inner, False
-            self.rows.aim(direction * model.scale)
+            self.rows.aim(model.expand(direction))
             step = self._search(direction, proximal, S, decrement)
             self.b = self.b + step * direction
             state = self.rows.settle(step, S)
@@ -177,7 +177,8 @@ class Run:
 
     def _gradient(self, proximal: Vector) -> Vector:
         model, b = self.model, self.b
-        gradient = model.rho * b + model.scale * self.rows.image() + proximal * (b - self.center)
+        gradient = model.rho * b + model.contract(self.rows.image())
+        gradient += proximal * (b - self.center)
         if self.frozen is not None:
             gradient += self.frozen.gradient(b)
         if model.kinked.size:
@@ -191,9 +192,7 @@ class Run:
 
     def _newton_direction(self, gradient: Vector, proximal: Vector) -> Vector | None:
         model = self.model
-        H = self.rows.gram()
-        H *= model.scale
-        H *= model.scale[:, None]
+        H = model.contract_matrix(self.rows.gram())
         if self.frozen is not None and self.frozen.quadratic is not None:
             H += self.frozen.quadratic
         diagonal = model.rho + proximal
@@ -297,7 +296,7 @@ class Run:
     def estimate(self) -> None:
         """Estimate objective and gap of the current pair, on this row set."""
         model, b = self.model, self.b
-        q = -model.scale * self.rows.image()
+        q = -model.contract(self.rows.image())
         if self.frozen is not None:
             q -= self.frozen.gradient(b)
         gap = self.fenchel_young

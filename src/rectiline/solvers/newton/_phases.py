@@ -78,6 +78,6 @@ def freeze_far_rows(
         reach *= 3.0
     index = np.flatnonzero(keep).astype(np.int64)
     if quadratic is not None:
-        quadratic = quadratic * model.scale * model.scale[:, None]
-    frozen = Frozen(linear * model.scale, quadratic, b.copy())
+        quadratic = model.contract_matrix(quadratic)
+    frozen = Frozen(model.contract(linear), quadratic, b.copy())
     return WorkingSet(index, rows.subset(index), frozen, dual)

@@ -139,7 +139,7 @@ class Newton:
         for index in levels:
             rows = state.rows.subset(index, state.rows.n / index.size)
             rows.set_multiplier(None)
-            rows.place(state.b * model.scale)
+            rows.place(model.expand(state.b))
             before = rows.arguments()
             run = Run(rows, model, state.b, state.multipliers, state.schedule, state.smooth)
             out = run.solve(1e-4, min(60, max_steps), deadline)
@@ -151,7 +151,7 @@ class Newton:
                 change = (rows.arguments() - before) / state.length[index]
                 state.reach = _REACH * float(np.sqrt(0.1 * np.mean(change * change)))
         if levels:
-            state.rows.place(state.b * model.scale)
+            state.rows.place(model.expand(state.b))
 
     def _working_set_rounds(
         self, state: NewtonState, target: float, last_step: int, deadline: float
@@ -193,7 +193,7 @@ class Newton:
                 state.relative_gap, state.growth = gap, run.growth
                 state.reach *= 0.2
             else:
-                state.rows.place(state.b * model.scale)
+                state.rows.place(model.expand(state.b))
             if gap > 0.2 * previous or out.failed:
                 state.reach = max(5.0 * state.reach, 2.0 * moved)
 
@@ -213,7 +213,7 @@ class Newton:
     ) -> bool:
         model = state.model
         if state.run is None:
-            state.rows.place(state.b * model.scale)
+            state.rows.place(model.expand(state.b))
             state.rows.set_multiplier(np.ascontiguousarray(state.sample))
             state.run = Run(
                 state.rows, model, state.b, state.multipliers, state.schedule, state.smooth

@@ -1,0 +1,58 @@
+"""Who is told about the progress of a fit, and who may stop it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from rectiline.estimators import PLQClassifier
+
+X, Y = load_breast_cancer(return_X_y=True)
+
+
+def test_a_plain_callback_stops():
+    seen = []
+    model = PLQClassifier(solver="rehline", callback=lambda p: seen.append(p) or len(seen) == 3)
+    model.fit(X, Y)
+    assert model.status_ == "stopped" and len(seen) == 3
+    assert np.isfinite(model.coef_).all()
+    assert seen[-1].n_iter > seen[0].n_iter
+
+
+def test_verbose_prints_certificates(capsys):
+    PLQClassifier(verbose=1, tol=1e-9).fit(*load_iris(return_X_y=True))
+    printed = capsys.readouterr().out
+    assert "[PLQClassifier] problem 3/3" in printed and "(solved)" in printed
+
+
+def test_scikit_learns_protocol():
+    pytest.importorskip("sklearn.callback")
+
+    class Recorder:
+        def __init__(self):
+            self.events = []
+
+        def setup(self, estimator, context):
+            self.events.append("setup")
+
+        def teardown(self, estimator, context):
+            self.events.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            self.events.append(f"begin {context.task_name}")
+
+        def on_fit_task_end(self, estimator, context):
+            self.events.append(f"end {context.task_name}")
+            return context.task_name == "certificate" and self.events.count("end certificate") == 2
+
+    recorder = Recorder()
+    model = PLQClassifier(solver="rehline").set_callbacks(recorder)
+    model.fit(X, Y)
+    assert model.status_ == "stopped"
+    assert recorder.events[0] == "setup" and recorder.events[-1] == "teardown"
+    assert recorder.events.count("end certificate") == 2
+    assert recorder.events.count("begin fit") == recorder.events.count("end fit") == 1
+    assert recorder.events.count("begin problem") == recorder.events.count("end problem") == 1
+    model.set_params(solver="auto").set_callbacks().fit(X, Y)
+    assert model.status_ == "solved"

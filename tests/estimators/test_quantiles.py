@@ -1,0 +1,108 @@
+"""Several quantiles: shapes, scores, intervals, no crossing, shared slopes, expectiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import d2_pinball_score
+
+from rectiline.estimators import QuantileRegressor
+from rectiline.losses import Expectile
+
+LEVELS = [0.5, 0.05, 0.1, 0.3, 0.7, 0.9, 0.95]  # not in order on purpose
+
+
+@pytest.fixture(scope="module")
+def crossing():
+    """Few samples and many columns, so that separate quantiles cross."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (60, 4))
+    y = X[:, 0] + (1.2 + X[:, 1]) * rng.standard_normal(60)
+    return X, y
+
+
+def smallest_step(model, X, seed=0):
+    rng = np.random.default_rng(seed)
+    low, high = X.min(axis=0), X.max(axis=0)
+    points = low + (high - low) * rng.choice([0.0, 1.0, 0.5, 0.25], size=(4000, X.shape[1]))
+    predicted = model.predict(points)[:, np.argsort(model.quantiles_)]
+    return np.diff(predicted, axis=1).min()
+
+
+def test_separate_quantiles_cross_here(crossing):
+    X, y = crossing
+    model = QuantileRegressor(quantile=LEVELS, alpha=0).fit(X, y)
+    assert model.coef_.shape == (7, 4) and model.predict(X).shape == (60, 7)
+    assert smallest_step(model, X) < -0.1
+
+
+@pytest.mark.parametrize("loss", ["pinball", "expectile"])
+@pytest.mark.parametrize(("alpha", "l1_ratio"), [(0.0, 1.0), (0.01, 1.0), (0.01, 0.0)])
+def test_non_crossing_holds_on_the_whole_box(crossing, loss, alpha, l1_ratio):
+    X, y = crossing
+    model = QuantileRegressor(
+        quantile=LEVELS, alpha=alpha, l1_ratio=l1_ratio, loss=loss, non_crossing=True
+    ).fit(X, y)
+    assert smallest_step(model, X) >= -1e-12
+    assert model.certificate_.relative_gap <= 1e-8 and model.certificate_.relative_violation <= 1e-9
+
+
+def test_non_crossing_changes_nothing_where_nothing_crosses():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (400, 2))
+    y = X[:, 0] + (0.5 + X[:, 1]) * rng.standard_normal(400)
+    levels = [0.25, 0.5, 0.75]
+    free = QuantileRegressor(quantile=levels, alpha=0).fit(X, y)
+    joint = QuantileRegressor(quantile=levels, alpha=0, non_crossing=True).fit(X, y)
+    np.testing.assert_allclose(joint.coef_, free.coef_, atol=1e-5)
+    np.testing.assert_allclose(joint.intercept_, free.intercept_, atol=1e-5)
+
+
+def test_sparse_and_constant_columns(crossing):
+    X, y = crossing
+    wide = sparse.csr_array(np.column_stack([X, np.zeros(60), np.ones(60)]))
+    model = QuantileRegressor(quantile=[0.2, 0.8], alpha=0.01, non_crossing=True).fit(wide, y)
+    dense = QuantileRegressor(quantile=[0.2, 0.8], alpha=0.01, non_crossing=True)
+    dense.fit(wide.toarray(), y)
+    np.testing.assert_allclose(model.predict(wide), dense.predict(wide.toarray()), atol=1e-5)
+
+
+def test_shared_slopes(crossing):
+    X, y = crossing
+    model = QuantileRegressor(quantile=LEVELS, alpha=0.001, shared_slopes=True).fit(X, y)
+    assert np.ptp(model.coef_, axis=0).max() == 0
+    assert smallest_step(model, X) >= 0
+    left = y - X @ model.coef_[0]
+    for level, intercept in zip(model.quantiles_, model.intercept_, strict=True):
+        assert np.mean(left < intercept - 1e-9) <= level <= np.mean(left <= intercept + 1e-9)
+
+
+def test_expectile_of_a_half_is_least_squares(crossing):
+    X, y = crossing
+    model = QuantileRegressor(quantile=0.5, alpha=0, loss="expectile").fit(X, y)
+    expected = np.linalg.lstsq(np.column_stack([X, np.ones(60)]), y, rcond=None)[0]
+    np.testing.assert_allclose(model.coef_, expected[:4], atol=1e-8)
+    assert Expectile(0.5).value(2.0, 0.0) == 1.0
+
+
+def test_intervals_and_scores(crossing):
+    X, y = crossing
+    model = QuantileRegressor(quantile=LEVELS, alpha=0.01).fit(X, y)
+    ends = model.predict_interval(X, coverage=0.9)
+    assert (ends[:, 0] <= ends[:, 1]).all() and np.mean(
+        (y >= ends[:, 0]) & (y <= ends[:, 1])
+    ) >= 0.8
+    with pytest.raises(ValueError, match="fitted are"):
+        model.predict_interval(X, coverage=0.5)
+    one = QuantileRegressor(quantile=0.9, alpha=0.01).fit(X, y)
+    assert one.pinball_score(X, y) == pytest.approx(
+        d2_pinball_score(y, one.predict(X), alpha=0.9), abs=1e-9
+    )
+    assert model.score(X, y) == model.pinball_score(X, y)
+
+
+@pytest.mark.parametrize("quantile", [0.0, 1.2, [], [0.1, 0.1], [[0.1, 0.2]], [0.5, 1.0]])
+def test_wrong_quantiles(crossing, quantile):
+    with pytest.raises(ValueError, match="quantile"):
+        QuantileRegressor(quantile=quantile).fit(*crossing)

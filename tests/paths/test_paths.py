@@ -1,0 +1,130 @@
+"""Paths: the first strength is the smallest with zeros only, every point is certified."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.constraints import LinearInequality, Nonnegative
+from rectiline.paths import (
+    best_intercept,
+    default_strengths,
+    largest_strength,
+    middle_intercept,
+    path,
+)
+from rectiline.penalties import L1, Columnwise, ElasticNet, GroupLinf, Ridge, Slope
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(60, 6))
+Y = np.round(X[:, 0] + RNG.normal(size=60))  # ties on purpose
+LABELS = np.where(X[:, 1] + RNG.normal(size=60) > -0.4, 1, -1)
+
+LOSSES = [
+    rl.losses.Hinge(),
+    rl.losses.SquaredHinge(),
+    rl.losses.Pinball(0.3),
+    rl.losses.Absolute(),
+    rl.losses.Huber(),
+    rl.losses.EpsilonInsensitive(0.5),
+]
+PENALTIES = [
+    L1(1.0),
+    L1(1.0, weights=[1, 2, 3, 1, 2, 3]),
+    ElasticNet(0.3, 0.7),
+    Columnwise(np.ones(6), np.arange(6.0)),
+    GroupLinf(1.0, [0, 0, 1, 1, 2, 2]),
+    Slope.bh(6, 0.1),
+]
+
+
+def problem(loss, penalty, **more):
+    return rl.Problem(X, LABELS if loss.of == "margin" else Y, loss, penalty, **more)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda p: type(p).__name__)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_largest_strength_is_exact(loss, penalty, fit_intercept):
+    """Zeros are optimal just above it and not just below."""
+    one = problem(loss, penalty, fit_intercept=fit_intercept)
+    top = largest_strength(one)
+    zero = path(one, n_strengths=2)[0]
+    assert not zero.coef.any() and zero.certificate.relative_gap <= 1e-9
+    below = rl.solve(one.with_penalty(penalty.with_strength(0.99 * top)), tol=1e-9)
+    zeros = one.with_penalty(penalty.with_strength(0.99 * top)).objective(zero.coef, zero.intercept)
+    assert below.objective < zeros * (1 - 1e-8)
+
+
+@pytest.mark.parametrize("loss", [rl.losses.Hinge(), rl.losses.Absolute()], ids=repr)
+def test_constraints_count(loss):
+    free = problem(loss, L1(1.0))
+    signed = problem(loss, L1(1.0), constraints=Nonnegative())
+    assert largest_strength(signed) <= largest_strength(free) * (1 + 1e-9)
+    top = largest_strength(signed)
+    below = rl.solve(signed.with_penalty(L1(0.98 * top)), tol=1e-9)
+    assert below.coef.max() > 0
+    outside = problem(loss, L1(1.0), constraints=LinearInequality(np.ones(6), -1.0))
+    with pytest.raises(ValueError, match="exclude"):
+        largest_strength(outside)
+
+
+def test_free_columns_are_fitted_first():
+    weights = np.array([0.0, 1, 1, 1, 1, 1])
+    one = problem(rl.losses.Huber(), L1(1.0, weights))
+    top = largest_strength(one)
+    above = rl.solve(one.with_penalty(L1(1.001 * top, weights)), tol=1e-10)
+    assert np.abs(above.coef[1:]).max() < 1e-4 < abs(above.coef[0])
+
+
+@pytest.mark.parametrize("penalty", [*PENALTIES, Ridge(1.0)], ids=lambda p: type(p).__name__)
+def test_every_point_is_certified_and_the_path_descends(penalty):
+    found = path(problem(rl.losses.Huber(), penalty), n_strengths=5, tol=1e-7)
+    assert len(found) == 5 and found.relative_gaps.max() <= 1e-7
+    assert np.all(np.diff(found.strengths) < 0)
+    sizes = [np.abs(one.coef).sum() for one in found]
+    assert sizes[0] < sizes[-1] and "5 strengths" in repr(found)
+
+
+def test_ridge_grid_follows_units():
+    for loss, unit in ((rl.losses.Absolute(), 7.0), (rl.losses.Pinball(0.3), 0.01)):
+        grid = default_strengths(problem(loss, Ridge(1.0)), 4)
+        scaled = default_strengths(rl.Problem(X, unit * Y, loss, Ridge(1.0)), 4)
+        np.testing.assert_allclose(scaled, grid / unit, rtol=1e-9)
+
+
+def test_given_strengths_and_limits():
+    one = problem(rl.losses.Huber(), L1(1.0))
+    found = path(one, [0.1, 10.0, 1.0])
+    np.testing.assert_array_equal(found.strengths, [10.0, 1.0, 0.1])
+    assert len(path(one, [3.0, 2.0, 1.0], time_limit=1e3)) == 3
+    for wrong in ([], [0.0], [np.nan], [[1.0]]):
+        with pytest.raises(ValueError, match="strengths"):
+            path(one, wrong)
+    with pytest.raises(ValueError, match="no strength"):
+        path(problem(rl.losses.Huber(), None))
+    with pytest.raises(ValueError, match="ratio"):
+        path(one, ratio=2.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_best_intercept_is_a_minimiser_in_the_middle(loss):
+    y = LABELS if loss.of == "margin" else Y
+    weight = RNG.integers(0, 3, 60).astype(float)
+    best = best_intercept(loss, y, weight)
+
+    def paid(at):
+        return float(np.sum(loss.value(y, at, weight)))
+
+    low = paid(best)
+    for step in (1e-6, 1e-3, 1.0):
+        assert paid(best - step) >= low - 1e-12 and paid(best + step) >= low - 1e-12
+    one = rl.Problem(X, y, loss, sample_weight=weight)
+    assert middle_intercept(one, np.zeros(6)) == pytest.approx(best, abs=1e-12)
+
+
+def test_best_intercept_of_an_interval():
+    assert best_intercept(rl.losses.Absolute(), np.array([0.0, 1, 5, 9]), np.ones(4)) == 3.0
+    assert best_intercept(rl.losses.Hinge(), np.array([-1, 1]), np.ones(2)) == 0.0
+    assert best_intercept(rl.losses.SquaredError(), np.array([1.0, 2, 6]), np.ones(3)) == 3.0

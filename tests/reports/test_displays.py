@@ -1,0 +1,95 @@
+"""Displays draw what they are given, on the axes they are given."""
+
+from __future__ import annotations
+
+import builtins
+
+import matplotlib
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.estimators import PLQClassifier, PLQClassifierCV, QuantileRegressor
+from rectiline.paths import path
+from rectiline.reports import (
+    ConvergenceDisplay,
+    FairnessDisplay,
+    LossDisplay,
+    PathDisplay,
+    QuantileDisplay,
+    solution_table,
+)
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+LABELS = np.where(X[:, 0] + RNG.normal(size=80) > 0, 1, 0)
+PROBLEM = rl.Problem(X, LABELS, rl.losses.SquaredHinge(), rl.penalties.L1(1.0))
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def test_convergence():
+    display = ConvergenceDisplay.from_solution(rl.solve(PROBLEM), against="n_iter")
+    assert display.ax_.get_yscale() == "log" and display.figure_ is display.ax_.figure
+    several = PLQClassifier().fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    _, ax = plt.subplots()
+    drawn = ConvergenceDisplay.from_estimator(several, ax=ax)
+    assert drawn.ax_ is ax and len(drawn.lines_) == 3
+    with pytest.raises(ValueError, match="against"):
+        display.plot(against="moons")
+
+
+def test_path():
+    found = path(PROBLEM, n_strengths=4)
+    display = PathDisplay.from_path(found, feature_names=["a", "b", "c"], chosen=1.0)
+    np.testing.assert_allclose(display.lines_[1].get_ydata(), found.coefs[:, 1])
+    model = PLQClassifierCV(Cs=3, cv=3).fit(X, LABELS)
+    assert len(PathDisplay.from_estimator(model).lines_) == 3
+    table = solution_table(found)
+    assert table["strength"].size == 4 and (table["status"] == "solved").all()
+
+
+def test_loss():
+    display = LossDisplay.from_losses([rl.losses.Hinge(), rl.losses.ModifiedHuber()])
+    assert [line.get_label() for line in display.lines_] == ["Hinge()", "ModifiedHuber()"]
+    assert len(LossDisplay.from_estimator(PLQClassifier()).lines_) == 1
+    with pytest.raises(ValueError, match="one kind"):
+        LossDisplay.from_losses([rl.losses.Hinge(), rl.losses.Huber()])
+
+
+def test_quantile():
+    y = X[:, 0] + RNG.normal(size=80)
+    model = QuantileRegressor(quantile=[0.1, 0.25, 0.5, 0.75, 0.9], alpha=0.01).fit(X, y)
+    display = QuantileDisplay.from_estimator(model, X, y, feature=0)
+    assert len(display.bands_) == 2 and len(display.lines_) == 1
+    with pytest.raises(ValueError, match="not a column"):
+        QuantileDisplay.from_estimator(model, X, feature="age")
+
+
+@pytest.mark.parametrize("form", ["covariance", "demographic_parity", "equal_opportunity"])
+def test_fairness(form):
+    group = (X[:, 1] > 0).astype(int)
+    display = FairnessDisplay.from_estimator(
+        PLQClassifier(), X, LABELS, group, tolerances=[0.001, 0.1], form=form
+    )
+    assert display.scores.shape == display.differences.shape == (2,)
+
+
+def test_a_missing_matplotlib_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *more):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"rectiline\[plots\]"):
+        LossDisplay.from_losses(rl.losses.Hinge())
