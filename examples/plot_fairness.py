@@ -18,8 +18,8 @@ X = rng.normal(size=(1000, 5)) + group[:, None] * np.array([1.0, 0.5, 0.0, 0.0, 
 y = (X @ [1.0, 1.0, 1.0, 0.5, 0.0] + rng.normal(size=1000) > 0.75).astype(int)
 
 # %%
-# The display fits the classifier at eight tolerances. Every fit is certified, so the curve shows the
-# price of the constraint and not of a solver that gave up.
+# The display fits the classifier at eight tolerances. Every fit is certified, so the curve shows
+# the price of the constraint and not of a solver that gave up.
 
 FairnessDisplay.from_estimator(PLQClassifier(C=0.1), X, y, group)
 plt.show()

@@ -10,7 +10,7 @@
 
 namespace rectiline {
 
-constexpr std::int64_t kRowBlock = 256;
+constexpr std::int64_t kRowBlock = 64;  // small enough that this block and the next stay in cache
 
 template <class T>
 struct ContiguousRows {

@@ -69,6 +69,12 @@ class Budget:
     iterations: int
     seconds: float
     relative_gap: float
+    objective: float | None = None  # certified so far; None before the first certificate
+
+    @property
+    def absolute_gap(self) -> float:
+        """The target in units of the objective, once that is known; 0 before."""
+        return 0.0 if self.objective is None else self.relative_gap * abs(self.objective)
 
 
 @dataclass(frozen=True, slots=True)

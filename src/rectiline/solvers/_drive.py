@@ -112,7 +112,8 @@ def solve(
         done, burst, target, refused = 0, method.first_burst, 0.9 * tol, 0
         while True:
             left = max(allowed - (time.perf_counter() - began), 0.0)
-            step = method.advance(state, Budget(min(burst, limit - done), left, target))
+            known = best.certificate.primal if math.isfinite(best.certificate.primal) else None
+            step = method.advance(state, Budget(min(burst, limit - done), left, target, known))
             done += step.iterations
             certificate = best.offer(form, method.point(state))
             record = Progress(

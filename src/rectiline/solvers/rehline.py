@@ -119,7 +119,7 @@ class Rehline:
     def advance(self, state: RehlineState, budget: Budget) -> Step:
         """Sweep until the gap estimate meets the target or the budget is spent."""
         if self.patience is None:
-            done = state.loop.run(budget.iterations, 0.0, budget.relative_gap, budget.seconds)
+            done = state.loop.run(budget.iterations, *_targets(budget), budget.seconds)
             return Step(done.sweeps, done.reached)
         return self._advance_while_it_pays(state, budget)
 
@@ -130,11 +130,12 @@ class Rehline:
         while total < budget.iterations:
             left = budget.seconds - (time.perf_counter() - began)
             few = min(_PROBE, budget.iterations - total)
-            done = state.loop.run(few, 0.0, budget.relative_gap, left)
+            done = state.loop.run(few, *_targets(budget), left)
             total += done.sweeps
             if done.reached or done.interrupted:
                 return Step(total, done.reached)
-            ratio = done.gap / max(abs(done.objective), 1e-300)
+            objective = done.objective if budget.objective is None else budget.objective
+            ratio = done.gap / max(abs(objective), 1e-300)
             rate = math.log(last / ratio) / done.sweeps if 0 < ratio < last < math.inf else 0.0
             still = math.log(max(ratio / budget.relative_gap, 1.0))
             if last < math.inf and still > rate * self.patience:
@@ -156,3 +157,13 @@ class Rehline:
         if certificate.gap < 0.1 * state.screened_gap:
             state.screened_gap = certificate.gap
             state.loop.screen(certificate.gap)
+
+
+def _targets(budget: Budget) -> tuple[float, float]:
+    """Return the absolute and the relative target of the compiled loop.
+
+    Its own idea of the objective comes from its first sweep; a certified one is better.
+    """
+    if budget.objective is None:
+        return 0.0, budget.relative_gap
+    return budget.absolute_gap, 0.0

@@ -137,8 +137,21 @@ def _restricted_gap(state: CurvedState) -> float:
     z, image = part.design.both(found.coef, g)
     q = part.rows_part(found.constraint) - image
     point = FormPoint(found.coef, 0.0, g, found.constraint)
-    primal, gap = part.gap(point, z + part.best_intercept(z), q)
-    return gap / max(abs(primal), abs(primal - gap), 1e-300)
+    return _relative(part, point, z + part.best_intercept(z), q)[0]
+
+
+def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
+    """Return the relative gap, or the violation of the constraints if that is worse, and the gap.
+
+    Points a little outside are moved inside before they are certified.
+    """
+    primal, gap = form.gap(point, z, q)
+    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    if form.n_constraints:
+        violation = form.problem.violation(point.coef)[1]
+        if violation > relative:
+            return violation, max(gap, violation * abs(primal))
+    return relative, gap
 
 
 def _spread(state: CurvedState, coef: Vector) -> Vector:
@@ -159,10 +172,9 @@ def _price(state: CurvedState) -> tuple[float, bool]:
     q = form.rows_part(found.constraint) - image
     intercept = form.best_intercept(z)
     point = FormPoint(coef, intercept, g, found.constraint)
-    primal, gap = form.gap(point, z + intercept, q)
+    relative, gap = _relative(form, point, z + intercept, q)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
-    relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
     state.history.append((master.columns.size, master.n_newton, relative))
     new = form.missing_columns(q, state.inside, state.columns_per_round)
     if new.size:

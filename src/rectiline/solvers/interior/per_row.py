@@ -78,35 +78,28 @@ class Part:
         self.begin(argument)
 
     def begin(self, argument: Vector) -> None:
-        """Set the dual variables and the multipliers to where they start.
-
-        For the given arguments that is a point on the central path: all products are equal, and
-        wherever the arguments allow it the row's own condition holds.
-        """
-        low, high, soft, product = self.low, self.high, self.soft, _SLACK * self.shift
-        u = argument - self.knot
-        zero = np.zeros(0)
-        self.below = self.above = self.p = self.q = zero
+        """Set the dual variables and the multipliers to where they start."""
+        low, high, soft = self.low, self.high, self.soft
+        above = argument - self.knot
         if low is not None and high is not None:
-            width = high - low
-            # Without curvature p = product/below and q = product/above differ by -u here.
-            slope = u / (product / width + soft * width)
-            share = 0.5 * (1.0 + slope / (2.0 + np.sqrt(slope**2 + 4.0)) * 2.0)
-            share = np.clip(share, 1e-3, 1.0 - 1e-3)
-            self.below, self.above = share * width, (1.0 - share) * width
-            self.a = low + self.below
-            pull = soft * self.a - u
-            root = np.sqrt(pull**2 + 4.0 * product**2 / (self.below * self.above))
-            self.p, self.q = 0.5 * (root + pull), 0.5 * (root - pull)
-            self.p, self.q = np.where(pull > 0, self.p, product**2/(self.below*self.above)/self.q), np.where(pull > 0, product**2/(self.below*self.above)/self.p, self.q)
+            a = 0.5 * (low + high)
         elif low is not None:
-            self.below, self.p = _one_sided(u - soft * low, soft, product)
-            self.a = low + self.below
+            a = low + self.shift
+            if self.curved:
+                a = a + np.maximum(above / soft - low, 0.0)
         elif high is not None:
-            self.above, self.q = _one_sided(soft * high - u, soft, product)
-            self.a = high - self.above
+            a = high - self.shift
+            if self.curved:
+                a = a - np.maximum(high - above / soft, 0.0)
         else:
-            self.a = u / soft if self.curved else np.zeros_like(argument)
+            a = above / soft if self.curved else np.zeros_like(argument)
+        self.a: Vector = a
+        pull = soft * a - above if self.curved else -above
+        zero = np.zeros(0)
+        self.below = a - low if low is not None else zero
+        self.above = high - a if high is not None else zero
+        self.p = np.maximum(pull, 0.0) + _SLACK if low is not None else zero
+        self.q = np.maximum(-pull, 0.0) + _SLACK if high is not None else zero
 
     def settle(self, argument: Vector, product: float) -> None:
         """Start inside: the rows' slack as it is, which must be positive, and the duals to match."""
@@ -274,20 +267,6 @@ class Part:
         else:
             totals.gap += float(np.abs(self.a) @ down)
             totals.violation = max(totals.violation, float(np.max(down, initial=0.0)))
-
-
-def _one_sided(u: Vector, soft: Numbers, product: float) -> tuple[Vector, Vector]:
-    """Return the distance to a single bound, and its multiplier.
-
-    They solve ``soft distance - multiplier = u`` and ``distance * multiplier = product``, but with
-    a multiplier of at least `_SLACK` where there is no curvature to keep the distance small.
-    """
-    if isinstance(soft, float) and soft == 0.0:
-        multiplier = np.maximum(-u, _SLACK)
-        return product / multiplier, multiplier
-    root = np.sqrt(u**2 + 4.0 * soft * product)
-    distance = np.where(u > 0, (u + root) / (2.0 * soft), 2.0 * product / (root - u))
-    return distance, product / distance
 
 
 def _towards(products: Vector, mean: float) -> Vector:
