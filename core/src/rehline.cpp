@@ -322,7 +322,8 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                 take_all_rows_back();
             } else if (options_.accelerate) {
                 const double target = std::max(absolute, relative * std::fabs(watch_.objective));
-                progress.sweeps += accelerate(progress.gap, target);
+                progress.sweeps =
+                    std::min(max_sweeps, progress.sweeps + accelerate(progress.gap, target));
             }
         }
         if (n_active_ < static_cast<std::int64_t>(alive_.size())) take_all_rows_back();

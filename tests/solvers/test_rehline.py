@@ -261,7 +261,7 @@ def test_the_variant_of_the_paper_refuses_an_intercept():
 
 
 def test_options_are_frozen_and_shown():
-    assert Rehline() == Rehline(shuffle=True, shrink=True, screen=True, accelerate=True)
+    assert Rehline() == Rehline(shuffle=True, shrink=True, screen=True, accelerate=None)
     assert "shrink=False" in repr(Rehline(shrink=False))
     with pytest.raises(AttributeError):
         Rehline().shrink = False

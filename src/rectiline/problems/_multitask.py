@@ -212,6 +212,11 @@ class MultiTaskProblem:
         U, b = self._checked_point(coef, intercept)
         return self.loss_value(U, b) + self.penalty_value(U)
 
+    @property
+    def size_of_objective(self) -> float:
+        """The objective at zero: what gaps are compared with before anything better is known."""
+        return self._reference
+
     @cached_property
     def _reference(self) -> float:
         return sum(task.base._reference for task in self.tasks)

@@ -22,6 +22,7 @@ from rectiline.solvers._base import (
     Solver,
     Stage,
     Status,
+    Vector,
     infeasible_solution,
 )
 from rectiline.solvers._choose import SOLVERS, choose
@@ -31,6 +32,7 @@ __all__ = ["solve"]
 _LONGEST_BURST = 320
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
 _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
+_MOST_IDLE = 3  # bursts without an iteration that end a stage
 _FEASIBLE = 1e-9  # relative violation that counts as rounding
 _REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
 
@@ -101,7 +103,10 @@ def solve(
         return infeasible_solution(problem, proof, time.perf_counter() - began)
 
     best = _Best(problem, warm_start)
-    reasons: list[str] = []
+    if best.pair is not None and best.keep(*best.pair).holds(tol):
+        reasons = ["the warm start is already certified"]
+        return _finish(best, Status.SOLVED, plan[0].method, reasons, 0, began, tol)
+    reasons = []
     done = 0
     for stage in plan:
         reasons.append(stage.reason)
@@ -109,7 +114,7 @@ def solve(
         limit = method.default_max_iter if max_iter is None else int(max_iter)
         form = method.form.apply(problem)
         state = method.start(form, best.point_for(form), seed)
-        done, burst, target, refused = 0, method.first_burst, 0.9 * tol, 0
+        done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
             left = max(allowed - (time.perf_counter() - began), 0.0)
             known = best.certificate.primal if math.isfinite(best.certificate.primal) else None
@@ -129,7 +134,8 @@ def solve(
                 status = Status.TIME_LIMIT
             elif done >= limit:
                 status = Status.ITERATION_LIMIT
-            if status is not None or step.exhausted:
+            idle = idle + 1 if step.iterations == 0 else 0
+            if status is not None or step.exhausted or idle >= _MOST_IDLE:
                 break
             if step.reached:
                 target *= _TIGHTEN
@@ -162,6 +168,10 @@ class _Best:
         coef = self.problem.clip_to_bounds(coef)
         if 0.0 < self.problem.violation(coef)[1] < _REPAIR_BELOW:
             coef = self.problem.move_into_constraints(coef)
+        return self.keep(coef, intercept, dual)
+
+    def keep(self, coef: Vector, intercept: float, dual: DualPoint) -> Certificate:
+        """Certify a pair and keep it if it is the best so far."""
         certificate, repaired = self.problem.certify_repaired(coef, intercept, dual)
         if _rank(certificate) < _rank(self.certificate):
             self.certificate = certificate

@@ -25,7 +25,8 @@ __all__ = ["CurvedState", "advance_curved", "start_curved"]
 
 _FEW_COLUMNS = 400
 _OUTER_STEPS = 60
-_STALLED = 12  # outer steps without a halving of the gap
+_STALLED = 12  # outer steps without a halving of the gap: time to price
+_STALLS = 8  # rounds of that without new columns: give up
 
 
 @dataclass(slots=True, eq=False)
@@ -105,7 +106,7 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:
             state.inner_gap = max(0.1 * state.inner_gap, 1e-13)
-        if not grew and state.stalls >= 3:
+        if not grew and state.stalls >= _STALLS:
             return Step(done, False, exhausted=True)
     return Step(budget.iterations, False)
 

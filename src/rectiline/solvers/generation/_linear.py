@@ -50,6 +50,13 @@ class LinearState:
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
 
+    def is_lost(self, steps: int) -> bool:
+        """Whether the gap is still wide open after that many simplex steps per sample."""
+        taken = self.master.program.n_steps
+        wide = bool(self.history) and self.history[-1][2] > 0.1
+        return wide and taken > steps * self.form.design.n_samples and self.rounds >= 3
+
+
 def advance_linear(state: LinearState, budget: Budget) -> Step:
     """Do up to ``budget.iterations`` rounds."""
     ends = time.perf_counter() + budget.seconds

@@ -7,7 +7,8 @@ set with a second-order master, see `_curved.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rectiline.exceptions import UnsupportedProblemError
@@ -21,9 +22,18 @@ from rectiline.solvers.generation._start import Plan, start_linear
 
 __all__ = ["Generation"]
 
+_LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
 _MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "screening", "smoothed", "averaged", "subsample", "path")
+
+
+@dataclass(slots=True, eq=False)
+class GenerationState:
+    """The restricted problem with its master, which may change on the way."""
+
+    form: CompositeForm
+    engine: LinearState | CurvedState
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +84,14 @@ class Generation:
             return "the penalty has a ridge part, so there is nothing to generate"
         return highs_refusal() if LinearProgramForm.accepts(problem) is None else None
 
-    def start(
-        self, form: CompositeForm, warm: FormPoint | None, seed: int
-    ) -> LinearState | CurvedState:
+    def start(self, form: CompositeForm, warm: FormPoint | None, seed: int) -> GenerationState:
         """Return the first restricted problem."""
         if self._is_linear(form.problem):
             linear = LinearProgramForm.apply(form.problem)
-            return start_linear(linear, warm, self._plan(linear), seed)
+            return GenerationState(form, start_linear(linear, warm, self._plan(linear), seed))
+        return GenerationState(form, self._second_order(form, warm))
+
+    def _second_order(self, form: CompositeForm, warm: FormPoint | None) -> CurvedState:
         return start_curved(form, warm, 2 * self.columns_per_round, self.columns is False)
 
     def _is_linear(self, problem: Problem) -> bool:
@@ -101,15 +112,27 @@ class Generation:
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
         return Plan(start, columns, samples, self.columns_per_round, self.samples_per_round)
 
-    def advance(self, state: LinearState | CurvedState, budget: Budget) -> Step:
-        """Do rounds of pricing."""
-        if isinstance(state, LinearState):
-            return advance_linear(state, budget)
-        return advance_curved(state, budget)
+    def advance(self, state: GenerationState, budget: Budget) -> Step:
+        """Do rounds of pricing; leave sign vectors of groups for the second-order master."""
+        engine = state.engine
+        if isinstance(engine, CurvedState):
+            return advance_curved(engine, budget)
+        if engine.form.groups is None or self.master != "auto":
+            return advance_linear(engine, budget)
+        ends = time.perf_counter() + budget.seconds
+        for done in range(1, budget.iterations + 1):
+            left = max(ends - time.perf_counter(), 0.0)
+            step = advance_linear(engine, replace(budget, iterations=1, seconds=left))
+            if step.reached or step.exhausted or left == 0.0:
+                return Step(done, step.reached, step.exhausted)
+            if engine.is_lost(_LOST_STEPS):
+                state.engine = self._second_order(state.form, engine.point)
+                return Step(done, False)
+        return Step(budget.iterations, False)
 
-    def point(self, state: LinearState | CurvedState) -> FormPoint:
+    def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
-        return state.point
+        return state.engine.point
 
-    def learn(self, state: LinearState | CurvedState, certificate: Certificate) -> None:
+    def learn(self, state: GenerationState, certificate: Certificate) -> None:
         """Nothing to learn: every round computes its own gap."""

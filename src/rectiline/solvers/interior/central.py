@@ -25,9 +25,9 @@ _REFINEMENTS = 3
 _VIOLATION = 1e-8  # in units where rows have norm one
 _ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
 _CORRECTORS = 1
-SEP = 0.5
 _SHORT = 0.5
 _POW = 1.0
+_EXPONENT = 3.0
 _LONG_ENOUGH = 0.9
 _HOPE_FACTOR = 1.0
 _HOPE = 0.3
@@ -132,22 +132,13 @@ def iterate(state: Iterate) -> bool:
     _solve(state, factor, [block.aim_at_boundary() for block in blocks])
     dual, primal = _longest(state, 1.0)
     after = sum(block.products_after(dual, primal) for block in blocks) / max(count, 1)
-    centre = float(np.clip((after / mean) ** 3, 1e-8, 1.0)) * mean if mean > 0 else 0.0
+    centre = float(np.clip((after / mean) ** _EXPONENT, 1e-8, 1.0)) * mean if mean > 0 else 0.0
     direction = _correct(state, factor, centre, min(dual, primal))
     direction = _centralise(state, factor, centre, direction)
     direction, pull = _refine(state, factor, direction)
     if not (np.isfinite(direction).all() and np.isfinite(pull).all()):
         return False
     dual, primal = _longest(state, _STAY_INSIDE)
-    if SEP and not state.program.is_linear and not any(part.curved for part in state.program.data.parts):
-        steps = [block.longest() for block in state.program.blocks]
-        d1 = min(1.0, _STAY_INSIDE * min(step[0] for step in steps))
-        p1 = min(1.0, _STAY_INSIDE * min(step[1] for step in steps))
-        own = state.program.rho * state.b + state.program.linear
-        r = own + p1 * state.program.rho * direction + (1 - d1) * state.pull + d1 * pull
-        g0, e0 = _charge(state, state.residual); g1, e1 = _charge(state, r)
-        if (g1 <= SEP * g0 or g1/state.size <= 0.1*state.products/state.size) and (d1 > dual or p1 > primal) and e1<=max(e0,1e-12):
-            dual, primal = d1, p1
     state.b = state.b + primal * direction
     # A full step forgets the rounding of all earlier ones.
     state.pull = (1.0 - dual) * state.pull + dual * pull

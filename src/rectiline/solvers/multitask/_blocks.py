@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
 
-__all__ = ["Block", "Steps", "TaskSteps", "in_threads"]
+__all__ = ["Block", "Steps", "TaskSteps", "in_threads", "inner_gap", "thread_count"]
 
 _LOOSEST, _TIGHTEST = 1e-2, 1e-11  # relative gaps asked of the programs of the tasks
 
@@ -56,6 +56,15 @@ class Steps(Protocol):
 
     def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
         """Return how all tasks together resist a common move (block with multipliers)."""
+
+
+def inner_gap(gap: float, size: float) -> float:
+    """Return what the programs of the tasks may leave of the objective when `gap` is known.
+
+    The bound suffers from errors of the coefficients in the first order, the objective in the
+    second: so the share of the gap falls with the gap itself.
+    """
+    return gap * min(1e-2, max(gap / max(abs(size), 1e-300), 1e-5))
 
 
 def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int]) -> list[Any]:

@@ -19,13 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, Space, Steps
+from rectiline.solvers.multitask._blocks import Block, Space, Steps, inner_gap
 
 Matrix = NDArray[np.float64]
 
 __all__ = ["APG"]
-
-_INNER_SHARE = 0.01
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +67,8 @@ class APG:
             centre = state.search - slope / lipschitz
             # The program of a task charges (strength/2) u'(eta I)^-1 u: strength = eta L.
             strength = problem.penalty.eta * lipschitz
-            answer = state.steps.step(before, flat, strength, centre, _INNER_SHARE * gap)
+            inner = inner_gap(gap, problem.size_of_objective)
+            answer = state.steps.step(before, flat, strength, centre, inner)
             change = answer.coef - before.coef
             if self.restart and float(np.sum((state.search - answer.coef) * change)) > 0.0:
                 state.momentum = 1.0

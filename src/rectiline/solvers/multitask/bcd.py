@@ -24,16 +24,12 @@ from numpy.typing import NDArray
 
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.solvers.multitask._anderson import Anderson
-from rectiline.solvers.multitask._blocks import Block, Space, Steps
+from rectiline.solvers.multitask._blocks import Block, Space, Steps, inner_gap
 from rectiline.solvers.multitask._common import joint_step
 
 Matrix = NDArray[np.float64]
 
 __all__ = ["BCD", "PlainBCD"]
-
-# Share of the known gap that the programs of the tasks may leave. The bound suffers from errors of
-# the coefficients in the first order, the objective in the second: hence well below a tenth.
-_INNER_SHARE = 0.01
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +70,7 @@ class BCD:
         problem = state.problem
         strength = 2.0 * problem.penalty.scale
         for _ in range(passes):
-            inner = _INNER_SHARE * gap
+            inner = inner_gap(gap, problem.size_of_objective)
             if problem.center:
                 answer = joint_step(problem, state.steps, state.answer, state.space, inner)
             else:

@@ -92,6 +92,9 @@ class Run:
         """Iterate until the estimated relative gap is at most `target`."""
         guards, last = 0, np.inf
         first_step = self.steps
+        if np.isfinite(self.gap):  # called again: what it ended with was not good enough
+            self._adopt()
+            self.growth = min(self.growth * self.schedule.factor, _LARGEST_GROWTH)
         while True:
             inner, failed = self._minimise(first_step + max_steps, target)
             self.estimate()

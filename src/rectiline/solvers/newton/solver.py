@@ -32,6 +32,7 @@ __all__ = ["Newton", "ReducedNewton"]
 _LARGEST_ORDER = 3000  # columns for which a dense Newton matrix is sensible
 _FAST = Schedule(start=30.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
+_WARM_START = 30.0
 _FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
 _REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
 
@@ -111,7 +112,9 @@ class Newton:
         many = design.n_samples >= _FAST_RATIO * model.order
         plain = not model.kinked.size and not model.n_constraints
         schedule = _FAST if many and plain else _CAREFUL
-        if design.n_samples <= 2 * model.order and form.columns.strongly_convex:
+        if warm is not None:  # good multipliers make stiff envelopes safe
+            schedule = replace(schedule, start=_WARM_START * schedule.start)
+        elif design.n_samples <= 2 * model.order and form.columns.strongly_convex:
             schedule = replace(schedule, start=min(1.0, _gentle_start(form, model)))
         return NewtonState(
             form, model, rows, b, multipliers, not kinked, seed, sample, warm is None, schedule
@@ -122,6 +125,8 @@ class Newton:
         deadline = time.perf_counter() + budget.seconds
         before = state.steps
         target = budget.relative_gap
+        if state.relative_gap <= target:  # believed, but not certified: look again
+            state.relative_gap = np.inf
         if state.cold and self.subsample:
             self._subsample_start(state, budget.iterations, deadline)
         state.cold = False
