@@ -12,6 +12,7 @@ from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.problems.forms import RectifiedForm
 from rectiline.solvers._base import Solver, Stage
+from rectiline.solvers.first_order import FirstOrder
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
@@ -20,6 +21,7 @@ from rectiline.solvers.rehline import Rehline
 __all__ = ["SOLVERS", "choose"]
 
 SOLVERS: dict[str, type[Solver]] = {
+    "first_order": FirstOrder,
     "generation": Generation,
     "interior": Interior,
     "newton": Newton,

@@ -2,5 +2,12 @@
 
 from rectiline.solvers.first_order._initial import screened_columns, smoothed_start, zero_dual
 from rectiline.solvers.first_order._smooth import spread_of_arguments
+from rectiline.solvers.first_order._solver import FirstOrder
 
-__all__ = ["screened_columns", "smoothed_start", "spread_of_arguments", "zero_dual"]
+__all__ = [
+    "FirstOrder",
+    "screened_columns",
+    "smoothed_start",
+    "spread_of_arguments",
+    "zero_dual",
+]

@@ -126,7 +126,7 @@ class Generation:
             if step.reached or step.exhausted or left == 0.0:
                 return Step(done, step.reached, step.exhausted)
             if engine.is_lost(_LOST_STEPS):
-                state.engine = self._second_order(state.form, engine.point)
+                state.engine = self._second_order(state.form, None)
                 return Step(done, False)
         return Step(budget.iterations, False)
 
