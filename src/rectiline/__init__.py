@@ -1,11 +1,50 @@
 """Linear models with any convex piecewise linear-quadratic loss, with a proof of optimality."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from rectiline import constraints, losses, penalties
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.solvers import Progress, Solution, Status, solve
 
+if TYPE_CHECKING:
+    from rectiline.estimators import (
+        PLQClassifier,
+        PLQClassifierCV,
+        PLQRegressor,
+        PLQRegressorCV,
+        QuantileRegressor,
+        QuantileRegressorCV,
+    )
+    from rectiline.estimators.multitask import (
+        MultiTaskClassifier,
+        MultiTaskClassifierCV,
+        MultiTaskRegressor,
+        MultiTaskRegressorCV,
+    )
+    from rectiline.paths import Path, path
+
 __version__ = "0.1.0"
+
+# The scikit-learn face is imported on first use: solving a Problem does not pay for it.
+_LATE = {
+    "MultiTaskClassifier": "rectiline.estimators.multitask",
+    "MultiTaskClassifierCV": "rectiline.estimators.multitask",
+    "MultiTaskRegressor": "rectiline.estimators.multitask",
+    "MultiTaskRegressorCV": "rectiline.estimators.multitask",
+    "PLQClassifier": "rectiline.estimators",
+    "PLQClassifierCV": "rectiline.estimators",
+    "PLQRegressor": "rectiline.estimators",
+    "PLQRegressorCV": "rectiline.estimators",
+    "Path": "rectiline.paths",
+    "QuantileRegressor": "rectiline.estimators",
+    "QuantileRegressorCV": "rectiline.estimators",
+    "path": "rectiline.paths",
+}
+_LATE_ROOMS = ("estimators", "paths", "reports")
 
 __all__ = [
     "Certificate",
@@ -13,13 +52,37 @@ __all__ = [
     "DualPoint",
     "InfeasibilityCertificate",
     "InfeasibleError",
+    "MultiTaskClassifier",
+    "MultiTaskClassifierCV",
+    "MultiTaskRegressor",
+    "MultiTaskRegressorCV",
+    "PLQClassifier",
+    "PLQClassifierCV",
+    "PLQRegressor",
+    "PLQRegressorCV",
+    "Path",
     "Problem",
     "Progress",
+    "QuantileRegressor",
+    "QuantileRegressorCV",
     "Solution",
     "Status",
     "UnsupportedProblemError",
     "constraints",
     "losses",
+    "path",
     "penalties",
     "solve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name]), name)
+    if name in _LATE_ROOMS:
+        return importlib.import_module(f"rectiline.{name}")
+    raise AttributeError(f"module 'rectiline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_LATE_ROOMS})

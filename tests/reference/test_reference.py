@@ -18,7 +18,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("solver", "case"), RUNS)
 def test_agrees_with_an_independent_solver(solver, case):
-    solution = rl.solve(case.problem, solver=solver.name, tol=TOL)
+    solution = rl.solve(case.problem, solver=solver.name, tol=TOL, time_limit=60.0)
     proof, best, allowed = solution.certificate, optimum(case), slack(case)
 
     assert solution.status == "solved"

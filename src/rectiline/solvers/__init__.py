@@ -2,6 +2,20 @@
 
 from rectiline.solvers._base import Progress, Solution, Solver, Status
 from rectiline.solvers._drive import solve
+from rectiline.solvers.generation import Generation
+from rectiline.solvers.interior import Interior
+from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
-__all__ = ["Progress", "Rehline", "Solution", "Solver", "Status", "solve"]
+__all__ = [
+    "Generation",
+    "Interior",
+    "Newton",
+    "Progress",
+    "ReducedNewton",
+    "Rehline",
+    "Solution",
+    "Solver",
+    "Status",
+    "solve",
+]
