@@ -14,8 +14,19 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "sg_execution_times.rst"]
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"demo\.py",
+    "download_all_examples": False,
+    "show_memory": False,
+}
+# Examples draw figures of their own making; none needs a special warning filter.
+suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
 templates_path: list[str] = []
 
 html_theme = "furo"

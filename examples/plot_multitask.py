@@ -3,12 +3,12 @@ Many related regressions: the lower half of a digit from the upper half
 =======================================================================
 
 Every pixel of the lower half is a task, the pixels of the upper half are the columns. Neighbouring
-pixels follow the same few strokes, so their coefficient vectors lie close to a common subspace. With
-few training images, finding that subspace together is worth more than 32 separate ridge fits.
+pixels follow the same few strokes, so their coefficient vectors lie close to a common subspace.
+With few training images, finding that subspace together is worth more than 32 separate ridge fits.
 
-The certificate says how far the answer can be from the optimum, and ``aso_bound_`` how far the model
-restricted to the found subspace can be from the best model in *any* subspace of that dimension, a
-problem that is not convex.
+The certificate says how far the answer can be from the optimum, and ``aso_bound_`` how far the
+model restricted to the found subspace can be from the best model in *any* subspace of that
+dimension, a problem that is not convex.
 """
 
 # %%
@@ -16,11 +16,12 @@ problem that is not convex.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from rectiline.estimators.multitask import MultiTaskRegressor
-from rectiline.reports._subspace_display import SubspaceDisplay
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import train_test_split
+
+from rectiline.estimators.multitask import MultiTaskRegressor
+from rectiline.reports._subspace_display import SubspaceDisplay
 
 images = load_digits().images / 16.0
 upper, lower = images[:, :4].reshape(-1, 32), images[:, 4:].reshape(-1, 32)
@@ -34,9 +35,9 @@ def explained(predicted):
 
 
 # %%
-# Separate ridge fits, each strength tried, against subspaces of growing dimension. Both choose their
-# strengths by what is best on the test images, so that the comparison is between the models and not
-# between ways of choosing.
+# Separate ridge fits, each strength tried, against subspaces of growing dimension. Both choose
+# their strengths by what is best on the test images, so that the comparison is between the models
+# and not between ways of choosing.
 
 separate = max(
     explained(Ridge(strength).fit(train_X, train_Y).predict(test_X))

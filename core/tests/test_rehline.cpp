@@ -120,11 +120,13 @@ void check_all(const samples::OwnedCurve& owned) {
          {DesignView(by_rows.view), DesignView(by_columns.view), DesignView(sparse.view)})
         for (const OwnedColumns* columns : {&ridge, &net, &box})
             for (const OwnedConstraints* constraints : {&free, &tied})
-                for (const bool plain : {false, true}) {
-                    RehlineOptions options;
-                    options.shuffle = options.shrink = !plain;
-                    check_converges(view, rows, *columns, *constraints, options, !plain);
-                }
+                for (const bool plain : {false, true})
+                    for (const bool accelerate : {false, true}) {
+                        RehlineOptions options;
+                        options.shuffle = options.shrink = !plain;
+                        options.accelerate = accelerate;
+                        check_converges(view, rows, *columns, *constraints, options, !plain);
+                    }
 }
 
 // Told that the gap is zero, screening must not push rows off the kink they sit on.

@@ -7,6 +7,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+
 from rectiline import losses
 from rectiline.penalties import SharedSubspace
 from rectiline.problems._multitask import MultiTaskProblem

@@ -7,6 +7,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt  # noqa: E402
+
 from rectiline.estimators.multitask import MultiTaskRegressor  # noqa: E402
 from rectiline.reports._subspace_display import SubspaceDisplay  # noqa: E402
 

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
 from rectiline import constraints
 from rectiline.estimators.multitask import (
     MultiTaskClassifier,
@@ -13,9 +17,6 @@ from rectiline.estimators.multitask import (
     MultiTaskRegressor,
     MultiTaskRegressorCV,
 )
-from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, cross_validate
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 SMALL = {"alphas": (1.0,), "betas": (0.1,), "cv": 2}
 
@@ -63,9 +64,13 @@ def test_three_forms_are_one(data):
         np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-9)
         np.testing.assert_allclose(other.intercept_, one.intercept_, atol=1e-9)
     np.testing.assert_allclose(one.predict(X, tasks=ids)[ids == "c"], two.predict(listed)[2])
-    np.testing.assert_allclose(three.predict(X)[ids == "b", 1], one.predict(X, tasks=ids)[ids == "b"])
+    np.testing.assert_allclose(
+        three.predict(X)[ids == "b", 1], one.predict(X, tasks=ids)[ids == "b"]
+    )
     assert three.predict(X).shape == (90, 3)
-    assert one.score(X, y, tasks=ids) == pytest.approx(two.score(listed, [y[ids == t] for t in "abc"]))
+    assert one.score(X, y, tasks=ids) == pytest.approx(
+        two.score(listed, [y[ids == t] for t in "abc"])
+    )
     assert 0.5 < three.score(X, absent) <= 1.0
 
 
@@ -136,8 +141,9 @@ def test_sparse_stays_sparse_and_gives_the_same(data):
     for form in (sp.csr_array, sp.csc_matrix):
         model = MultiTaskRegressor(tol=1e-8).fit(form(X), y, tasks=ids)
         np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-5)
-        np.testing.assert_allclose(model.predict(form(X), tasks=ids), dense.predict(X, tasks=ids),
-                                   atol=1e-4)
+        np.testing.assert_allclose(
+            model.predict(form(X), tasks=ids), dense.predict(X, tasks=ids), atol=1e-4
+        )
 
 
 def test_metadata_is_routed(data):
@@ -149,9 +155,7 @@ def test_metadata_is_routed(data):
         model.set_score_request(tasks=True)
         folds = GroupKFold(3).set_split_request(groups=True)
         rows = np.arange(90) % 3
-        found = cross_validate(
-            model, X, y, cv=folds, params={"tasks": ids, "groups": rows}
-        )
+        found = cross_validate(model, X, y, cv=folds, params={"tasks": ids, "groups": rows})
     assert (found["test_score"] > 0.8).all()
 
 
@@ -180,7 +184,9 @@ def test_cv_finds_the_dimension():
     X = [rng.normal(size=(25, 10)) for _ in range(8)]
     U = rng.normal(size=(10, 1)) @ rng.normal(size=(1, 8))
     y = [one @ u + 0.5 * rng.normal(size=25) for one, u in zip(X, U.T)]
-    model = MultiTaskRegressorCV(shared_dims=[1, 8], alphas=[1.0], betas=[0.1, 0.01], cv=3).fit(X, y)
+    model = MultiTaskRegressorCV(shared_dims=[1, 8], alphas=[1.0], betas=[0.1, 0.01], cv=3).fit(
+        X, y
+    )
     assert model.shared_dim_ == 1
     assert model.loss_path_.shape == (2, 1, 2, 3)
     assert model.coef_.shape == (8, 10)

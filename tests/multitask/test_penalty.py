@@ -5,6 +5,7 @@ import pickle
 import cvxpy as cp
 import numpy as np
 import pytest
+
 from rectiline.penalties import Ridge, SharedSubspace
 
 CASES = [
@@ -71,7 +72,12 @@ def test_fenchel_young(penalty, d, m):
 def test_fenchel_young_when_the_rank_is_below_the_dimension():
     penalty = SharedSubspace(3, 1.0, 0.2)
     U = np.outer(np.arange(5.0), [1.0, -1.0, 2.0, 0.5])
-    for Q in (draw(5, 4, 0), penalty.gradient(U), np.zeros((5, 4)), np.outer(np.ones(5), np.ones(4))):
+    for Q in (
+        draw(5, 4, 0),
+        penalty.gradient(U),
+        np.zeros((5, 4)),
+        np.outer(np.ones(5), np.ones(4)),
+    ):
         direct = penalty.value(U) + penalty.conjugate(Q) - np.sum(Q * U)
         assert penalty.fenchel_young(U, Q) == pytest.approx(direct, abs=1e-11)
     assert penalty.fenchel_young(0 * U, 0 * U) == 0.0

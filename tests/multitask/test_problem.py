@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rectiline import losses
 from rectiline.penalties import Ridge, SharedSubspace
 from rectiline.problems import DualPoint, Problem

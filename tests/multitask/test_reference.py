@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rectiline import constraints, losses
 from rectiline.solvers.multitask import solve_multitask
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from rectiline import constraints, losses
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
 from rectiline.penalties import SharedSubspace
@@ -27,9 +28,7 @@ def test_all_solvers_agree(case, solver):
     other = solve_multitask(case.problem(), solver, tol=1e-6)
     assert other.solver == solver
     assert other.objective == pytest.approx(best.objective, rel=1e-6)
-    np.testing.assert_allclose(
-        other.coef, best.coef, atol=5e-3 * np.abs(best.coef).max()
-    )
+    np.testing.assert_allclose(other.coef, best.coef, atol=5e-3 * np.abs(best.coef).max())
 
 
 @pytest.mark.parametrize("name", ["plain-squared_error", "plain-squared_hinge"])
@@ -73,7 +72,8 @@ def test_the_gap_is_honest_at_every_pass(name, solver):
 
 
 @pytest.mark.parametrize(
-    ("loss", "power"), [(losses.SquaredError(), 0), (losses.Pinball(0.3), -1), (losses.Huber(1.0), 0)]
+    ("loss", "power"),
+    [(losses.SquaredError(), 0), (losses.Pinball(0.3), -1), (losses.Huber(1.0), 0)],
 )
 def test_the_unit_of_y_does_not_matter(loss, power):
     # The loss of 1000 y is 1000^(2+power) times that of y, the penalty 1000^2 times.

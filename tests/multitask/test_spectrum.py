@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rectiline.penalties._spectrum import weights_by_medians, weights_by_sorting
 
 BOTH = pytest.mark.parametrize("search", [weights_by_sorting, weights_by_medians])

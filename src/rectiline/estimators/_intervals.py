@@ -1,4 +1,4 @@
-"""Prediction intervals and scores made of quantiles."""
+"""Levels of quantiles, and the prediction intervals and scores made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from rectiline.paths import best_intercept
 
 Vector = NDArray[np.float64]
 
-__all__ = ["central_pair", "explained_loss"]
+__all__ = ["central_pair", "checked_levels", "explained_loss"]
+
+
+def checked_levels(quantile: Any) -> Vector:
+    """Return the quantiles that a user asked for, one or several."""
+    levels = np.atleast_1d(np.asarray(quantile, dtype=np.float64))
+    if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
+        raise ValueError(
+            f"quantile={quantile!r}: must be a number or a list of numbers strictly between 0 "
+            "and 1."
+        )
+    if np.unique(levels).size < levels.size:
+        raise ValueError(f"quantile={quantile!r}: holds a quantile twice.")
+    return levels
 
 
 def central_pair(levels: Vector, coverage: float) -> tuple[int, int]:

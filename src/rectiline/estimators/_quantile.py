@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from rectiline.estimators._check import check_data, check_design, check_weight, predictions
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._intervals import central_pair, explained_loss
+from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import RUNNING
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
@@ -156,7 +156,7 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y = np.asarray(y, dtype=np.float64)
         weight = check_weight(sample_weight, X)
-        self.quantiles_ = self._checked_quantiles()
+        self.quantiles_ = checked_levels(self.quantile)
         joint = self.non_crossing or self.shared_slopes
         if joint and self.quantiles_.size > 1:
             return self._fit_jointly(X, y, weight)
@@ -208,17 +208,6 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         return not isinstance(self.quantile, Real)
 
     _always_lists = _is_list
-
-    def _checked_quantiles(self) -> NDArray[np.float64]:
-        levels = np.atleast_1d(np.asarray(self.quantile, dtype=np.float64))
-        if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
-            raise ValueError(
-                f"quantile={self.quantile!r}: must be a number or a list of numbers strictly "
-                "between 0 and 1."
-            )
-        if np.unique(levels).size < levels.size:
-            raise ValueError(f"quantile={self.quantile!r}: holds a quantile twice.")
-        return levels
 
     def _loss(self, level: float) -> Loss:
         return Pinball(float(level)) if self.loss == "pinball" else Expectile(float(level))

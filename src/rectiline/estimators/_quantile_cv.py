@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from rectiline.estimators._check import check_data, check_design, check_weight
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._intervals import explained_loss
+from rectiline.estimators._intervals import checked_levels, explained_loss
 from rectiline.estimators._parameters import GRID
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._run import RunOptions, solve_all
@@ -160,7 +160,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y = np.asarray(y, dtype=np.float64)
         weight = check_weight(sample_weight, X)
-        self.quantiles_ = self._checked_quantiles()
+        self.quantiles_ = checked_levels(self.quantile)
         losses = [self._loss(q) for q in self.quantiles_]
         design = check_design(X)
 

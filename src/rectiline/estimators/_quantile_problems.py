@@ -5,7 +5,8 @@ indicators, so that each quantile has its own.
 
 **Not crossing.** For neighbouring quantiles let d and d0 be the differences of slopes and
 intercepts. On the box ``lo <= x <= hi`` the smallest distance is
-``d0 + d'lo + sum_j min(w_j d_j, 0)`` with ``w = hi - lo``. With extra columns ``s_j >= 0`` and ``s_j >= -w_j d_j`` it is linear to demand
+``d0 + d'lo + sum_j min(w_j d_j, 0)`` with ``w = hi - lo``. With extra columns ``s_j >= 0`` and
+``s_j >= -w_j d_j`` it is linear to demand
 
     d0 + d'lo - sum_j s_j >= 0,
 

@@ -56,14 +56,15 @@ class Subspace:
 class SharedSubspace(Penalty):
     """Charge the coefficients ``U`` (one column per task) for leaving a common subspace.
 
-    With the singular values ``s_i`` of ``U``, ``eta = beta/alpha`` and ``c = alpha eta (1 + eta)``::
+    With the singular values ``s_i`` of ``U``, ``eta = beta/alpha`` and ``c = alpha eta (1 +
+    eta)``::
 
         Omega(U) = c min { sum_i s_i^2 / (eta + g_i) : sum g_i <= shared_dim, 0 <= g_i <= 1 }
 
-    It is the convex relaxation of ``alpha |U - Theta'V|^2 + beta |U|^2`` over all subspaces ``Theta`` of
-    dimension `shared_dim`: coefficients inside the subspace pay ``beta |u|^2``, outside
-    ``(alpha + beta) |u|^2``. Omega is differentiable with a Lipschitz constant ``2 (alpha + beta)``.
-    Its conjugate needs no search:
+    It is the convex relaxation of ``alpha |U - Theta'V|^2 + beta |U|^2`` over all subspaces
+    ``Theta`` of dimension `shared_dim`: coefficients inside the subspace pay ``beta |u|^2``,
+    outside ``(alpha + beta) |u|^2``. Omega is differentiable with a Lipschitz constant ``2 (alpha +
+    beta)``. Its conjugate needs no search:
     ``Omega*(Q) = (eta |Q|^2 + sum of the shared_dim largest squared singular values) / (4 c)``.
 
     Methods take a (d, n_tasks) matrix; a vector is the coefficients of one task, which just pays
@@ -92,7 +93,10 @@ class SharedSubspace(Penalty):
     def __init__(self, shared_dim: int = 1, alpha: float = 1.0, beta: float = 0.1) -> None:
         owner = "SharedSubspace"
         dim = positive_integer(owner, "shared_dim", shared_dim)
-        parts = {"alpha": nonnegative(owner, "alpha", alpha), "beta": nonnegative(owner, "beta", beta)}
+        parts = {
+            "alpha": nonnegative(owner, "alpha", alpha),
+            "beta": nonnegative(owner, "beta", beta),
+        }
         if (parts["alpha"] == 0.0) != (parts["beta"] == 0.0):
             name = "alpha" if parts["alpha"] == 0.0 else "beta"
             raise ValueError(f"{owner}({name}=0.0): {name} must be > 0.")

@@ -5,14 +5,16 @@ For sizes ``s_i >= 0``, a softness ``eta > 0`` and a budget ``h`` find the weigh
     minimise    sum_i s_i^2 / (eta + g_i)     subject to    sum_i g_i <= h,   0 <= g_i <= 1.
 
 The optimality conditions give ``g_i = clip(r s_i - eta, 0, 1)`` for one number ``r``, and
-``Gamma(r) = sum_i g_i`` is increasing and piecewise linear in it, with kinks where an index leaves 0
-(``r = eta / s_i``) and where it reaches 1 (``r = (1 + eta) / s_i``). With ``t = 1/r^2`` this is Eq. (14)
-of the shared-structure paper and its appendix C; working in ``r`` removes the square roots and the
-limit ``t -> 0``. Two searches find the same ``r``: one sorts the kinks, one halves sets of them.
+``Gamma(r) = sum_i g_i`` is increasing and piecewise linear in it, with kinks where an index leaves
+0 (``r = eta / s_i``) and where it reaches 1 (``r = (1 + eta) / s_i``). With ``t = 1/r^2`` this is
+Eq. (14) of the shared-structure paper and its appendix C; working in ``r`` removes the square
+roots and the limit ``t -> 0``. Two searches find the same ``r``: one sorts the kinks, one halves
+sets of them.
 
-Where appendix C is followed (`weights_by_medians`, its Algorithm 3) it is repaired: the two critical
-parameters of Eq. (80) are exchanged as printed, line 21 moves the wrong end of the bracket, line 32
-fixes a value that is only known at the end, and ``h >= number of positive s_i`` has to be asked first.
+Where appendix C is followed (`weights_by_medians`, its Algorithm 3) it is repaired: the two
+critical parameters of Eq. (80) are exchanged as printed, line 21 moves the wrong end of the
+bracket, line 32 fixes a value that is only known at the end, and ``h >= number of positive s_i``
+has to be asked first.
 """
 
 from __future__ import annotations
@@ -87,8 +89,8 @@ def weights_by_medians(sizes: Vector, eta: float, budget: float) -> Vector:
     is_open = np.arange(s.size)
     full = np.zeros(s.size, dtype=bool)
     middle = np.zeros(s.size, dtype=bool)
-    # Running sums over the settled indices keep one evaluation of Gamma at the size of the open set.
-    n_full, n_middle, middle_sum = 0, 0, 0.0
+    # Running sums over the settled indices keep one evaluation of Gamma at the size of the open
+    # set. full, n_middle, middle_sum = 0, 0, 0.0
     while is_open.size:
         begin, end = starts[is_open], ends[is_open]
         pivot = _median(begin)

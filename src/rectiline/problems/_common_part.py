@@ -95,9 +95,7 @@ def _least_squares(tasks: Sequence[Task], rooms: list[Vector], residual: Vector)
     return solved
 
 
-def _moved(
-    task: Task, g: Vector, room: Vector, step: Vector, box: tuple[Vector, Vector]
-) -> Vector:
+def _moved(task: Task, g: Vector, room: Vector, step: Vector, box: tuple[Vector, Vector]) -> Vector:
     z = task.design.dot(step)
     if task.base.fit_intercept:
         z -= np.dot(room, z) / room.sum()

@@ -17,8 +17,8 @@ __all__ = ["Encoded", "encode_tasks"]
 class Encoded(Loss):
     """The curve of another loss at ``t = direction z + offset``, whatever y says.
 
-    A task may hold one class only, which the loss itself has to refuse, and a step from a given point
-    shifts every offset; both are only a matter of signs and offsets.
+    A task may hold one class only, which the loss itself has to refuse, and a step from a given
+    point shifts every offset; both are only a matter of signs and offsets.
     """
 
     name = "encoded"

@@ -4,17 +4,19 @@
     subject to                            constraints on each u_t
 
 The weights of each task sum to one, so a task counts the same whatever its size. Omega is
-`rectiline.penalties.SharedSubspace`. With ``center`` the penalty charges ``U - u_0 1'`` for the best
-common part u_0, which is the mean of the columns whatever the subspace: Omega(U C), C = I - 11'/m.
+`rectiline.penalties.SharedSubspace`. With ``center`` the penalty charges ``U - u_0 1'`` for the
+best common part u_0, which is the mean of the columns whatever the subspace: Omega(U C), C = I -
+11'/m.
 
-Dual. One multiplier g_ti per row, xi_t >= 0 and nu_t per constraint row (bounds are rows here, since
-Omega couples the columns), ``q_t = A'xi_t + E'nu_t - X_t'g_t`` and ``Q = [q_1 .. q_m]``. Weak duality:
+Dual. One multiplier g_ti per row, xi_t >= 0 and nu_t per constraint row (bounds are rows here,
+since Omega couples the columns), ``q_t = A'xi_t + E'nu_t - X_t'g_t`` and ``Q = [q_1 .. q_m]``. Weak
+duality:
 
     P - D = sum_ti [f_ti(z_ti) + f_ti*(g_ti) - g_ti z_ti]  +  [Omega(U) + Omega*(Q) - <Q, U>]
             + sum_t xi_t'(A u_t + c) + nu_t'(E u_t + f) + b_t sum_i g_ti
 
-with every bracket >= 0. An intercept demands ``sum_i g_ti = 0``, `center` demands ``sum_t q_t = 0``;
-both are repaired before anything is claimed.
+with every bracket >= 0. An intercept demands ``sum_i g_ti = 0``, `center` demands ``sum_t q_t =
+0``; both are repaired before anything is claimed.
 """
 
 from __future__ import annotations
@@ -227,7 +229,9 @@ class MultiTaskProblem:
 
     def violation(self, coef: Matrix) -> tuple[float, float]:
         """Return the worst constraint violation over the tasks, absolute and relative."""
-        pairs = [task.base.violation(u) for task, u in zip(self.tasks, coef.T) if task.is_constrained]
+        pairs = [
+            task.base.violation(u) for task, u in zip(self.tasks, coef.T) if task.is_constrained
+        ]
         return max((p[0] for p in pairs), default=0.0), max((p[1] for p in pairs), default=0.0)
 
     # ---- proofs -----------------------------------------------------------------------------
@@ -258,7 +262,9 @@ class MultiTaskProblem:
     ) -> tuple[Certificate, list[DualPoint]]:
         """Return the certificate together with the repaired multipliers behind it."""
         U, b = self._checked_point(coef, intercept)
-        z = [task.design.dot(u) + b0 for task, u, b0 in zip(self.tasks, np.ascontiguousarray(U.T), b)]
+        z = [
+            task.design.dot(u) + b0 for task, u, b0 in zip(self.tasks, np.ascontiguousarray(U.T), b)
+        ]
         if dual is None:
             dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(self.tasks, z)]
         points, left = self._feasible_dual(dual)
@@ -286,9 +292,7 @@ class MultiTaskProblem:
     ) -> tuple[list[DualPoint], float]:
         """Return multipliers in their boxes with the sums that must vanish, and what is left."""
         if len(dual) != self.n_tasks:
-            raise ValueError(
-                f"dual must hold one entry per task, {self.n_tasks}; got {len(dual)}."
-            )
+            raise ValueError(f"dual must hold one entry per task, {self.n_tasks}; got {len(dual)}.")
         points, left = [], 0.0
         for task, given in zip(self.tasks, dual):
             given = given if isinstance(given, DualPoint) else DualPoint(np.asarray(given, float))
@@ -317,9 +321,7 @@ class MultiTaskProblem:
         m, k = task.rows.c.size, task.rows.f.size
         return DualPoint(np.zeros(task.design.n_samples), np.zeros(m), np.zeros(k))
 
-    def _checked_point(
-        self, coef: ArrayLike, intercept: ArrayLike | None
-    ) -> tuple[Matrix, Vector]:
+    def _checked_point(self, coef: ArrayLike, intercept: ArrayLike | None) -> tuple[Matrix, Vector]:
         U = np.asarray(coef, dtype=np.float64)
         b = np.zeros(self.n_tasks) if intercept is None else np.asarray(intercept, dtype=np.float64)
         if U.shape != (self.n_features, self.n_tasks) or b.shape != (self.n_tasks,):

@@ -4,12 +4,14 @@ With the subspace fixed, ``S = eta I + M``, the task pays
 
     sum_i w_i L(y_i, x_i'u + b) + (strength/2) (u - start)' S^-1 (u - start).
 
-Put ``u = start + T v`` with ``T T' = S``: then the penalty is a plain ridge in v, and the program is one
-that every solver takes. Three choices of T, by what is cheaper:
+Put ``u = start + T v`` with ``T T' = S``: then the penalty is a plain ridge in v, and the program
+is one that every solver takes. Three choices of T, by what is cheaper:
 
 - stretched: ``T = S^(1/2)``, symmetric; dense rows stay d long;
-- augmented: ``T = [sqrt(eta) I, P sqrt(g)]``; sparse rows stay sparse, with a few dense entries more;
-- reduced (fewer rows than columns, no constraints): ``T = S X' K^(-1/2)``, ``K = X S X'``; n columns.
+- augmented: ``T = [sqrt(eta) I, P sqrt(g)]``; sparse rows stay sparse, with a few dense entries
+more;
+- reduced (fewer rows than columns, no constraints): ``T = S X' K^(-1/2)``, ``K = X S X'``; n
+columns.
 """
 
 from __future__ import annotations
@@ -103,7 +105,8 @@ class Task:
         return a, self.loss.direction * (vertex - self.loss.offset)
 
     def resisting_rows(self, dual: DualPoint) -> tuple[NDArray[np.intp], Vector]:
-        """Return the rows on a kink or a curved piece, and how far each gives way per unit of slope.
+        """Return the rows on a kink or a curved piece, and how far each gives way per unit of
+        slope.
 
         That is the second derivative of the conjugate: 0 on a kink, 1/(weight curvature) on a
         curved piece. Rows on a straight piece are not listed.

@@ -71,9 +71,7 @@ def _is_matrix_of_numbers(X: Sequence[Any]) -> bool:
     return isinstance(first, (list, tuple)) and bool(first) and np.isscalar(first[0])
 
 
-def _weights(
-    given: Sequence[ArrayLike] | None, designs: list[Design]
-) -> list[NDArray[np.float64]]:
+def _weights(given: Sequence[ArrayLike] | None, designs: list[Design]) -> list[NDArray[np.float64]]:
     if given is None:
         return [np.full(one.n_samples, 1.0 / one.n_samples) for one in designs]
     if len(given) != len(designs):

@@ -32,7 +32,8 @@ _GRID = """shared_dims : sequence of int, optional
         tasks with rows of their own task by task."""
 
 _CHOSEN = """shared_dim_, alpha_, beta_
-        The choice: the smallest loss on held-out rows, averaged over the tasks, then over the folds.
+        The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
+        folds.
     loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
         That loss for every candidate and fold.
     shared_dims_ : ndarray of int
@@ -77,7 +78,14 @@ class _Chooses(MultiTaskModel):
         for h in dims:
             if not 1 <= h <= d:
                 raise ValueError(
-                    f"shared_dims holds {h}; each must lie between 1 and the number of columns, {d}."
+                    f"shared_dims
+                    holds
+                    {h};
+                    each
+                    must
+                    lie between 1 and
+                    the number of
+                    columns, {d}."
                 )
         strengths = []
         for name in ("alphas", "betas"):

@@ -45,9 +45,7 @@ def folds(data: TaskData, cv: Any, seed: int) -> Iterator[tuple[Places, Places]]
 def _own_masks(data: TaskData, count: int, seed: int) -> Iterator[list[NDArray[np.bool_]]]:
     rng = np.random.default_rng(seed)
     # Dealing out rows one by one from a random fold keeps the folds even over many small tasks.
-    fold_of = [
-        rng.permutation((np.arange(y.size) + rng.integers(count)) % count) for y in data.y
-    ]
+    fold_of = [rng.permutation((np.arange(y.size) + rng.integers(count)) % count) for y in data.y]
     for k in range(count):
         yield [fold == k for fold in fold_of]
 

@@ -2,7 +2,8 @@
 
 - stacked: rows of all tasks in X, one target per row, ``tasks`` says which task a row belongs to;
 - listed: one X and one y per task;
-- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task. A vector y
+- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task. A vector
+y
   is the one task of that kind.
 """
 
@@ -230,13 +231,23 @@ def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> NDArray[np.intp]:
         place = places.get(_plain(label))
         if place is None:
             raise ValueError(
-                f"tasks[{i}] is {_plain(label)!r}, which was not among the {len(known)} tasks in fit."
+                f"tasks[{i}] is
+                {_plain(label)!r}, which
+                was
+                not
+                among
+                the
+                {len(known)} tasks in
+                fit."
             )
         codes[i] = place
     return codes
 
 
-def _rows(X: Any, where: NDArray[np.intp]) -> Any:
+def _rows(X: Any, where:
+NDArray[np.intp])
+->
+Any:
     """Return rows of X without a copy when they follow one another."""
     if where.size and where[-1] - where[0] + 1 == where.size and not sp.issparse(X):
         return X[where[0] : where[-1] + 1]

@@ -1,13 +1,14 @@
 """The linear-program form: piecewise-linear losses and penalties that are norms.
 
-A loss without curvature has K knots ``t_k`` with slope jumps ``J_k``. Its conjugate is linear between
-them, so one boxed variable per knot, ``0 <= v_ik <= w_i J_k``, writes the dual as a linear program:
+A loss without curvature has K knots ``t_k`` with slope jumps ``J_k``. Its conjugate is linear
+between them, so one boxed variable per knot, ``0 <= v_ik <= w_i J_k``, writes the dual as a
+linear program:
 
     g_i = p_i (w_i s_0 + sum_k v_ik),      -f_i*(g_i) = const + sum_k (o_i - t_k) v_ik
 
-with ``s_0`` the smallest slope of the loss and ``t = p z + o`` its argument. The variable ``(i, k)`` is
-called a *unit*. Its reduced cost is ``t_i - t_k``: a unit far on one side
-of its knot sits at an end of its box.
+with ``s_0`` the smallest slope of the loss and ``t = p z + o`` its argument. The variable ``(i,
+k)`` is called a *unit*. Its reduced cost is ``t_i - t_k``: a unit far on one side of its knot
+sits at an end of its box.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ class Units(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """A sorted penalty with few levels: ``base |b|_1 + sum_l drop_l (count_l largest of |b|)``."""
+    """A sorted penalty with few levels: ``base |b|_1 + sum_l drop_l (n_largest_l largest of |b|)``."""
 
     base: float
     drop: Vector
-    count: Vector
+    n_largest: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class LinearProgramForm(CompositeForm):
             return None
         return f"the penalty {problem.penalty!r} is not polyhedral"
 
-    # ---- units --------------------------------------------------------------------------------
+    # ---- units -------------------------------------------------------------------------------
 
     @cached_property
     def units(self) -> Units:
@@ -99,7 +100,7 @@ class LinearProgramForm(CompositeForm):
         reduced: Vector = t[self.units.sample] - self.units.knot
         return reduced
 
-    # ---- the penalty --------------------------------------------------------------------------
+    # ---- the penalty -------------------------------------------------------------------------
 
     @cached_property
     def levels(self) -> Levels | None:

@@ -1,8 +1,8 @@
 """Block coordinate descent on the smoothed loss: one proximal step per group in turn.
 
-A step on group g uses the Lipschitz constant of its own columns, ``|sqrt(w) X_g|^2 / mu``, which is far
-larger a step than the whole gradient allows; the predictions are updated after every group. Columns in
-no group are groups of their own; without groups every column is one.
+A step on group g uses the Lipschitz constant of its own columns, ``|sqrt(w) X_g|^2 / mu``,
+which is far larger a step than the whole gradient allows; the predictions are updated after
+every group. Columns in no group are groups of their own; without groups every column is one.
 
 Source: Section 4.3 of the L1-SVM column generation paper, equation (65).
 """
@@ -48,7 +48,9 @@ class BlockDescent(SmoothedDescent):
         """Sweep over the groups; stop once a sweep moves little compared with the point."""
         coef, b0 = self.coef.copy(), self.intercept
         z = self.design.dot(coef) + b0
-        for done in range(1, iterations + 1):
+        done = 0
+        while done < iterations:
+            done += 1
             before = coef.copy()
             for group, X, size, part in self._blocks:
                 if size == 0.0:

@@ -32,7 +32,7 @@ def zero_dual(form: CompositeForm) -> tuple[float, Vector]:
 
 
 def screened_columns(form: CompositeForm, q: Vector, count: int) -> Indices:
-    """Return about `count` columns with the largest ``|q_j|``; whole groups of a grouped penalty."""
+    """Return about `count` columns with the largest ``|q_j|``; whole groups where there are any."""
     if form.groups is not None:
         totals = np.array([np.abs(q[group]).sum() for group in form.groups])
         order = np.argsort(-totals, kind="stable")
@@ -76,8 +76,7 @@ def smoothed_start(
         share = float(weight.sum() / form.weight.sum())
         part = _part(form.design, samples, columns)
         descent = SmoothedDescent(form, part, samples, penalty.prox, weight / share, seed)
-        _, start = (0.0, form.best_intercept(np.zeros(n)))
-        descent.start_at(np.zeros(columns.size), start)
+        descent.start_at(np.zeros(columns.size), form.best_intercept(np.zeros(n)))
         descent.run(iterations, mu, 1e-3)
         coef[columns] += descent.coef / repeats
         intercept += descent.intercept / repeats

@@ -2,13 +2,14 @@
 
     min over b, b0   sum_i w_i phi_mu(p_i z_i + o_i) + Omega(b),        z = X b + b0
 
-``phi_mu(t) = max_s s t - phi*(s) - mu s^2 / 2`` is the Moreau envelope of the loss: within mu s^2/2 of it and with
-the slope ``(t - prox_mu(t)) / mu``. Where the smoothed slope of the loss is linear in t its Lipschitz
-constant is 1/mu; the constant of the sum is the largest squared singular value of
-``sqrt(w) [X, 1]`` over mu (power iterations). Momentum restarts when it points uphill.
+``phi_mu(t) = max_s s t - phi*(s) - mu s^2 / 2`` is the Moreau envelope of the loss: within mu
+s^2/2 of it and with the slope ``(t - prox_mu(t)) / mu``. Where the smoothed slope of the loss
+is linear in t its Lipschitz constant is 1/mu; the constant of the sum is the largest squared
+singular value of ``sqrt(w) [X, 1]`` over mu (power iterations). Momentum restarts when it
+points uphill.
 
-Source: Section 4 of the L1-SVM column generation paper, equations (54)-(60); there phi is the hinge and
-the smoothing is centred at slope -1/2 instead of 0.
+Source: Section 4 of the L1-SVM column generation paper, equations (54)-(60); there phi is the
+hinge and the smoothing is centred at slope -1/2 instead of 0.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ class SmoothedDescent:
         self.design, self.prox, self.weight = design, prox, weight
         squares = design.column_squares(weight)
         # The intercept is measured so that its column weighs as much as a typical one.
-        unit = float(np.sqrt(np.median(squares[squares > 0]) / weight.sum())) if squares.any() else 1.0
+        typical = float(np.median(squares[squares > 0])) if squares.any() else 1.0
+        unit = float(np.sqrt(typical / weight.sum()))
         self.unit = unit if form.fit_intercept else 0.0
         self.size = largest_squared_singular_value(design, weight, self.unit, seed)
         self.coef = np.zeros(design.n_features)
@@ -134,7 +136,9 @@ class SmoothedDescent:
         step = mu / self.size
         coef, b0 = self.coef, self.scaled_intercept
         old, old0 = self._previous
-        for done in range(1, iterations + 1):
+        done = 0
+        while done < iterations:
+            done += 1
             following = 0.5 + np.sqrt(0.25 + self.momentum**2)
             push = (self.momentum - 1.0) / following
             at, at0 = coef + push * (coef - old), b0 + push * (b0 - old0)

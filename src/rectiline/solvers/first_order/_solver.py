@@ -1,7 +1,8 @@
 """`first_order`: rough answers from the Nesterov-smoothed loss.
 
-The smoothing shrinks as the method goes on, and each certificate is taken at the exact intercept and
-the smoothed slopes. Gaps of 1e-2 to 1e-4 are what to expect: the method is made for initialising.
+The smoothing shrinks as the method goes on, and each certificate is taken at the exact
+intercept and the smoothed slopes. Gaps of 1e-2 to 1e-4 are what to expect: the method is made
+for initialising.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import CompositeForm, Form, FormPoint
+from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.first_order._blocks import BlockDescent
 from rectiline.solvers.first_order._smooth import SmoothedDescent, spread_of_arguments
@@ -24,6 +26,7 @@ Vector = NDArray[np.float64]
 __all__ = ["FirstOrder"]
 
 _METHODS = ("gradient", "blocks")
+_LEAST_SMOOTHING = 1e-4
 _SHRINK = 0.5  # of the smoothing when a burst brings the point to rest or the gap no further
 
 
@@ -53,7 +56,7 @@ class FirstOrder:
     smoothing: float = 0.3
 
     name: ClassVar[str] = "first_order"
-    form: ClassVar[type[Form]] = CompositeForm
+    form: ClassVar[type[CompositeForm]] = CompositeForm
     default_max_iter: ClassVar[int] = 5000
     first_burst: ClassVar[int] = 50
 
@@ -74,6 +77,10 @@ class FirstOrder:
     def start(self, form: CompositeForm, warm: FormPoint | None, seed: int) -> FirstOrderState:
         """Return the method at zero, or at `warm`."""
         if self.method == "blocks":
+            if form.sorted_strengths is not None:
+                raise UnsupportedProblemError(
+                    "method='blocks': a sorted penalty has no blocks; use method='gradient'."
+                )
             method: SmoothedDescent = BlockDescent(form, seed)
         else:
             method = SmoothedDescent(form, form.design, None, form.prox, form.weight, seed)
@@ -93,10 +100,14 @@ class FirstOrder:
             taken = state.method.run(share, state.mu, 1e-5)
             done += taken
             if taken < share:
-                state.mu *= _SHRINK
+                self._smooth_less(state)
             if time.perf_counter() >= ends:
                 break
         return Step(done, False)
+
+    def _smooth_less(self, state: FirstOrderState) -> None:
+        floor = _LEAST_SMOOTHING * spread_of_arguments(state.form)
+        state.mu = max(_SHRINK * state.mu, floor)
 
     def point(self, state: FirstOrderState) -> FormPoint:
         """Return the current pair, at the exact intercept."""
@@ -108,5 +119,5 @@ class FirstOrder:
     def learn(self, state: FirstOrderState, certificate: Certificate) -> None:
         """Smooth less once the gap no longer falls."""
         if certificate.gap > 0.7 * state.best:
-            state.mu *= _SHRINK
+            self._smooth_less(state)
         state.best = min(state.best, certificate.gap)

@@ -1,8 +1,8 @@
 """Rounds on a working set of columns with a second-order master.
 
-One round: steps of the master until its own gap is closed well enough, then one product with all of
-X, which prices the columns left out and gives the gap of the whole problem. A sorted penalty is tested
-by the dual norm of all columns together.
+One round: steps of the master until its own gap is closed well enough, then one product with
+all of X, which prices the columns left out and gives the gap of the whole problem. A sorted
+penalty is tested by the dual norm of all columns together.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def _typical_cost(form: CompositeForm) -> float:
         return float(form.sorted_strengths[:few].mean())
     if form.is_separable:
         return float(form.columns.l1.mean())
-    groups = form.groups or [np.zeros(1)]
-    return float(form.penalty.strength) / float(np.mean([g.size for g in groups]))
+    sizes = [group.size for group in form.groups or []]
+    return float(form.penalty.strength) / float(np.mean(sizes))
 
 
 def _whole_groups(form: CompositeForm, columns: Indices) -> Indices:

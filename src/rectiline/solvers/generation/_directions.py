@@ -1,7 +1,7 @@
 """The directions in which the restricted problem may move the coefficients.
 
-A direction is a signed column for L1-type and sorted penalties, a sign vector on a group for GroupLinf.
-The coefficients are the sum of the directions times their multipliers.
+A direction is a signed column for L1-type and sorted penalties, a sign vector on a group for
+GroupLinf. The coefficients are the sum of the directions times their multipliers.
 """
 
 from __future__ import annotations

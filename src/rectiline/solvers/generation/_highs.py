@@ -17,7 +17,7 @@ from scipy import sparse as sp
 
 Vector = NDArray[np.float64]
 Positions = NDArray[np.int32]
-Block = NDArray[np.float64] | sp.csr_array
+Block = Any  # a dense block, or a CSR one where X is sparse
 
 __all__ = ["BASIC", "FREE", "HIGH", "LOW", "LinearProgram", "highs_refusal"]
 
@@ -83,7 +83,7 @@ class LinearProgram:
         return added
 
     def add_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> Positions:
-        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their positions."""
+        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their places."""
         count = low.size
         start, index, data = _entries(values, columns)
         self._model.addRows(

@@ -1,12 +1,12 @@
 """Rounds of pricing on the linear program: solve the master, price, add, until the gap closes.
 
 One round: solve the restricted dual; ``q = R'y - X'g`` tells which directions are missing and
-``z = X b + b0`` which units sit at the wrong end; the same two products give the gap. Directions and
-units are added together (Algorithm 4 of the paper); with one of the two complete from the start this
-is Algorithm 1 or 3, with sorted penalties 5 to 7.
+``z = X b + b0`` which units sit at the wrong end; the same two products give the gap.
+Directions and units are added together (Algorithm 4 of the paper); with one of the two complete
+from the start this is Algorithm 1 or 3, with sorted penalties 5 to 7.
 
-Departures: the dual is the master, units are fixed at both ends, and the gap, not the reduced cost,
-says when to stop.
+Departures: the dual is the master, units are fixed at both ends, and the gap, not the reduced
+cost, says when to stop.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._master import Master, MasterPoint
 from rectiline.solvers.generation._pricing import Pricing
+from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._samples import nearest_units, opposing_units, wrong_units
 
 Vector = NDArray[np.float64]
@@ -134,7 +135,7 @@ def _drop_units(state: LinearState) -> bool:
     if master.units.size <= state.too_many * wanted:
         return False
     near = nearest_units(state.arguments, master.width, wanted)
-    state.master = master.rebuilt(state.arguments, near)
+    state.master = rebuilt(master, state.arguments, near)
     state.too_many *= _PUT_OFF
     return True
 

@@ -3,19 +3,22 @@
     maximise    sum_u (o_i - t_k) v_u - c'xi - f'nu              over 0 <= v <= width, xi >= 0
     subject to  -a'q in [-cost_a, cost_a]  for each direction a,  sum_i g_i = 0
 
-with ``g = base + sum_u p_i v_u`` and ``q = A'xi + E'nu - X'g``. The multiplier of the row of a direction
-is how far the coefficients move along it, that of ``sum g = 0`` is the intercept. So a new feature is a
-row, a new sample a few boxed columns, and the basis has as many rows as there are directions.
+with ``g = base + sum_u p_i v_u`` and ``q = A'xi + E'nu - X'g``. The multiplier of the row of a
+direction is how far the coefficients move along it, that of ``sum g = 0`` is the intercept. So
+a new feature is a row, a new sample a few boxed columns, and the basis has as many rows as
+there are directions.
 
-Units that are not in the program sit at an end of their box ("bottom" or "top") and are a constant.
-A unit that starts at the top enters as ``width - v``, so that the constant never changes.
+Units that are not in the program sit at an end of their box ("bottom" or "top") and are a
+constant. A unit that starts at the top enters as ``width - v``, so that the constant never
+changes.
 
-Bounds on a coefficient, ``lower <= b_j <= upper``, cost ``upper r+ - lower r-`` with ``q_j`` moved by
-``r+ - r-``: one column each, or an open side of the row where the bound is zero. A sorted penalty with
-few levels lets ``a'q`` exceed its base by ``sum_l r_l``, ``0 <= r_l <= drop_l``, where each level has a
-budget ``count_l drop_l`` for all columns together.
+Bounds on a coefficient, ``lower <= b_j <= upper``, cost ``upper r+ - lower r-`` with ``q_j``
+moved by ``r+ - r-``: one column each, or an open side of the row where the bound is zero. A
+sorted penalty with few levels lets ``a'q`` exceed its base by ``sum_l r_l``, ``0 <= r_l <=
+drop_l``, where each level has a budget ``count_l drop_l`` for all columns together.
 
-Everything is scaled: directions to root mean square one, boxes by the widest, costs by their size.
+Everything is scaled: directions to root mean square one, boxes by the widest, costs by their
+size.
 """
 
 from __future__ import annotations
@@ -27,8 +30,16 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers.generation._blocks import (
+    below,
+    beside,
+    row_norms,
+    row_scale,
+    scaled_rows,
+)
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
-from rectiline.solvers.generation._highs import BASIC, HIGH, LOW, Block, LinearProgram, Positions
+from rectiline.solvers.generation._extra import ExtraColumns
+from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -74,13 +85,12 @@ class Master:
         self.shift = form.design.tdot(self.base)
         self._set_scales()
         self.program = LinearProgram()
-        self._unit_columns = _NOWHERE
+        self.unit_columns = _NOWHERE
         self._place_units(units, np.zeros((0, units.size)), _NOWHERE)
         self._place_constraints()
         self._place_fixed_rows()
         self._rows = _NOWHERE
-        self._level_columns = [_NOWHERE] * self._level_rows.size
-        self._bound_columns = [_NOWHERE] * 2
+        self._extra = ExtraColumns(form, self.program, self._box_scale, self._cost_scale)
         self._row_scale = np.zeros(0)
         self._placed = 0
         self.lengths = np.zeros(0)  # how far the last solution moved along each direction
@@ -96,7 +106,7 @@ class Master:
         self._cost_scale = float(np.average(cost, weights=self.width)) or 1.0
         self._box_scale = float(self.width.max()) or 1.0
 
-    # ---- columns --------------------------------------------------------------------------------
+    # ---- columns -----------------------------------------------------------------------------
 
     def _signed(self, units: Indices) -> Vector:
         """Return +-p_i: how the unit's variable moves g_i."""
@@ -115,13 +125,13 @@ class Master:
         )
         self.units = np.concatenate([self.units, units])
         self.is_in[units] = True
-        self._unit_columns = np.concatenate([self._unit_columns, added])
+        self.unit_columns = np.concatenate([self.unit_columns, added])
 
     def _place_constraints(self) -> None:
         """Add xi >= 0 and nu, scaled so that every constraint row has norm one."""
         rows = self.form.problem.constraint_rows
         m, k = rows.c.size, rows.f.size
-        norms = np.concatenate([_row_norms(rows.A), _row_norms(rows.E)])
+        norms = np.concatenate([row_norms(rows.A), row_norms(rows.E)])
         self._constraint_norm = np.where(norms > 0, norms, 1.0)
         cost = -np.concatenate([rows.c, rows.f]) / (self._constraint_norm * self._cost_scale)
         low = np.concatenate([np.zeros(m), np.full(k, -np.inf)])
@@ -129,7 +139,7 @@ class Master:
             cost, low, np.full(m + k, np.inf), _NOWHERE, np.zeros((0, m + k))
         )
 
-    # ---- rows -----------------------------------------------------------------------------------
+    # ---- rows --------------------------------------------------------------------------------
 
     def _place_fixed_rows(self) -> None:
         self._fixed_rows = _NOWHERE
@@ -137,36 +147,26 @@ class Master:
         if self._n_intercept:
             level = np.array([-self.base.sum() / self._box_scale])
             self._fixed_rows = self.program.add_rows(
-                level, level, self._unit_columns, self._signed(self.units)[None, :]
-            )
-        levels = self.form.levels
-        self._level_rows = _NOWHERE
-        if levels is not None and levels.drop.size:
-            budget = self.factor * levels.count * levels.drop / self._box_scale
-            self._level_rows = self.program.add_rows(
-                np.full(budget.size, -np.inf), budget, _NOWHERE, np.zeros((budget.size, 0))
+                level, level, self.unit_columns, self._signed(self.units)[None, :]
             )
 
     def place_directions(self) -> None:
         """Add a row for every direction that has none yet."""
-        first, form = self._placed, self.form
+        first = self._placed
         count = self.directions.size - first
         if not count:
             return
         block = self._unit_block(self.units, first)
-        scale = _row_scale(block)
+        scale = row_scale(block)
         constraints = self._constraint_block(first)
-        everything = np.concatenate([self._unit_columns, self._constraint_columns])
-        entries = _beside(_scaled_rows(block, scale), constraints * scale[:, None])
+        everything = np.concatenate([self.unit_columns, self._constraint_columns])
+        entries = beside(scaled_rows(block, scale), constraints * scale[:, None])
         low, high = self._range(first, scale)
         placed = self.program.add_rows(low, high, everything, entries)
         self._rows = np.concatenate([self._rows, placed])
         self._row_scale = np.concatenate([self._row_scale, scale])
         self._placed = self.directions.size
-        if form.is_separable:
-            self._place_bounds(first, placed, scale)
-        elif self._level_rows.size:
-            self._place_levels(placed, scale)
+        self._extra.place(self.directions, first, placed, scale, self.factor)
 
     def _unit_block(self, units: Indices, first: int) -> Block:
         """Return the entries of the rows of directions `first` and later in the units' columns."""
@@ -219,91 +219,27 @@ class Master:
         self.factor = factor
         low, high = self._range(0, self._row_scale)
         self.program.change_row_bounds(self._rows, low, high)
-        levels = self.form.levels
-        if levels is not None and self._level_rows.size:
-            budget = factor * levels.count * levels.drop / self._box_scale
-            self.program.change_row_bounds(
-                self._level_rows, np.full(budget.size, -np.inf), budget
-            )
-            for row, columns in enumerate(self._level_columns):
-                high = factor * levels.drop[row] * self._row_scale / self._box_scale
-                self.program.change_column_bounds(columns, np.zeros(columns.size), high)
-
-    def _place_bounds(self, first: int, rows: Positions, scale: Vector) -> None:
-        columns, directions = self.form.columns, self.directions
-        if not columns.has_bounds:
-            return
-        assert isinstance(directions, ColumnSet)
-        j = directions.columns[first:]
-        sides = ((columns.upper[j], 1.0), (columns.lower[j], -1.0))
-        for side, (bound, sign) in enumerate(sides):
-            here = np.flatnonzero(np.isfinite(bound) & (bound != 0))
-            added = self.program.add_columns(
-                -sign * bound[here] / (scale[here] * self._cost_scale),
-                np.zeros(here.size),
-                np.full(here.size, np.inf),
-                rows[here],
-                sp.csr_array(sign * sp.eye_array(here.size)),
-            )
-            self._bound_columns[side] = np.concatenate([self._bound_columns[side], added])
-
-    def _place_levels(self, rows: Positions, scale: Vector) -> None:
-        levels = self.form.levels
-        assert levels is not None
-        entries = sp.vstack([sp.eye_array(rows.size), (1.0 / scale)[None, :]], format="csr")
-        for place, (drop, budget) in enumerate(zip(levels.drop, self._level_rows)):
-            added = self.program.add_columns(
-                np.zeros(rows.size),
-                np.zeros(rows.size),
-                self.factor * drop * scale / self._box_scale,
-                np.append(rows, budget).astype(np.int32),
-                entries,
-            )
-            known = self._level_columns[place]
-            self._level_columns[place] = np.concatenate([known, added])
+        self._extra.set_factor(factor, self._row_scale)
 
     def add_units(self, units: Indices) -> None:
         """Let more units move."""
         if not units.size:
             return
-        block = _scaled_rows(self._unit_block(units, 0), self._row_scale)
+        block = scaled_rows(self._unit_block(units, 0), self._row_scale)
         fixed = np.tile(self._signed(units), (self._n_intercept, 1))
-        entries = _below(fixed, block)
+        entries = below(fixed, block)
         rows = np.concatenate([self._fixed_rows, self._rows])
         self._place_units(units, entries, rows)
 
-    def rebuilt(self, arguments: Vector, units: Indices) -> Master:
-        """Return the program over `units` and all basic ones, at the same basis.
+    def other_columns(self) -> list[Positions]:
+        """Return the columns that are no units, kind by kind, in the order of directions."""
+        return [self._constraint_columns, *self._extra.columns()]
 
-        The other units leave for the end of their box where the predictions put them.
-        """
-        columns, rows = self.program.basis()
-        mine = columns[self._unit_columns]
-        kept = np.union1d(units, self.units[mine == BASIC])
-        new = Master(self.form, self.directions, arguments > 0, kept)
-        new.set_factor(self.factor)
-        status = np.where(new.top, HIGH, LOW).astype(np.int8)  # by unit: which end it is at
-        status[self.units] = np.where((mine == HIGH) ^ self.top[self.units], HIGH, LOW)
-        ends = np.where((status == HIGH) ^ new.top, HIGH, LOW).astype(np.int8)
-        ends[self.units[mine == BASIC]] = BASIC
-        moved = np.full(new.program.n_columns, LOW, dtype=np.int8)
-        moved[new._unit_columns] = ends[new.units]
-        for target, source in zip(new._other_columns(), self._other_columns()):
-            moved[target] = columns[source]
-        turned = np.full(new.program.n_rows, BASIC, dtype=np.int8)
-        for target, source in zip(new._all_rows(), self._all_rows()):
-            turned[target[: source.size]] = rows[source]
-        new.program.set_basis(moved, turned)
-        new.program.n_steps = self.program.n_steps
-        return new
+    def all_rows(self) -> list[Positions]:
+        """Return the rows, kind by kind, in the order of directions."""
+        return [self._fixed_rows, self._extra.rows, self._rows]
 
-    def _other_columns(self) -> list[Positions]:
-        return [self._constraint_columns, *self._bound_columns, *self._level_columns]
-
-    def _all_rows(self) -> list[Positions]:
-        return [self._fixed_rows, self._level_rows, self._rows]
-
-    # ---- solutions --------------------------------------------------------------------------------
+    # ---- solutions ---------------------------------------------------------------------------
 
     def solve(self, seconds: float) -> str:
         """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
@@ -327,7 +263,7 @@ class Master:
         self.lengths = lengths
         moved = np.bincount(
             self.sample[self.units],
-            self._signed(self.units) * values[self._unit_columns],
+            self._signed(self.units) * values[self.unit_columns],
             minlength=self.n,
         )
         scaled = values[self._constraint_columns] / self._constraint_norm
@@ -346,35 +282,3 @@ class Master:
             return None
         lengths, intercept = self._primal(found)
         return self.directions.spread(lengths, self.form.design.n_features), intercept
-
-
-def _row_norms(rows: NDArray[np.float64] | sp.csr_array) -> Vector:
-    squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
-    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
-
-
-def _row_scale(block: Block) -> Vector:
-    """Return one over the root mean square of each row."""
-    width = max(block.shape[1], 1)
-    norms = _row_norms(block) / np.sqrt(width)
-    return 1.0 / np.where(norms > 0, norms, 1.0)
-
-
-def _scaled_rows(block: Block, scale: Vector) -> Block:
-    if sp.issparse(block):
-        return sp.csr_array(sp.diags_array(scale) @ block)
-    return block * scale[:, None]
-
-
-def _beside(left: Block, right: NDArray[np.float64]) -> Block:
-    if not right.shape[1]:
-        return left
-    if sp.issparse(left) or sp.issparse(right):
-        return sp.hstack([left, sp.csr_array(right)], format="csr")
-    return np.hstack([left, right])
-
-
-def _below(top: NDArray[np.float64], bottom: Block) -> Block:
-    if sp.issparse(bottom):
-        return sp.vstack([sp.csr_array(top), bottom], format="csr")
-    return np.vstack([top, bottom])

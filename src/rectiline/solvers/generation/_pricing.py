@@ -1,8 +1,9 @@
 """Which directions the restricted problem lacks: one pricing rule per kind of penalty.
 
-A direction is worth adding when ``a'q`` exceeds its cost. Columns are ranked by how far the dual point
-would have to shrink for them; groups are priced exactly, by their worst sign vector; for a sorted penalty
-the test is the dual norm of all columns together, since columns one by one prove nothing there.
+A direction is worth adding when ``a'q`` exceeds its cost. Columns are ranked by how far the
+dual point would have to shrink for them; groups are priced exactly, by their worst sign vector;
+for a sorted penalty the test is the dual norm of all columns together, since columns one by one
+prove nothing there.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _ROUNDING = 1e-12
 class Pricing(Protocol):
     """Keeps the directions of the restricted problem and finds better ones."""
 
-    directions: ColumnSet | AtomSet
+    @property
+    def directions(self) -> ColumnSet | AtomSet:
+        """The directions so far."""
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add what every restricted problem needs, the support of `coef`, and the best for q."""

@@ -2,20 +2,22 @@
 
     min over b, b0   sum_i f_i(x_i'b + b0) + Omega(b)   subject to   A b + c >= 0,  E b + f = 0
 
-Each f_i is a sum of units with a dual variable ``0 <= a <= cap`` (`CompositeForm.dual_units`), so the dual
-is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a point (b_k, b0_k, a_k) one
-outer step minimises over the box
+Each f_i is a sum of units with a dual variable ``0 <= a <= cap`` (`CompositeForm.dual_units`),
+so the dual is a box-constrained problem in ``a`` with ``g_i = sum_u sign_u a_u``. Around a
+point (b_k, b0_k, a_k) one outer step minimises over the box
 
     sum_u (bend a^2 / 2 - lift a)  +  |prox_{s Omega}(b_k - s X'g)|^2 / (2 s)
         + (b0_k - s0 sum g)^2 / (2 s0)  +  |a - a_k|^2 / (2 r)
 
-by a projected semismooth Newton method and sets ``b = prox_{s Omega}(b_k - s X'g)``, ``b0 = b0_k - s0 sum g``.
-The Newton matrix on the free units is ``s X_F P P'X_F' + s0 1 1' + diag(bend + 1/r)``, where the columns of P
-are the clusters that the prox moves as one; with fewer clusters than free units it is inverted by
-Woodbury. The iterates b have exact zeros and exact clusters, because they are points of the prox.
+by a projected semismooth Newton method and sets ``b = prox_{s Omega}(b_k - s X'g)``, ``b0 =
+b0_k - s0 sum g``. The Newton matrix on the free units is ``s X_F P P'X_F' + s0 1 1' + diag(bend
++ 1/r)``, where the columns of P are the clusters that the prox moves as one; with fewer
+clusters than free units it is inverted by Woodbury. The iterates b have exact zeros and exact
+clusters, because they are points of the prox.
 
-Constraint rows are units without an upper end (equalities without a lower one either) on rows of their
-own. Everything is scaled: columns by their mean length, predictions by the spread of y, boxes by the mean.
+Constraint rows are units without an upper end (equalities without a lower one either) on rows
+of their own. Everything is scaled: columns by their mean length, predictions by the spread of
+y, boxes by the mean.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from scipy import sparse as sp
 
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers.first_order import spread_of_arguments
+from rectiline.solvers.generation._blocks import row_norms
+from rectiline.solvers.generation._unit_model import UnitModel
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -72,7 +75,8 @@ class ProximalMaster:
         self._row = np.concatenate([units.sample, n + np.arange(k)])
         self._sign = np.concatenate([units.sign, ones])
         rows = form.problem.constraint_rows
-        self._norms = np.concatenate([_norms(rows.A), _norms(rows.E)])
+        norms = np.concatenate([row_norms(rows.A), row_norms(rows.E)])
+        self._norms = np.where(norms > 0, norms, 1.0)
         constant = np.concatenate([rows.c, rows.f]) * (self._column_scale / self._norms)
         low = np.where(np.arange(k) < m, 0.0, -np.inf)
         self._low = np.concatenate([np.zeros(units.cap.size), low])
@@ -93,7 +97,7 @@ class ProximalMaster:
         self.tolerance = 1e-2
         self.n_newton = 0
 
-    # ---- the working set --------------------------------------------------------------------------
+    # ---- the working set ---------------------------------------------------------------------
 
     def set_columns(self, columns: Indices) -> None:
         """Make `columns` the working set; coefficients of old columns stay."""
@@ -138,7 +142,7 @@ class ProximalMaster:
         self.coef = coef[self.columns] * unit
         self.scaled_intercept = intercept / self._argument_scale
 
-    # ---- parts of the objective --------------------------------------------------------------------
+    # ---- parts of the objective --------------------------------------------------------------
 
     def _prox(self, v: Vector) -> tuple[Vector, float]:
         """Return b = prox(v) and ``max_b v'b / s - Omega(b) - |b|^2 / (2 s)``."""
@@ -151,7 +155,8 @@ class ProximalMaster:
         return coef, float(coef @ (v - 0.5 * coef)) / self.step - cost
 
     def _slopes(self, dual: Vector) -> Vector:
-        return np.bincount(self._row, self._sign * dual, minlength=self._ones.size)
+        weights: Vector = self._sign * dual
+        return np.bincount(self._row, weights, minlength=self._ones.size).astype(np.float64)
 
     def _state(self, dual: Vector) -> tuple[Vector, float, float]:
         """Return b, b0 and the smooth objective at dual variables."""
@@ -173,15 +178,15 @@ class ProximalMaster:
         away = (dual - self._anchor) / self.room
         return np.asarray(self._bend * dual - self._lift - self._sign * z[self._row] + away)
 
-    # ---- the method ---------------------------------------------------------------------------------
+    # ---- the method --------------------------------------------------------------------------
 
     def outer(self, ends: float) -> None:
         """Take one step of the proximal method of multipliers."""
         self._anchor = self.dual
         dual = self.dual
         coef, b0, value = self._state(dual)
-        steps = 0
-        for steps in range(_NEWTON_STEPS):
+        taken = 0
+        while taken < _NEWTON_STEPS:
             gradient = self._gradient(dual, coef, b0)
             residual = dual - np.clip(dual - gradient, self._low, self._high)
             worst = float(np.abs(residual).max())
@@ -191,7 +196,7 @@ class ProximalMaster:
             slope = float(gradient @ move)
             if not slope < 0.0:
                 move, slope = -residual, -float(gradient @ residual)
-            self.n_newton += 1
+            taken += 1
             length = 1.0
             for _ in range(_HALVINGS):
                 new = dual + length * move
@@ -204,7 +209,9 @@ class ProximalMaster:
             dual, coef, b0, value = new, new_coef, new_b0, new_value
         self.dual, self.coef, self.scaled_intercept = dual, coef, b0
         self.tolerance = max(1e-10, 0.5 * self.tolerance)
-        factor = _GROWTH if steps < _EASY else 1.0 / _RETREAT if steps >= _NEWTON_STEPS - 1 else 1.0
+        self.n_newton += taken
+        hard = taken == _NEWTON_STEPS
+        factor = _GROWTH if taken < _EASY else 1.0 / _RETREAT if hard else 1.0
         self.step = min(self.step * factor, _LARGEST * self._first_step)
         self.room = min(self.room * factor, _LARGEST * self._first_room)
 
@@ -214,7 +221,7 @@ class ProximalMaster:
         The model is minimised by a primal-dual active set method: units outside their box are put
         on the end they passed, units held at an end with a multiplier of the wrong sign are freed.
         """
-        model = _Model(self._row, self._sign, self._bend + 1.0 / self.room, self._factor(coef))
+        model = UnitModel(self._row, self._sign, self._bend + 1.0 / self.room, self._factor(coef))
         low, high = self._low - dual, self._high - dual
         at_low, at_high = (low >= 0) & (gradient > 0), (high <= 0) & (gradient < 0)
         for _ in range(_ACTIVE_SETS):
@@ -228,11 +235,11 @@ class ProximalMaster:
             if np.array_equal(new_low, at_low) and np.array_equal(new_high, at_high):
                 break
             at_low, at_high = new_low, new_high
-        return np.clip(move, low, high)
+        return np.asarray(np.clip(move, low, high))
 
     def _factor(self, coef: Vector) -> NDArray[np.float64]:
         """Return F with ``F F' = s X P P'X' + s0 1 1'``, one row per sample or constraint."""
-        factor = np.sqrt(self.step) * self._clusters(coef)
+        factor: NDArray[np.float64] = np.sqrt(self.step) * self._clusters(coef)
         if not self._ones.any():
             return factor
         return np.column_stack([factor, np.sqrt(self.step) * self._one_scale * self._ones])
@@ -256,7 +263,7 @@ class ProximalMaster:
             return np.asarray((self._matrix @ spread).toarray())
         signed = self._matrix[:, places] * weight
         if starts.size == places.size:
-            return signed
+            return np.asarray(signed)
         return np.asarray(np.add.reduceat(signed, starts, axis=1))
 
     def point(self) -> ProximalPoint:
@@ -271,57 +278,6 @@ class ProximalMaster:
             g[:n] * self._box_scale,
             g[n:] * self._box_scale / norms,
         )
-
-
-def _norms(rows: NDArray[np.float64] | sp.csr_array) -> Vector:
-    squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
-    norms = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
-    return np.where(norms > 0, norms, 1.0)
-
-
-class _Model:
-    """The matrix ``diag(diagonal) + S F F'S'`` over units, S the signs on the units' rows."""
-
-    def __init__(
-        self, row: Indices, sign: Vector, diagonal: Vector, factor: NDArray[np.float64]
-    ) -> None:
-        self._row, self._sign, self._diagonal, self._factor = row, sign, diagonal, factor
-        self._gram: NDArray[np.float64] | None = None
-
-    def product(self, move: Vector) -> Vector:
-        slopes = np.bincount(self._row, self._sign * move, minlength=self._factor.shape[0])
-        image = self._factor @ (self._factor.T @ slopes)
-        return np.asarray(self._diagonal * move + self._sign * image[self._row])
-
-    def solve(self, free: NDArray[np.bool_], right: Vector) -> Vector:
-        """Return the solution on the free units, in the smaller of the two dimensions."""
-        row, sign, diagonal = self._row[free], self._sign[free], self._diagonal[free]
-        k = self._factor.shape[1]
-        if k < row.size:
-            # Units on one row share it: their weights add up.
-            n = self._factor.shape[0]
-            weight = np.bincount(row, 1.0 / diagonal, minlength=n)
-            used = np.flatnonzero(weight)
-            part = self._factor[used] * np.sqrt(weight[used])[:, None]
-            small = part.T @ part
-            small[np.diag_indices_from(small)] += 1.0
-            scaled = np.bincount(row, sign * right / diagonal, minlength=n)
-            core = linalg.cho_solve(_factored(small), self._factor.T @ scaled)
-            return np.asarray((right - sign * (self._factor @ core)[row]) / diagonal)
-        if self._gram is None:
-            self._gram = self._factor @ self._factor.T
-        full = self._gram[np.ix_(row, row)] * (sign[:, None] * sign)
-        full[np.diag_indices_from(full)] += diagonal
-        return np.asarray(linalg.cho_solve(_factored(full), right))
-
-
-def _factored(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
-    matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-13
-    try:
-        return linalg.cho_factor(matrix, lower=True)  # type: ignore[no-any-return]
-    except linalg.LinAlgError:
-        matrix[np.diag_indices_from(matrix)] += 1e-8 * np.trace(matrix) / matrix.shape[0]
-        return linalg.cho_factor(matrix, lower=True)  # type: ignore[no-any-return]
 
 
 def _runs(sample: Indices) -> list[tuple[int, int]]:

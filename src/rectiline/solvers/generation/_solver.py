@@ -1,8 +1,8 @@
 """`generation`: column and constraint generation.
 
-Piecewise-linear losses: a linear program whose restricted dual lives in HiGHS, see `_master.py` and
-`_linear.py`. Losses with curvature, and sorted penalties with many distinct strengths: the same working
-set with a second-order master, see `_curved.py`.
+Piecewise-linear losses: a linear program whose restricted dual lives in HiGHS, see `_master.py`
+and `_linear.py`. Losses with curvature, and sorted penalties with many distinct strengths: the
+same working set with a second-order master, see `_curved.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import CompositeForm, Form, FormPoint, LinearProgramForm
+from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
@@ -62,7 +62,7 @@ class Generation:
     master: str = "auto"
 
     name: ClassVar[str] = "generation"
-    form: ClassVar[type[Form]] = CompositeForm
+    form: ClassVar[type[CompositeForm]] = CompositeForm
     default_max_iter: ClassVar[int] = 500
     first_burst: ClassVar[int] = 64
 
@@ -87,7 +87,7 @@ class Generation:
     def start(self, form: CompositeForm, warm: FormPoint | None, seed: int) -> GenerationState:
         """Return the first restricted problem."""
         if self._is_linear(form.problem):
-            linear = LinearProgramForm.apply(form.problem)
+            linear = LinearProgramForm(form.problem)
             return GenerationState(form, start_linear(linear, warm, self._plan(linear), seed))
         return GenerationState(form, self._second_order(form, warm))
 

@@ -62,7 +62,7 @@ def start_linear(
     width = form.weight[form.units.sample]
     count = arguments.size
     if plan.samples and (warm is not None or plan.start != "path"):
-        count = max(4 * np.count_nonzero(guess.coef), plan.units_per_round)
+        count = max(4 * int(np.count_nonzero(guess.coef)), plan.units_per_round)
     units = nearest_units(arguments, width, count)
     master = Master(form, pricing.directions, arguments > 0, units)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
@@ -112,7 +112,9 @@ def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
     return Guess(coef, intercept, q)
 
 
-def _subsample_guess(form: LinearProgramForm, plan: Plan, intercept: float, q: Vector, seed: int) -> Guess:
+def _subsample_guess(
+    form: LinearProgramForm, plan: Plan, intercept: float, q: Vector, seed: int
+) -> Guess:
     """Solve the program roughly on a random quarter of the samples, which starts the same way."""
     n = form.design.n_samples
     rng = np.random.default_rng(seed)

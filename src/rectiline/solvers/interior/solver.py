@@ -49,7 +49,7 @@ class InteriorState:
     best: FormPoint
     best_gap: float = np.inf
     since_best: int = 0
-    mark: float = np.inf  # the products when there was progress last
+    mark: tuple[float, float] = (np.inf, np.inf)  # products and residual at the last progress
     idle: int = 0  # steps since then
     may_restart: bool = True
 
@@ -62,8 +62,11 @@ class InteriorState:
             self.best_gap, self.since_best = gap, 0
         # The gap of an early pair says little: what must fall is the products, down to rounding.
         self.idle += 2 if self.iterate.step < _SHORT else 1
-        if self.since_best == 0 or _ROUNDING < verdict.products < 0.5 * self.mark:
-            self.idle, self.mark = 0, verdict.products
+        residual = float(np.max(np.abs(self.iterate.residual)))
+        if _ROUNDING < verdict.products < 0.5 * self.mark[0] or residual < 0.5 * self.mark[1]:
+            self.idle, self.mark = 0, (verdict.products, residual)
+        if self.since_best == 0:
+            self.idle = 0
 
     def is_stuck(self) -> bool:
         """Whether there is no progress, not even from a new start inside the constraints."""
@@ -72,7 +75,7 @@ class InteriorState:
         if self.may_restart:
             self.may_restart = False
             if self.iterate.restart():
-                self.idle, self.mark = 0, np.inf
+                self.idle, self.mark = 0, (np.inf, np.inf)
                 return False
         return True
 

@@ -106,9 +106,7 @@ class TaskSteps:
             warm = _warm(task, near, t, program.variable(near.coef[:, t]))
             size = abs(program.problem.objective(warm.coef, warm.intercept))
             tol = min(max(share / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-            found = solve(
-                program.problem, tol=tol, warm_start=warm, random_state=self.seed
-            )
+            found = solve(program.problem, tol=tol, warm_start=warm, random_state=self.seed)
             return program.coef(found.coef), found.intercept, found.dual, found.n_iter
 
         results = in_threads(self.n_threads, one, range(self.problem.n_tasks))

@@ -1,10 +1,10 @@
 """The step with a common part: minimise over u_0 as well.
 
-For a fixed subspace let ``phi_t(u_0)`` be what task t pays at best for ``u_t = u_0 + v_t``. The sum over the
-tasks is convex and differentiable with gradient ``-strength S^-1 sum_t v_t``. Alternating between u_0 and
-the tasks crawls when the tasks are held together tightly, so u_0 takes (semismooth) Newton steps: rows
-on a kink hold their prediction, rows on a curved piece resist by their curvature, the others do
-nothing. For least squares one step is exact.
+For a fixed subspace let ``phi_t(u_0)`` be what task t pays at best for ``u_t = u_0 + v_t``. The
+sum over the tasks is convex and differentiable with gradient ``-strength S^-1 sum_t v_t``.
+Alternating between u_0 and the tasks crawls when the tasks are held together tightly, so u_0 takes
+(semismooth) Newton steps: rows on a kink hold their prediction, rows on a curved piece resist by
+their curvature, the others do nothing. For least squares one step is exact.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ class _Best:
             coef = np.column_stack(columns)
         proof, dual = problem.certify_repaired(coef, block.intercept, block.dual)
         feasible = proof.relative_violation <= 1e-9
-        if feasible and proof.primal < self.primal or self.point is None:
+        if (feasible and proof.primal < self.primal) or self.point is None:
             self.point, self.primal = Block(coef, block.intercept), proof.primal
         if proof.dual > self.bound or self.dual is None:
             self.dual, self.bound = dual, proof.dual

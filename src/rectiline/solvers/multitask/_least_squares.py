@@ -223,4 +223,3 @@ def _target(task: Task) -> tuple[float, Vector]:
     found = task.quadratic_target
     assert found is not None, "the loss is not least squares"
     return found
-

@@ -1,9 +1,10 @@
 """From the soft subspace to h directions, and how far that model can be from the best of its kind.
 
 The convex problem relaxes ASO, where M must be a projector. Rounding M to the projector on the h
-leading directions and solving the tasks once more gives a model of ASO itself; since the lower bound
-of the relaxation is one for ASO too, the difference of the two *proves* how far that model can be from
-the best ASO model. If the spectrum is already 0 or 1 the difference is the gap: the relaxation is tight.
+leading directions and solving the tasks once more gives a model of ASO itself; since the lower
+bound of the relaxation is one for ASO too, the difference of the two *proves* how far that model
+can be from the best ASO model. If the spectrum is already 0 or 1 the difference is the gap: the
+relaxation is tight.
 """
 
 from __future__ import annotations

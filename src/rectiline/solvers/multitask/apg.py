@@ -1,13 +1,13 @@
 """`apg`: accelerated proximal gradients on the coefficients alone.
 
-The penalty Omega(U) is differentiable with Lipschitz constant ``L = 2 (alpha + beta)``, known in advance, so
-there is no line search. A step is
+The penalty Omega(U) is differentiable with Lipschitz constant ``L = 2 (alpha + beta)``, known in
+advance, so there is no line search. A step is
 
     U+ = argmin over U, b    sum_t loss_t(u_t, b_t) + (L/2) |U - (S - grad Omega(S) / L)|^2
 
-one rectified program per task without any subspace; the shift is an offset of its units. Momentum as
-by Nesterov, dropped whenever it points uphill (the restart by gradient of O'Donoghue and Candes).
-The multipliers of a step prove its answer.
+one rectified program per task without any subspace; the shift is an offset of its units. Momentum
+as by Nesterov, dropped whenever it points uphill (the restart by gradient of O'Donoghue and
+Candes). The multipliers of a step prove its answer.
 """
 
 from __future__ import annotations

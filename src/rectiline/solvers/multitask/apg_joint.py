@@ -1,10 +1,11 @@
 """`apg_joint`: accelerated projected gradients on (U, M) together, as the paper has it.
 
-Appendix A, Algorithm 1, on ``f(U, M) = c tr(U'(eta I + M)^-1 U)`` with ``g`` the losses and the set of M:
-the step solves Eq. (36) (one program per task; a projection of the eigenvalues of M), and Eq. (37)
-doubles the constant until the model lies above f. Kept as a reference: f has no Lipschitz constant
-on the feasible set, so the method depends on the unit of y and is slow. The search point may leave the
-set; where ``eta I + M`` is no longer positive definite the momentum is dropped.
+Appendix A, Algorithm 1, on ``f(U, M) = c tr(U'(eta I + M)^-1 U)`` with ``g`` the losses and the
+set of M: the step solves Eq. (36) (one program per task; a projection of the eigenvalues of M),
+and Eq. (37) doubles the constant until the model lies above f. Kept as a reference: f has no
+Lipschitz constant on the feasible set, so the method depends on the unit of y and is slow. The
+search point may leave the set; where ``eta I + M`` is no longer positive definite the momentum is
+dropped.
 """
 
 from __future__ import annotations
@@ -87,9 +88,7 @@ class JointAPG:
             value, slope_u, slope_m = _penalty(U, M, eta, c)
             while True:
                 L = state.constant
-                answer = state.steps.step(
-                    state.answer, flat, eta * L, U - slope_u / L, 0.05 * gap
-                )
+                answer = state.steps.step(state.answer, flat, eta * L, U - slope_u / L, 0.05 * gap)
                 eigenvalues, vectors = np.linalg.eigh(M - slope_m / L)
                 eigenvalues = project_onto_capped_simplex(eigenvalues, problem.penalty.shared_dim)
                 new = (vectors * eigenvalues) @ vectors.T

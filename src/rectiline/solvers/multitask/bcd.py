@@ -2,14 +2,17 @@
 
 Problem (paper: Eq. (8), appendix B.1 and Algorithm 2, with the corrections noted in the docs)
 
-    min over U, b, M    sum_t loss_t(u_t, b_t) + c tr(U'(eta I + M)^-1 U),    tr M = h,  0 <= M <= I.
+    min over U, b, M    sum_t loss_t(u_t, b_t) + c tr(U'(eta I + M)^-1 U),    tr M = h,  0 <= M <=
+    I.
 
-Update. M from the singular vectors of U (`rectiline.penalties.SharedSubspace.subspace`), then U from one
-rectified program per task; least squares in closed form. Each pass cannot raise the objective.
+Update. M from the singular vectors of U (`rectiline.penalties.SharedSubspace.subspace`), then U
+from one rectified program per task; least squares in closed form. Each pass cannot raise the
+objective.
 
 Beyond the paper: a pass is a fixed-point map of U, so Anderson acceleration applies; its point is
-kept only if the objective does not rise, else the plain pass is. The programs of the tasks are solved
-to a small share of the gap known so far, from their last answer. ``memory=0`` is the plain method.
+kept only if the objective does not rise, else the plain pass is. The programs of the tasks are
+solved to a small share of the gap known so far, from their last answer. ``memory=0`` is the plain
+method.
 
 Stopping is the driver's business: the certificate of `MultiTaskProblem`.
 """

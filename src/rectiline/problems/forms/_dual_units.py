@@ -1,0 +1,48 @@
+"""Losses as units with one boxed dual variable each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems._problem import Problem
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["DualUnits", "dual_units"]
+
+
+class DualUnits(NamedTuple):
+    """Units of the losses: the sample, the sign of z, the box, the linear and quadratic cost."""
+
+    sample: Indices
+    sign: Vector
+    cap: Vector
+    lift: Vector
+    bend: Vector
+
+
+def dual_units(problem: Problem, rows_of: list[Any]) -> DualUnits:
+    """Return the units of all losses; `rows_of` says which rows each loss charges.
+
+    ``f_i(z) = const + sum_u max over 0 <= a <= cap of a (sign z + lift) - bend a^2 / 2``.
+    """
+    parts: list[tuple[Any, ...]] = []
+    for one, rows in zip(problem.losses, rows_of):
+        loss, i = one.units, np.arange(problem.n_samples)[rows]
+        c, p, o = problem.weight[i], problem.direction[i], problem.offset[i]
+        for u, v in zip(loss.relu_u, loss.relu_v):
+            side = np.sign(u)
+            parts.append((i, side * p, c * abs(u), side * o + v / abs(u), 0.0 * c))
+        for u, v, tau in zip(loss.rehu_s, loss.rehu_t, loss.rehu_tau):
+            side = np.sign(u)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cap, bend = np.where(c > 0, c * abs(u) * tau, 0.0), 1.0 / (c * u * u)
+            parts.append((i, side * p, cap, side * o + v / abs(u), bend))
+    columns = [np.concatenate(part) for part in zip(*parts)]
+    live = columns[2] > 0
+    sample, sign, cap, lift, bend = (column[live] for column in columns)
+    return DualUnits(sample.astype(np.intp), sign, cap, lift, bend)

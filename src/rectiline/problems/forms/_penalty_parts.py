@@ -1,0 +1,172 @@
+"""What working-set solvers ask of a penalty: its prox, its pricing, its part on some columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline.penalties import L1, GroupLinf, Penalty, Slope
+from rectiline.problems._columns import Columns
+from rectiline.problems._problem import Problem
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["PenaltyParts"]
+
+
+class PenaltyParts:
+    """Accessors for a form that holds a `problem`."""
+
+    problem: Problem
+
+    @property
+    def columns(self) -> Columns:
+        """The cost of each column, where the penalty is separable."""
+        return self.problem.columns
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the penalty charges each column on its own."""
+        return self.problem.is_separable
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """The penalty; L1 of strength 0 where there is none."""
+        return L1(0.0) if self.problem.penalty is None else self.problem.penalty
+
+    @cached_property
+    def groups(self) -> list[Indices] | None:
+        """The columns of each group of a grouped penalty."""
+        return list(self.penalty.groups) if isinstance(self.penalty, GroupLinf) else None
+
+    @cached_property
+    def sorted_strengths(self) -> Vector | None:
+        """The strengths of a sorted penalty."""
+        return self.penalty.strengths if isinstance(self.penalty, Slope) else None
+
+    @cached_property
+    def free_columns(self) -> Indices:
+        """Columns that cost nothing: q must be zero there."""
+        return self.problem._free_columns
+
+    @cached_property
+    def free_mask(self) -> NDArray[np.bool_]:
+        """The same, one flag per column."""
+        mask = np.zeros(self.problem.n_features, dtype=bool)
+        mask[self.free_columns] = True
+        return mask
+
+    def penalty_on(self, columns: Indices) -> Penalty:
+        """Return the penalty of coefficients that are zero outside `columns`."""
+        penalty = self.penalty
+        if isinstance(penalty, Slope):
+            return Slope(penalty.strengths[: columns.size])
+        if isinstance(penalty, GroupLinf):
+            place = np.full(self.problem.n_features, -1, dtype=np.intp)
+            place[columns] = np.arange(columns.size)
+            inside = [place[group][place[group] >= 0] for group in penalty.groups]
+            kept: Any = [group for group in inside if group.size]
+            return GroupLinf(penalty.strength, kept) if kept else L1(0.0)
+        if isinstance(penalty, L1) and penalty.weights is not None:
+            return L1(penalty.strength, penalty.weights[columns])
+        return penalty
+
+    def prox(self, v: Vector, step: float) -> Vector:
+        """Return the minimiser of ``Omega(b) + |b - v|^2 / (2 step)``, bounds included."""
+        if self.sorted_strengths is not None:
+            return _core.sorted_l1_prox(np.ascontiguousarray(v), step * self.sorted_strengths)
+        coef = self.penalty.prox(v, step)
+        if self.is_separable and self.columns.has_bounds:
+            coef = np.clip(coef, self.columns.lower, self.columns.upper)
+        return coef
+
+    def moving_together(self, coef: Vector) -> tuple[Indices, Indices]:
+        """Return which coefficients the prox moves as one: (places by cluster, cluster starts).
+
+        At a point of the prox the nonzero entries of a sorted penalty with equal absolute value
+        form a cluster, and so do the entries of a group at its largest absolute value; all other
+        nonzero entries move alone.
+        """
+        size = np.abs(coef)
+        places = np.flatnonzero(size > 0)
+        if self.sorted_strengths is not None:
+            places = places[np.argsort(-size[places], kind="stable")]
+            label = size[places]
+        elif self.groups is not None:
+            group = self._group_of
+            largest = np.zeros(len(self.groups) + 1)
+            np.maximum.at(largest, group, size)
+            at_top = (size == largest[group]) & (group < len(self.groups))
+            label = np.where(at_top, group, len(self.groups) + 1 + np.arange(coef.size))[places]
+            order = np.argsort(label, kind="stable")
+            places, label = places[order], label[order]
+        else:
+            return places, np.arange(places.size)
+        starts = np.flatnonzero(np.append(True, label[1:] != label[:-1])[: label.size])
+        return places, starts
+
+    @cached_property
+    def _group_of(self) -> Indices:
+        """The group of each column; one more than the last for those in no group."""
+        assert self.groups is not None
+        owner = np.full(self.problem.n_features, len(self.groups), dtype=np.intp)
+        for g, members in enumerate(self.groups):
+            owner[members] = g
+        return owner
+
+    @cached_property
+    def needed_columns(self) -> Indices:
+        """Columns without which the restricted problem may have no solution.
+
+        Those without cost, those whose bounds exclude zero, and the support of a feasible point.
+        """
+        needed = np.zeros(self.problem.n_features, dtype=bool)
+        needed[self.free_columns] = True
+        if self.is_separable:
+            needed |= (self.columns.lower > 0) | (self.columns.upper < 0)
+        if self.problem.has_constraint_rows and self.problem.feasibility.point is not None:
+            needed |= self.problem.feasibility.point != 0
+        return np.flatnonzero(needed)
+
+    @cached_property
+    def entry_range(self) -> tuple[Vector, Vector]:
+        """Where q_j may lie without making ``b_j = 0`` worse than moving (separable penalties)."""
+        columns = self.columns
+        high = np.where(columns.upper > 0, columns.l1, np.inf)
+        low = np.where(columns.lower < 0, -columns.l1, -np.inf)
+        return low, high
+
+    def missing_columns(self, q: Vector, inside: NDArray[np.bool_], limit: int) -> Indices:
+        """Return up to about `limit` columns outside a working set that q asks for."""
+        if self.groups is not None:
+            strength = self.penalty.strength
+            atoms = self.penalty.price(np.where(inside, 0.0, q), limit) if strength > 0 else []
+            sizes = np.cumsum([atom.columns.size for atom in atoms])
+            kept = [atom.columns for atom in atoms[: int(np.searchsorted(sizes, limit)) + 1]]
+            return np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
+        if self.sorted_strengths is not None:
+            score, bar = np.abs(q), 0.0
+            if self.shrink_factor(q) >= 1.0:
+                bar = np.inf
+            else:
+                place = min(int(inside.sum()), score.size - 1)
+                bar = 0.98 * float(self.sorted_strengths[place])
+        else:
+            low, high = self.entry_range
+            with np.errstate(divide="ignore", invalid="ignore"):
+                score = np.where(q == 0, 0.0, np.abs(q) / np.where(q > 0, high, -low))
+            bar = 1.0
+        score = np.where(inside, -np.inf, score)
+        found = np.flatnonzero(score > bar)
+        if found.size > limit:
+            found = found[np.argpartition(-score[found], limit - 1)[:limit]]
+        return found
+
+    def shrink_factor(self, q: Vector) -> float:
+        """Return the largest share of q that lies in the penalty's dual ball."""
+        return self.problem._shrink_factor(q)

@@ -1,0 +1,49 @@
+"""Small blocks of the program's matrix: scaled, joined, dense or sparse as they come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+Vector = NDArray[np.float64]
+
+__all__ = ["below", "beside", "row_norms", "row_scale", "scaled_rows"]
+
+
+def row_norms(rows: Any) -> Vector:
+    """Return the Euclidean norm of each row."""
+    squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
+    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
+
+
+def row_scale(block: Any) -> Vector:
+    """Return one over the root mean square of each row."""
+    width = max(block.shape[1], 1)
+    norms = row_norms(block) / np.sqrt(width)
+    return 1.0 / np.where(norms > 0, norms, 1.0)
+
+
+def scaled_rows(block: Any, scale: Vector) -> Any:
+    """Return the block with every row multiplied by its scale."""
+    if sp.issparse(block):
+        return sp.csr_array(sp.diags_array(scale) @ block)
+    return block * scale[:, None]
+
+
+def beside(left: Any, right: Any) -> Any:
+    """Return the two blocks side by side, sparse if one is."""
+    if not right.shape[1]:
+        return left
+    if sp.issparse(left) or sp.issparse(right):
+        return sp.hstack([left, sp.csr_array(right)], format="csr")
+    return np.hstack([left, right])
+
+
+def below(top: Any, bottom: Any) -> Any:
+    """Return `top` above `bottom`, sparse if `bottom` is."""
+    if sp.issparse(bottom):
+        return sp.vstack([sp.csr_array(top), bottom], format="csr")
+    return np.vstack([top, bottom])

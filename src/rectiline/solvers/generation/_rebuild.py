@@ -1,0 +1,41 @@
+"""Rebuild a master over fewer units without losing its basis."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.solvers.generation._highs import BASIC, HIGH, LOW
+from rectiline.solvers.generation._master import Master
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["rebuilt"]
+
+
+def rebuilt(old: Master, arguments: Vector, units: Indices) -> Master:
+    """Return the program over `units` and all basic ones, at the same basis.
+
+    The other units leave for the end of their box where the predictions put them. Call it right
+    after a solve; directions without a row yet get one, with a basic slack.
+    """
+    columns, rows = old.program.basis()
+    mine = columns[old.unit_columns]
+    kept = np.union1d(units, old.units[mine == BASIC])
+    new = Master(old.form, old.directions, arguments > 0, kept)
+    new.set_factor(old.factor)
+    status = np.where(new.top, HIGH, LOW).astype(np.int8)  # by unit: which end it is at
+    status[old.units] = np.where((mine == HIGH) ^ old.top[old.units], HIGH, LOW)
+    ends = np.where((status == HIGH) ^ new.top, HIGH, LOW).astype(np.int8)
+    ends[old.units[mine == BASIC]] = BASIC
+    moved = np.full(new.program.n_columns, LOW, dtype=np.int8)
+    moved[new.unit_columns] = ends[new.units]
+    for target, source in zip(new.other_columns(), old.other_columns()):
+        moved[target] = columns[source]
+    turned = np.full(new.program.n_rows, BASIC, dtype=np.int8)
+    for target, source in zip(new.all_rows(), old.all_rows()):
+        turned[target[: source.size]] = rows[source]
+    new.program.set_basis(moved, turned)
+    new.program.n_steps = old.program.n_steps
+    return new

@@ -1,0 +1,60 @@
+"""The quadratic model over units: a diagonal plus a low-rank part that lives on samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+__all__ = ["UnitModel"]
+
+
+class UnitModel:
+    """The matrix ``diag(diagonal) + S F F'S'`` over units, S the signs on the units' rows."""
+
+    def __init__(
+        self, row: Indices, sign: Vector, diagonal: Vector, factor: NDArray[np.float64]
+    ) -> None:
+        self._row, self._sign, self._diagonal, self._factor = row, sign, diagonal, factor
+        self._gram: NDArray[np.float64] | None = None
+
+    def product(self, move: Vector) -> Vector:
+        """Return the matrix times `move`."""
+        slopes = np.bincount(self._row, self._sign * move, minlength=self._factor.shape[0])
+        image = self._factor @ (self._factor.T @ slopes)
+        return np.asarray(self._diagonal * move + self._sign * image[self._row])
+
+    def solve(self, free: NDArray[np.bool_], right: Vector) -> Vector:
+        """Return the solution on the free units, in the smaller of the two dimensions."""
+        row, sign, diagonal = self._row[free], self._sign[free], self._diagonal[free]
+        k = self._factor.shape[1]
+        if k < row.size:
+            # Units on one row share it: their weights add up.
+            n = self._factor.shape[0]
+            weight = np.bincount(row, 1.0 / diagonal, minlength=n)
+            used = np.flatnonzero(weight)
+            part = self._factor[used] * np.sqrt(weight[used])[:, None]
+            small = part.T @ part
+            small[np.diag_indices_from(small)] += 1.0
+            scaled = np.bincount(row, sign * right / diagonal, minlength=n)
+            core = linalg.cho_solve(_factored(small), self._factor.T @ scaled)
+            return np.asarray((right - sign * (self._factor @ core)[row]) / diagonal)
+        if self._gram is None:
+            self._gram = self._factor @ self._factor.T
+        full = self._gram[np.ix_(row, row)] * (sign[:, None] * sign)
+        full[np.diag_indices_from(full)] += diagonal
+        return np.asarray(linalg.cho_solve(_factored(full), right))
+
+
+def _factored(matrix: NDArray[np.float64]) -> Any:
+    matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-13
+    try:
+        return linalg.cho_factor(matrix, lower=True)
+    except linalg.LinAlgError:
+        matrix[np.diag_indices_from(matrix)] += 1e-8 * np.trace(matrix) / matrix.shape[0]
+        return linalg.cho_factor(matrix, lower=True)
