@@ -1,5 +1,6 @@
 // No allocation in the hot loop: many sweeps allocate no more than few.
 #include "rectiline/rehline.hpp"
+#include "rectiline/rehline_units.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -40,12 +41,21 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-long allocations_of(Rehline& loop, std::int64_t sweeps) {
+template <class Loop>
+long allocations_of(Loop& loop, std::int64_t sweeps) {
     Interrupt never;
     const long before = allocations;
     const RehlineProgress done = loop.run(sweeps, -1.0, 0.0, never);  // a target out of reach
     CHECK(done.sweeps == sweeps);
     return allocations - before;
+}
+
+template <class Loop>
+void check_loop(Loop& loop) {
+    allocations_of(loop, 5);
+    const long few = allocations_of(loop, 10), many = allocations_of(loop, 1000);
+    CHECK(many <= few);
+    if (many > few) std::printf("  %ld allocations in 10 sweeps, %ld in 1000\n", few, many);
 }
 
 void check_layout(const DesignView& X, const DesignView& A, bool intercept, double l1) {
@@ -59,11 +69,14 @@ void check_layout(const DesignView& X, const DesignView& A, bool intercept, doub
     const std::vector<std::uint8_t> equality(m, 0);
     RehlineOptions options;
     options.intercept_step = intercept ? 0.1 : 0.0;
-    Rehline loop(X, rows.view(), columns, {A, m, c.data(), equality.data()}, options);
-    allocations_of(loop, 5);
-    const long few = allocations_of(loop, 10), many = allocations_of(loop, 1000);
-    CHECK(many <= few);
-    if (many > few) std::printf("  %ld allocations in 10 sweeps, %ld in 1000\n", few, many);
+    const LinearConstraints constraints{A, m, c.data(), equality.data()};
+    Rehline loop(X, rows.view(), columns, constraints, options);
+    check_loop(loop);
+    if (intercept) return;
+    const double u[] = {1, -1}, v[] = {0, 0}, s[] = {0.5}, t[] = {0.1}, tau[] = {2};
+    RehlineUnits paper(X, rows.view(), {LossUnits{2, u, v, 1, s, t, tau, 0}}, columns, constraints,
+                       {});
+    check_loop(paper);
 }
 
 }  // namespace

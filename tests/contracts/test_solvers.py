@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import LOSSES, SOLVERS
 from scipy import sparse
 
 import rectiline as rl
+from cases import LOSSES, SOLVERS
 from rectiline import Problem
 from rectiline.constraints import Box, Fairness, LinearEquality, LinearInequality, Monotone
 from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError, SquaredHinge

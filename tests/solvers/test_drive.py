@@ -8,9 +8,9 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import COUPLED, FLAT, SOLVERS
 
 import rectiline as rl
+from cases import COUPLED, FLAT, SOLVERS
 from rectiline import ConvergenceWarning, Problem, UnsupportedProblemError
 from rectiline.constraints import Box, LinearInequality, Nonnegative
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, Pinball

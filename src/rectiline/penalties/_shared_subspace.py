@@ -47,10 +47,10 @@ class Subspace:
         """Return ``(eta I + M)**power @ U``."""
         base = (eta + self.floor) ** power
         if not self.weights.size:
-            return base * U
+            return np.asarray(base * U)
         change = (eta + self.weights) ** power - base
         image: Matrix = self.basis @ ((change * (self.basis.T @ U).T).T)
-        return base * U + image
+        return np.asarray(base * U + image)
 
 
 class SharedSubspace(Penalty):
@@ -154,7 +154,9 @@ class SharedSubspace(Penalty):
         """Return Omega(U)."""
         if self.is_zero:
             return 0.0
-        sizes = np.linalg.svd(self._matrix(coef, "coef"), compute_uv=False)
+        sizes: Vector = np.asarray(
+            np.linalg.svd(self._matrix(coef, "coef"), compute_uv=False), dtype=np.float64
+        )
         weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
         return float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
 

@@ -90,7 +90,8 @@ def weights_by_medians(sizes: Vector, eta: float, budget: float) -> Vector:
     full = np.zeros(s.size, dtype=bool)
     middle = np.zeros(s.size, dtype=bool)
     # Running sums over the settled indices keep one evaluation of Gamma at the size of the open
-    # set. full, n_middle, middle_sum = 0, 0, 0.0
+    # set.
+    n_full, n_middle, middle_sum = 0, 0, 0.0
     while is_open.size:
         begin, end = starts[is_open], ends[is_open]
         pivot = _median(begin)

@@ -25,14 +25,14 @@ class Encoded(Loss):
 
     def __init__(self, loss: Loss, direction: Vector, offset: Vector) -> None:
         self.of = loss.of
-        self.inner = loss.inner if isinstance(loss, Encoded) else loss
+        self.inner: Loss = loss.inner if isinstance(loss, Encoded) else loss
         self.direction, self.offset = direction, offset
 
     def _make_curve(self) -> PLQCurve:
         return self.inner.curve
 
     @property
-    def units(self) -> PLQUnits:  # type: ignore[override]
+    def units(self) -> PLQUnits:
         """The units of the inner loss, decomposed once."""
         return self.inner.units
 

@@ -133,7 +133,7 @@ class MultiTaskProblem:
 
     @cached_property
     def is_quadratic(self) -> bool:
-        """Whether every task is least squares without constraints: a step is then in closed form."""
+        """Whether every task is least squares without constraints: steps have a closed form."""
         return not self.is_constrained and self.tasks[0].quadratic_target is not None
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class MultiTaskProblem:
 
     @property
     def is_decoupled(self) -> bool:
-        """Whether the shared dimension is so large that the tasks have nothing to do with each other."""
+        """Whether the shared dimension is so large that the tasks are independent."""
         return self._covers_all_ranks and not self.center
 
     @property
@@ -293,7 +293,8 @@ class MultiTaskProblem:
         """Return multipliers in their boxes with the sums that must vanish, and what is left."""
         if len(dual) != self.n_tasks:
             raise ValueError(f"dual must hold one entry per task, {self.n_tasks}; got {len(dual)}.")
-        points, left = [], 0.0
+        points: list[DualPoint] = []
+        left = 0.0
         for task, given in zip(self.tasks, dual):
             given = given if isinstance(given, DualPoint) else DualPoint(np.asarray(given, float))
             sample = np.array(given.sample, dtype=np.float64)

@@ -207,7 +207,7 @@ class Task:
 
         def there(u: Matrix) -> Matrix:
             # v = K^(-1/2) X u, exact for u in the range of S X', the only place solutions live in.
-            return (vectors.T @ self.design.dot(u)) / root
+            return np.asarray((vectors.T @ self.design.dot(u)) / root)
 
         return _Change(vectors * root, back, there, _same)
 

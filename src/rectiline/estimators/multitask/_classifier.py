@@ -117,7 +117,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         union = np.unique(np.concatenate(own))
         if union.size <= 2:
             self._labels = [union] * data.n_tasks
-            self.classes_ = union
+            self.classes_: Any = union
         else:
             self._labels = own
             self.classes_ = own

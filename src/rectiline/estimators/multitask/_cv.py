@@ -78,14 +78,8 @@ class _Chooses(MultiTaskModel):
         for h in dims:
             if not 1 <= h <= d:
                 raise ValueError(
-                    f"shared_dims
-                    holds
-                    {h};
-                    each
-                    must
-                    lie between 1 and
-                    the number of
-                    columns, {d}."
+                    f"shared_dims holds {h}; each must lie between 1 and the number of columns, "
+                    f"{d}."
                 )
         strengths = []
         for name in ("alphas", "betas"):

@@ -183,7 +183,7 @@ def _present(Y: NDArray[Any]) -> NDArray[np.bool_]:
     if Y.dtype.kind == "O":
         return np.array([[v is not None and v == v for v in row] for row in Y], dtype=bool)
     if Y.dtype.kind == "f":
-        return ~np.isnan(Y)
+        return np.asarray(~np.isnan(Y))
     return np.ones(Y.shape, dtype=bool)
 
 
@@ -231,23 +231,14 @@ def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> NDArray[np.intp]:
         place = places.get(_plain(label))
         if place is None:
             raise ValueError(
-                f"tasks[{i}] is
-                {_plain(label)!r}, which
-                was
-                not
-                among
-                the
-                {len(known)} tasks in
-                fit."
+                f"tasks[{i}] is {_plain(label)!r}, which was not among the {len(known)} tasks in "
+                "fit."
             )
         codes[i] = place
     return codes
 
 
-def _rows(X: Any, where:
-NDArray[np.intp])
-->
-Any:
+def _rows(X: Any, where: NDArray[np.intp]) -> Any:
     """Return rows of X without a copy when they follow one another."""
     if where.size and where[-1] - where[0] + 1 == where.size and not sp.issparse(X):
         return X[where[0] : where[-1] + 1]

@@ -57,15 +57,8 @@ class MultiTaskModel(BaseEstimator):  # type: ignore[misc]
         made = get(self.loss)
         if made.of not in self._loss_kinds:
             raise ValueError(
-                f"loss={self.loss!r}
-                is
-                a
-                loss
-                of
-                the
-                {made.of}; {type(self).__name__} takes
-                losses " f"of the {' or
-                '.join(self._loss_kinds)}."
+                f"loss={self.loss!r} is a loss of the {made.of}; {type(self).__name__} takes "
+                f"losses of the {' or '.join(self._loss_kinds)}."
             )
         return made
 

@@ -27,17 +27,17 @@ __all__ = ["FirstOrder"]
 
 _METHODS = ("gradient", "blocks")
 _LEAST_SMOOTHING = 1e-4
-_SHRINK = 0.5  # of the smoothing when a burst brings the point to rest or the gap no further
+_AT_REST = 1e-4  # steps of this length, relative to the point, mean that it is time to smooth less
+_SHRINK = 0.5
 
 
 @dataclass(slots=True, eq=False)
 class FirstOrderState:
-    """The running method, its smoothing, and the best gap so far."""
+    """The running method and its smoothing."""
 
     form: CompositeForm
     method: SmoothedDescent
     mu: float
-    best: float = np.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class FirstOrder:
         done = 0
         while done < budget.iterations:
             share = min(25, budget.iterations - done)
-            taken = state.method.run(share, state.mu, 1e-5)
+            taken = state.method.run(share, state.mu, _AT_REST)
             done += taken
             if taken < share:
                 self._smooth_less(state)
@@ -117,7 +117,4 @@ class FirstOrder:
         return FormPoint(method.coef, form.best_intercept(z), g, np.zeros(form.n_constraints))
 
     def learn(self, state: FirstOrderState, certificate: Certificate) -> None:
-        """Smooth less once the gap no longer falls."""
-        if certificate.gap > 0.7 * state.best:
-            self._smooth_less(state)
-        state.best = min(state.best, certificate.gap)
+        """Nothing to learn: the smoothing follows the length of the steps."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
@@ -95,7 +96,15 @@ def _whole_groups(form: CompositeForm, columns: Indices) -> Indices:
 
 
 def advance_curved(state: CurvedState, budget: Budget) -> Step:
-    """Do up to ``budget.iterations`` rounds."""
+    """Do up to ``budget.iterations`` rounds.
+
+    The matrices are small: threads of the linear algebra library would only wait for one another.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _rounds(state, budget)
+
+
+def _rounds(state: CurvedState, budget: Budget) -> Step:
     ends = time.perf_counter() + budget.seconds
     for done in range(1, budget.iterations + 1):
         _solve_restricted(state, max(state.inner_gap, 0.5 * budget.relative_gap), ends)

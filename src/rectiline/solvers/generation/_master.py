@@ -46,6 +46,7 @@ Indices = NDArray[np.intp]
 
 __all__ = ["Master", "MasterPoint"]
 
+_NOTHING = 1e-12  # in the scaled program
 _NOWHERE: Positions = np.zeros(0, dtype=np.int32)
 
 
@@ -250,7 +251,9 @@ class Master:
         return status
 
     def _primal(self, multipliers: Vector) -> tuple[Vector, float]:
-        lengths = -multipliers[self._rows] * self._row_scale * self._cost_scale
+        held = multipliers[self._rows]
+        held = np.where(np.abs(held) <= _NOTHING, 0.0, held)  # multipliers at rounding level
+        lengths = -held * self._row_scale * self._cost_scale
         intercept = 0.0
         if self._n_intercept:
             intercept = -float(multipliers[self._fixed_rows[0]]) * self._cost_scale

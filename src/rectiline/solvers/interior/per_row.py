@@ -29,7 +29,7 @@ Numbers = Vector | float
 __all__ = ["Part", "Totals"]
 
 _SLACK = 1.0  # of the multipliers at the start
-_BAND = 0.1  # products between this and its inverse times the mean are left alone
+_BAND = 0.5  # products between this and its inverse times the mean are left alone
 
 
 @dataclass(slots=True)

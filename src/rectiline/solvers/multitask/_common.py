@@ -80,5 +80,5 @@ def _solve(matrix: Matrix, slope: Vector) -> Vector:
     try:
         found: Vector = linalg.cho_solve(linalg.cho_factor(scaled, lower=True), slope / scale)
     except linalg.LinAlgError:
-        found = np.linalg.lstsq(scaled, slope / scale, rcond=1e-10)[0]
+        found = np.asarray(linalg.lstsq(scaled, slope / scale, cond=1e-10)[0])
     return found / scale

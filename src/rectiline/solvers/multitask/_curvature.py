@@ -4,7 +4,7 @@ With the subspace fixed let ``phi(u_0)`` be what a task pays at best for ``u = u
 kink hold their prediction, rows on a curved piece resist by their curvature, active constraints do
 not give way. With X these rows, ``1/D`` how far each gives way and ``K = X S X' / strength``:
 
-    phi'' = X' (1/D + K)^-1 X        or, for many rows,        R - R (X'D X + R)^-1 R,  R = strength S^-1,
+    phi'' = X' (1/D + K)^-1 X     or, for many rows,     R - R (X'D X + R)^-1 R,  R = strength S^-1,
 
 with the intercept eliminated in both.
 """

@@ -76,7 +76,7 @@ class LeastSquaresSteps:
         self.kernels: dict[int, Matrix] = {}
 
     def _gather(self, k: int) -> tuple[Matrix, list[tuple[Vector, Vector, float, float]]]:
-        """Return the centred Gram matrix of a group, and means, right side and spread of each task."""
+        """Return the centred Gram matrix of a group, and what its tasks add to it."""
         tasks = self.members[k]
         first = self.problem.tasks[tasks[0]]
         design, w, d = first.design, first.weight, first.design.n_features

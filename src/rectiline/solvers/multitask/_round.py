@@ -67,7 +67,7 @@ def shared_directions(coef: Matrix, shared_dim: int) -> Matrix:
         extra[axes, np.arange(axes.size)] = 1.0
         for _ in range(2):  # twice is enough for orthogonality to rounding
             extra -= found @ (found.T @ extra)
-        vectors, strengths, _ = np.linalg.svd(extra, full_matrices=False)
+        vectors, _, _ = np.linalg.svd(extra, full_matrices=False)
         found = np.column_stack([found, vectors[:, :missing]])
     peaks = np.argmax(np.abs(found), axis=0)
     signs = np.where(found[peaks, np.arange(found.shape[1])] < 0, -1.0, 1.0)

@@ -26,7 +26,7 @@ __all__ = ["JointAPG", "project_onto_capped_simplex"]
 
 
 def project_onto_capped_simplex(values: Vector, total: float) -> Vector:
-    """Return the nearest point with entries in [0, 1] and the given sum (bisection, to rounding)."""
+    """Return the nearest point with entries in [0, 1] and the given sum (by bisection)."""
     low, high = float(values.min()) - 1.0, float(values.max())
     for _ in range(200):
         shift = 0.5 * (low + high)
@@ -106,5 +106,5 @@ class JointAPG:
 
 def _penalty(U: Matrix, M: Matrix, eta: float, c: float) -> tuple[float, Matrix, Matrix]:
     """Return ``c tr(U'(eta I + M)^-1 U)`` and its derivatives in U and M."""
-    inner = np.linalg.solve(eta * np.eye(M.shape[0]) + M, U)
+    inner: Matrix = np.asarray(np.linalg.solve(eta * np.eye(M.shape[0]) + M, U), dtype=np.float64)
     return c * float(np.sum(U * inner)), 2.0 * c * inner, -c * (inner @ inner.T)
