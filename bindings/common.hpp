@@ -2,18 +2,18 @@
 // interrupt that lets Ctrl-C and deadlines stop a running loop.
 #pragma once
 
+#include "rectiline/columns.hpp"
+#include "rectiline/design.hpp"
+#include "rectiline/interrupt.hpp"
+#include "rectiline/rehline.hpp"
+#include "rectiline/rows.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <chrono>
 #include <cstdint>
 #include <vector>
-
-#include "rectiline/columns.hpp"
-#include "rectiline/design.hpp"
-#include "rectiline/interrupt.hpp"
-#include "rectiline/rehline.hpp"
-#include "rectiline/rows.hpp"
 
 namespace nb = nanobind;
 
@@ -57,12 +57,13 @@ struct Columns {
 
 // Polls Python's signal handlers and a deadline while the GIL is released.
 class PythonInterrupt {
-   public:
+  public:
     explicit PythonInterrupt(double seconds)
-        : deadline_(seconds < 1e9 ? std::chrono::steady_clock::now() +
-                                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                            std::chrono::duration<double>(seconds))
-                                  : std::chrono::steady_clock::time_point::max()),
+        : deadline_(seconds < 1e9
+                        ? std::chrono::steady_clock::now() +
+                              std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                  std::chrono::duration<double>(seconds))
+                        : std::chrono::steady_clock::time_point::max()),
           interrupt_(&check, this) {}
     rectiline::Interrupt& handle() { return interrupt_; }
     // Call with the GIL held after the loop: turns a caught signal into its Python exception.
@@ -70,7 +71,7 @@ class PythonInterrupt {
         if (signalled_) throw nb::python_error();
     }
 
-   private:
+  private:
     static bool check(void* self) { return static_cast<PythonInterrupt*>(self)->stop(); }
     bool stop() {
         if (std::chrono::steady_clock::now() >= deadline_) return true;

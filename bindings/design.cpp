@@ -1,7 +1,8 @@
+#include "rectiline/products.hpp"
+
 #include <nanobind/stl/pair.h>
 
 #include "common.hpp"
-#include "rectiline/products.hpp"
 
 namespace {
 
@@ -29,8 +30,12 @@ Design sparse(Line<T> values, Line<I> indices, Line<I> pointers, std::int64_t n,
     return {view, {nb::cast(values), nb::cast(indices), nb::cast(pointers)}};
 }
 
-std::size_t rows_of(const Design& X) { return static_cast<std::size_t>(n_rows(X.view)); }
-std::size_t columns_of(const Design& X) { return static_cast<std::size_t>(n_columns(X.view)); }
+std::size_t rows_of(const Design& X) {
+    return static_cast<std::size_t>(n_rows(X.view));
+}
+std::size_t columns_of(const Design& X) {
+    return static_cast<std::size_t>(n_columns(X.view));
+}
 
 NumpyVector product(const Design& X, VectorIn b, int n_threads) {
     require(b.shape(0) == columns_of(X), "the vector must have one entry per column");
@@ -48,7 +53,8 @@ NumpyVector transposed_product(const Design& X, VectorIn g, int n_threads) {
     return q;
 }
 
-std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g, int n_threads) {
+std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g,
+                                                  int n_threads) {
     require(b.shape(0) == columns_of(X) && g.shape(0) == rows_of(X),
             "the vectors must have one entry per column and per row");
     NumpyVector z = new_vector(rows_of(X)), q = new_vector(columns_of(X));

@@ -1,5 +1,6 @@
-#include "common.hpp"
 #include "rectiline/threads.hpp"
+
+#include "common.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";

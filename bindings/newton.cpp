@@ -1,11 +1,11 @@
+#include "rectiline/newton_rows.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include <memory>
-
 #include "common.hpp"
-#include "rectiline/newton_rows.hpp"
+#include <memory>
 
 namespace {
 
@@ -24,8 +24,12 @@ NumpyMatrix new_matrix(std::size_t order) {
     return NumpyMatrix(data, {order, order}, owner);
 }
 
-std::size_t order_of(const NewtonState& self) { return static_cast<std::size_t>(self.rows->order()); }
-std::size_t n_of(const NewtonState& self) { return static_cast<std::size_t>(self.rows->n()); }
+std::size_t order_of(const NewtonState& self) {
+    return static_cast<std::size_t>(self.rows->order());
+}
+std::size_t n_of(const NewtonState& self) {
+    return static_cast<std::size_t>(self.rows->n());
+}
 
 void make_state(NewtonState* self, nb::object X, nb::object rows, bool intercept, int n_threads) {
     const Design& design = nb::cast<const Design&>(X);
@@ -41,7 +45,8 @@ std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, doub
     auto out = std::make_unique<NewtonState>();
     out->keep = self.keep;
     nb::gil_scoped_release release;
-    out->rows = self.rows->subset(index.data(), static_cast<std::int64_t>(index.shape(0)), weight_factor);
+    out->rows =
+        self.rows->subset(index.data(), static_cast<std::int64_t>(index.shape(0)), weight_factor);
     return out;
 }
 
@@ -135,7 +140,8 @@ void bind_newton(nb::module_& m) {
              "Derivative of the augmented cost along the direction")
         .def("settle", &settle, nb::arg("step"), nb::arg("S"),
              "Move along the direction; returns (loss, fenchel_young, move, n_free)")
-        .def("adopt", [](NewtonState& self) { self.rows->adopt(); }, "Multipliers := slopes")
+        .def(
+            "adopt", [](NewtonState& self) { self.rows->adopt(); }, "Multipliers := slopes")
         .def("image", &image, "X' (slopes in the predictions), intercept last")
         .def("gram", &gram, "Newton matrix of the rows")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")

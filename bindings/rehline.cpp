@@ -2,9 +2,8 @@
 
 #include <nanobind/stl/optional.h>
 
-#include <memory>
-
 #include "common.hpp"
+#include <memory>
 
 namespace {
 
@@ -18,8 +17,8 @@ struct RehlineState {
 };
 
 void make_state(RehlineState* self, nb::object X, nb::object rows, nb::object columns, nb::object A,
-                VectorIn c, BytesIn equality, bool shuffle, bool accelerate, bool shrink, double intercept_step,
-                std::uint64_t seed) {
+                VectorIn c, BytesIn equality, bool shuffle, bool accelerate, bool shrink,
+                double intercept_step, std::uint64_t seed) {
     const Design& design = nb::cast<const Design&>(X);
     const Rows& row_functions = nb::cast<const Rows&>(rows);
     const Columns& column_functions = nb::cast<const Columns&>(columns);
@@ -85,8 +84,8 @@ void bind_rehline(nb::module_& m) {
         .def_ro("interrupted", &RehlineProgress::interrupted);
     nb::class_<RehlineState>(m, "Rehline", "Dual coordinate ascent, one exact step per sample.")
         .def("__init__", &make_state, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
-             nb::arg("A"), nb::arg("c"), nb::arg("equality"), nb::arg("shuffle"), nb::arg("accelerate"), nb::arg("shrink"),
-             nb::arg("intercept_step"), nb::arg("seed"))
+             nb::arg("A"), nb::arg("c"), nb::arg("equality"), nb::arg("shuffle"),
+             nb::arg("accelerate"), nb::arg("shrink"), nb::arg("intercept_step"), nb::arg("seed"))
         .def("restart", &restart, nb::arg("sample") = nb::none(),
              nb::arg("constraint") = nb::none(), nb::arg("intercept") = 0.0)
         .def("run", &run, nb::arg("max_sweeps"), nb::arg("absolute"), nb::arg("relative"),

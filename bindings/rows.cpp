@@ -1,12 +1,12 @@
+#include "rectiline/certificate.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <tuple>
-
 #include "common.hpp"
-#include "rectiline/certificate.hpp"
+#include <tuple>
 
 namespace {
 
@@ -15,8 +15,8 @@ using namespace rectiline;
 // knots, values, left, right (K each), curvature (K + 1)
 using CurveArrays = std::tuple<VectorIn, VectorIn, VectorIn, VectorIn, VectorIn>;
 
-void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn direction, VectorIn offset, VectorIn weight,
-               std::optional<BytesIn> index) {
+void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn direction,
+               VectorIn offset, VectorIn weight, std::optional<BytesIn> index) {
     const std::size_t n = direction.shape(0);
     require(offset.shape(0) == n && weight.shape(0) == n,
             "direction, offset and weight must have equal length");
@@ -49,7 +49,8 @@ void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn dire
 }
 
 void require_rows(const Rows& rows, std::size_t size) {
-    require(size == static_cast<std::size_t>(rows.view.n), "the vector must have one entry per row");
+    require(size == static_cast<std::size_t>(rows.view.n),
+            "the vector must have one entry per row");
 }
 
 std::pair<double, double> sums(const Rows& rows, VectorIn z, VectorIn g) {
@@ -95,11 +96,11 @@ void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, Vect
             "rho, l1, lower and upper must have equal length");
     bool plain = true;
     for (std::size_t j = 0; j < d && plain; ++j)
-        plain = rho.data()[j] == rho.data()[0] && l1.data()[j] == 0 && std::isinf(lower.data()[j]) &&
-                std::isinf(upper.data()[j]);
-    new (self) Columns{{static_cast<std::int64_t>(d), rho.data(), l1.data(), lower.data(),
-                        upper.data(), plain},
-                       {nb::cast(rho), nb::cast(l1), nb::cast(lower), nb::cast(upper)}};
+        plain = rho.data()[j] == rho.data()[0] && l1.data()[j] == 0 &&
+                std::isinf(lower.data()[j]) && std::isinf(upper.data()[j]);
+    new (self) Columns{
+        {static_cast<std::int64_t>(d), rho.data(), l1.data(), lower.data(), upper.data(), plain},
+        {nb::cast(rho), nb::cast(l1), nb::cast(lower), nb::cast(upper)}};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-#include "common.hpp"
 #include "rectiline/sorted_l1.hpp"
+
+#include "common.hpp"
 
 namespace {
 

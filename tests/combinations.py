@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-
-import rectiline as rl
 from cases import (
     CONSTRAINTS,
     COUPLED,
@@ -20,6 +18,8 @@ from cases import (
     LossCase,
     PenaltyCase,
 )
+
+import rectiline as rl
 
 Data = tuple[np.ndarray, np.ndarray | None]  # X and the sample weights
 

@@ -1,10 +1,10 @@
 #include "rectiline/certificate.hpp"
 
+#include "rectiline/compensated.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "rectiline/compensated.hpp"
 
 namespace rectiline {
 namespace {
@@ -32,8 +32,8 @@ RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
         const Curve& f = rows.curve(i);
         const double t = rows.argument(i, z[i]);
         // Dividing by the weight can push a slope past its end by one rounding: bring it back.
-        const double slope = std::clamp(rows.direction[i] * g[i] / weight, f.lowest_slope(),
-                                        f.highest_slope());
+        const double slope =
+            std::clamp(rows.direction[i] * g[i] / weight, f.lowest_slope(), f.highest_slope());
         loss.add(weight * f(t));
         gap.add(weight * std::max(0.0, fenchel_young(f, slope, t)));
     }
@@ -43,8 +43,7 @@ RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
 double loss_sum(const RowFunctions& rows, const double* z) {
     CompensatedSum loss;
     for (std::int64_t i = 0; i < rows.n; ++i)
-        if (rows.weight[i] != 0)
-            loss.add(rows.weight[i] * rows.curve(i)(rows.argument(i, z[i])));
+        if (rows.weight[i] != 0) loss.add(rows.weight[i] * rows.curve(i)(rows.argument(i, z[i])));
     return loss.value();
 }
 
@@ -69,12 +68,13 @@ double balance_dual(const RowFunctions& rows, double* g) {
     for (int pass = 0;; ++pass) {
         CompensatedSum sum;
         double size = 0.0;
-        for (std::int64_t i = 0; i < rows.n; ++i) sum.add(g[i]), size += std::fabs(g[i]);
+        for (std::int64_t i = 0; i < rows.n; ++i)
+            sum.add(g[i]), size += std::fabs(g[i]);
         excess = sum.value();
         if (std::fabs(excess) <= kRounding * size || pass == kPasses) return excess;
 
-        // Room of a row in the direction that lowers |excess|. A row that is open on that side offers
-        // a finite share first and takes whatever the others cannot.
+        // Room of a row in the direction that lowers |excess|. A row that is open on that side
+        // offers a finite share first and takes whatever the others cannot.
         bool open = false;
         const auto room = [&](std::int64_t i, bool interior_only) {
             const Box box = dual_box(rows, i);

@@ -1,10 +1,10 @@
 #include "rectiline/free_duals.hpp"
 
+#include "rectiline/row_access.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "rectiline/row_access.hpp"
 
 namespace rectiline {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kResidual = 0.02;  // relative accuracy of the conjugate gradients
 
-// The piece of weight * phi*(a / weight) that holds a strictly inside: its ends, its curvature and the
-// slope there (an argument of phi). False at an end.
+// The piece of weight * phi*(a / weight) that holds a strictly inside: its ends, its curvature and
+// the slope there (an argument of phi). False at an end.
 struct Piece {
     double low, high, curvature, argument;
 };
@@ -47,15 +47,17 @@ bool piece_of(const Curve& f, double a, double weight, Piece& piece) {
 // d b_j / d q_j: 0 where an l1 term or a bound holds b_j.
 double column_derivative(const ColumnFunctions& columns, std::int64_t j, double b) {
     if (columns.plain) return 1.0 / columns.rho[j];
-    const bool held = (b == 0 && columns.l1[j] > 0) || b <= columns.lower[j] || b >= columns.upper[j];
+    const bool held =
+        (b == 0 && columns.l1[j] > 0) || b <= columns.lower[j] || b >= columns.upper[j];
     return held ? 0.0 : 1.0 / columns.rho[j];
 }
 
 }  // namespace
 
-void FreeDuals::collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
-                        const std::int64_t* active, std::int64_t n_active, double intercept,
-                        const double* a, const double* coef) {
+void FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
+                        const ColumnFunctions& columns, const std::int64_t* active,
+                        std::int64_t n_active, double intercept, const double* a,
+                        const double* coef) {
     free_.clear(), low_.clear(), high_.clear(), curvature_.clear(), gradient_.clear();
     index_.clear(), value_.clear(), column_of_.clear(), column_weight_.clear();
     pointer_.assign(1, 0);
@@ -115,7 +117,8 @@ std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
             for (std::int64_t e = pointer_[k]; e < pointer_[k + 1]; ++e)
                 column_image_[index_[e]] += p * value_[e];
         }
-        for (std::size_t j = 0; j < column_image_.size(); ++j) column_image_[j] *= column_weight_[j];
+        for (std::size_t j = 0; j < column_image_.size(); ++j)
+            column_image_[j] *= column_weight_[j];
         double curvature = 0;
         for (std::size_t k = 0; k < m; ++k) {
             double sum = curvature_[k] * search_[k] + t0 * balance * rows.direction[free_[k]];
@@ -148,7 +151,8 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     Piece piece;
     for (std::int64_t e = 0; e < n_active; ++e)
         out.n_free += piece_of(rows.curve(active[e]), a[active[e]], rows.weight[active[e]], piece);
-    // With more free duals than columns the quadratic is singular and every step runs into its ends.
+    // With more free duals than columns the quadratic is singular and every step runs into its
+    // ends.
     if (out.n_free == 0 || out.n_free > columns.d) return out;
     collect(X, rows, columns, active, n_active, intercept, a, coef);
     out.iterations = conjugate_gradients(rows, t0, max_iterations);
@@ -164,7 +168,8 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     constexpr int kHalvings = 8;
     double length = 1.0;
     for (int attempt = 0; attempt < kHalvings; ++attempt, length *= 0.5) {
-        if (attempt + 1 == kHalvings) length = std::min(length, longest);  // inside all pieces: exact
+        if (attempt + 1 == kHalvings)
+            length = std::min(length, longest);  // inside all pieces: exact
         std::fill(dq_.begin(), dq_.end(), 0.0);
         out.n_clipped = 0, out.balance_change = 0;
         double change = 0;
@@ -202,7 +207,8 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
         out.balance_change = 0;
         return out;
     }
-    for (std::size_t k = 0; k < m; ++k) a[free_[k]] = trial_[k];
+    for (std::size_t k = 0; k < m; ++k)
+        a[free_[k]] = trial_[k];
     for (std::int64_t j = 0; j < columns.d; ++j)
         if (dq_[j] != 0) {
             q[j] += dq_[j];

@@ -1,12 +1,12 @@
 #include "rectiline/gram.hpp"
 
+#include "rectiline/row_access.hpp"
+#include "rectiline/threads.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
-
-#include "rectiline/row_access.hpp"
-#include "rectiline/threads.hpp"
 
 namespace rectiline {
 namespace {
@@ -44,7 +44,8 @@ RECTILINE_INLINE void tile_product(const double* P, std::int64_t ld, std::int64_
     for (std::int64_t r = 0; r < kTall; ++r)
         for (std::int64_t c = 0; c < kWide; ++c) {
             double sum = 0;
-            for (std::int64_t k = 0; k < depth; ++k) sum += P[k * ld + i + r] * P[k * ld + j + c];
+            for (std::int64_t k = 0; k < depth; ++k)
+                sum += P[k * ld + i + r] * P[k * ld + j + c];
             H[(i + r) * order + j + c] += sum;
         }
 #endif
@@ -63,9 +64,11 @@ RECTILINE_MULTIVERSION void pack_row(const T* x, std::int64_t stride, std::int64
                                      double* out) {
     if (stride == 1) {
 #pragma omp simd
-        for (std::int64_t j = 0; j < d; ++j) out[j] = scale * static_cast<double>(x[j]);
+        for (std::int64_t j = 0; j < d; ++j)
+            out[j] = scale * static_cast<double>(x[j]);
     } else {
-        for (std::int64_t j = 0; j < d; ++j) out[j] = scale * static_cast<double>(x[j * stride]);
+        for (std::int64_t j = 0; j < d; ++j)
+            out[j] = scale * static_cast<double>(x[j * stride]);
     }
 }
 
@@ -95,7 +98,8 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
             const double v = weight[k] * static_cast<double>(X.values[e]);
             double* row = H + static_cast<std::int64_t>(X.indices[e]) * order;
             // canonical rows have increasing indices, so this stays in the upper half
-            for (I f = e; f < end; ++f) row[X.indices[f]] += v * static_cast<double>(X.values[f]);
+            for (I f = e; f < end; ++f)
+                row[X.indices[f]] += v * static_cast<double>(X.values[f]);
             if (intercept) row[X.d] += v;
         }
         if (intercept) H[X.d * order + X.d] += weight[k];
@@ -110,25 +114,31 @@ void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* 
     const std::int64_t order = (D + kWide - 1) / kWide * kWide;
     const std::size_t size = static_cast<std::size_t>(order * order);
     // A chunk is worth a partial matrix of its own only if it holds many more rows than columns.
-    const std::int64_t chunks = std::clamp<std::int64_t>(count / std::max<std::int64_t>(2048, 4 * D), 1, 8);
+    const std::int64_t chunks =
+        std::clamp<std::int64_t>(count / std::max<std::int64_t>(2048, 4 * D), 1, 8);
     std::vector<double> partial(size * static_cast<std::size_t>(chunks), 0.0);
     const std::int64_t share = (count + chunks - 1) / chunks;
     parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
-        const std::int64_t first = std::min(count, c * share), last = std::min(count, first + share);
+        const std::int64_t first = std::min(count, c * share),
+                           last = std::min(count, first + share);
         double* target = partial.data() + static_cast<std::size_t>(c) * size;
         std::visit(
             [&]<class View>(const View& view) {
                 if constexpr (requires { view.row_stride; })
-                    dense_part(view, rows + first, weight + first, last - first, intercept, order, target);
+                    dense_part(view, rows + first, weight + first, last - first, intercept, order,
+                               target);
                 else
-                    sparse_part(view, rows + first, weight + first, last - first, intercept, order, target);
+                    sparse_part(view, rows + first, weight + first, last - first, intercept, order,
+                                target);
             },
             X);
     });
     for (std::int64_t c = 1; c < chunks; ++c)
-        for (std::size_t e = 0; e < size; ++e) partial[e] += partial[static_cast<std::size_t>(c) * size + e];
+        for (std::size_t e = 0; e < size; ++e)
+            partial[e] += partial[static_cast<std::size_t>(c) * size + e];
     for (std::int64_t i = 0; i < D; ++i)
-        for (std::int64_t j = i; j < D; ++j) H[i * D + j] = H[j * D + i] = partial[i * order + j];
+        for (std::int64_t j = i; j < D; ++j)
+            H[i * D + j] = H[j * D + i] = partial[i * order + j];
 }
 
 }  // namespace rectiline

@@ -1,19 +1,21 @@
 #include "rectiline/newton_rows.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "rectiline/gram.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/threads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace rectiline {
 namespace {
 
 constexpr std::int64_t kChunk = 16384;  // rows per chunk of the passes that do not touch X
 
-std::int64_t chunk_count(std::int64_t n) { return (n + kChunk - 1) / kChunk; }
+std::int64_t chunk_count(std::int64_t n) {
+    return (n + kChunk - 1) / kChunk;
+}
 
 template <int M>
 RECTILINE_INLINE double ramp_slope(const double* start, const double* low, const double* high,
@@ -65,11 +67,20 @@ RECTILINE_MULTIVERSION void slope_pass(const Ramps& r, std::int64_t n, double* t
 template <class Kernel>
 bool with_ramp_count(std::size_t count, Kernel&& kernel) {
     switch (count) {
-        case 1: kernel.template operator()<1>(); return true;
-        case 2: kernel.template operator()<2>(); return true;
-        case 3: kernel.template operator()<3>(); return true;
-        case 4: kernel.template operator()<4>(); return true;
-        default: return false;
+        case 1:
+            kernel.template operator()<1>();
+            return true;
+        case 2:
+            kernel.template operator()<2>();
+            return true;
+        case 3:
+            kernel.template operator()<3>();
+            return true;
+        case 4:
+            kernel.template operator()<4>();
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -81,7 +92,8 @@ double sum_chunks(std::int64_t n, int n_threads, const Part& part) {
         sums[c] = part(c * kChunk, std::min(n, (c + 1) * kChunk));
     });
     double total = 0;
-    for (const double value : sums) total += value;
+    for (const double value : sums)
+        total += value;
     return total;
 }
 
@@ -113,7 +125,8 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
     const std::int64_t d = n_columns(X_);
     const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
         to.resize(static_cast<std::size_t>(count));
-        for (std::int64_t k = 0; k < count; ++k) to[k] = factor * from[index[k]];
+        for (std::int64_t k = 0; k < count; ++k)
+            to[k] = factor * from[index[k]];
     };
     gather(rows_.direction, storage->direction, 1.0);
     gather(rows_.offset, storage->offset, 1.0);
@@ -136,12 +149,18 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
                 storage->pointers.assign(1, 0);
                 for (std::int64_t k = 0; k < count; ++k) {
                     const auto start = view.pointers[index[k]], end = view.pointers[index[k] + 1];
-                    storage->values.insert(storage->values.end(), view.values + start, view.values + end);
-                    storage->indices.insert(storage->indices.end(), view.indices + start, view.indices + end);
+                    storage->values.insert(storage->values.end(), view.values + start,
+                                           view.values + end);
+                    storage->indices.insert(storage->indices.end(), view.indices + start,
+                                            view.indices + end);
                     storage->pointers.push_back(static_cast<std::int64_t>(storage->values.size()));
                 }
-                return SparseView<double, std::int64_t>{storage->values.data(), storage->indices.data(),
-                                                        storage->pointers.data(), count, d, true};
+                return SparseView<double, std::int64_t>{storage->values.data(),
+                                                        storage->indices.data(),
+                                                        storage->pointers.data(),
+                                                        count,
+                                                        d,
+                                                        true};
             }
         },
         X_);
@@ -180,13 +199,15 @@ void NewtonRows::place_at(const double* z) {
 void NewtonRows::aim(const double* db) {
     multiply(X_, db, dt_.data(), n_threads_);
     const double db0 = intercept_ ? db[n_columns(X_)] : 0.0;
-    for (std::int64_t i = 0; i < rows_.n; ++i) dt_[i] = rows_.direction[i] * (dt_[i] + db0);
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        dt_[i] = rows_.direction[i] * (dt_[i] + db0);
 }
 
 void NewtonRows::set_multiplier(const double* g) {
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
-        const double slope = g && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
+        const double slope =
+            g && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
         multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
     }
 }
@@ -197,7 +218,8 @@ void NewtonRows::prepare_ramps(double S) const {
     std::int64_t n_curves = 1;
     if (rows_.curve_index)
         n_curves = 1 + *std::max_element(rows_.curve_index, rows_.curve_index + rows_.n);
-    for (std::int64_t k = 0; k < n_curves; ++k) ramps_.emplace_back(rows_.curves[k], S);
+    for (std::int64_t k = 0; k < n_curves; ++k)
+        ramps_.emplace_back(rows_.curves[k], S);
     ramps_for_ = S;
 }
 
@@ -206,15 +228,16 @@ double NewtonRows::derivative(double step, double S) const {
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
     return sum_chunks(rows_.n, n_threads_, [&](std::int64_t first, std::int64_t last) {
         double sum = 0;
-        if (!rows_.curve_index &&
-            with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
-                sum = derivative_pass<M>(ramps_[0], last - first, t_.data() + first, dt_.data() + first,
-                                         multiplier_.data() + first, rows_.weight + first, step, inverse_S);
+        if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
+                sum = derivative_pass<M>(ramps_[0], last - first, t_.data() + first,
+                                         dt_.data() + first, multiplier_.data() + first,
+                                         rows_.weight + first, step, inverse_S);
             }))
             return sum;
         for (std::int64_t i = first; i < last; ++i) {
             const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
-            sum += rows_.weight[i] * dt_[i] * r.slope(t_[i] + step * dt_[i] + multiplier_[i] * inverse_S);
+            sum += rows_.weight[i] * dt_[i] *
+                   r.slope(t_[i] + step * dt_[i] + multiplier_[i] * inverse_S);
         }
         return sum;
     });
@@ -265,12 +288,15 @@ RowState NewtonRows::settle(double step, double S) {
     return total;
 }
 
-void NewtonRows::adopt() { multiplier_ = s_; }
+void NewtonRows::adopt() {
+    multiplier_ = s_;
+}
 
 const std::vector<double>& NewtonRows::image() {
     const std::int64_t n = rows_.n, d = n_columns(X_);
     std::int64_t changed = 0;
-    for (std::int64_t i = 0; i < n; ++i) changed += s_[i] != imaged_[i];
+    for (std::int64_t i = 0; i < n; ++i)
+        changed += s_[i] != imaged_[i];
     std::vector<double> g(static_cast<std::size_t>(n));
     constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
     const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
@@ -280,9 +306,11 @@ const std::vector<double>& NewtonRows::image() {
     std::vector<double> part(static_cast<std::size_t>(d));
     multiply_transposed(X_, g.data(), part.data(), n_threads_);
     double sum = 0;
-    for (const double value : g) sum += value;
+    for (const double value : g)
+        sum += value;
     if (full) std::fill(image_.begin(), image_.end(), 0.0);
-    for (std::int64_t j = 0; j < d; ++j) image_[j] += part[j];
+    for (std::int64_t j = 0; j < d; ++j)
+        image_[j] += part[j];
     if (intercept_) image_[d] += sum;
     imaged_ = s_;
     image_valid_ = true;
@@ -295,10 +323,13 @@ void NewtonRows::gram(double* H) const {
 }
 
 void NewtonRows::dual(double* g) const {
-    for (std::int64_t i = 0; i < rows_.n; ++i) g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
 }
 
-void NewtonRows::arguments(double* t) const { std::copy(t_.begin(), t_.end(), t); }
+void NewtonRows::arguments(double* t) const {
+    std::copy(t_.begin(), t_.end(), t);
+}
 
 void NewtonRows::slack(double* out) const {
     for (std::int64_t i = 0; i < rows_.n; ++i) {
@@ -322,7 +353,8 @@ bool NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadra
         if (rows_.weight[i] == 0) continue;
         const Curve& f = rows_.curve(i);
         if (keep[i]) {
-            const double a = rows_.weight[i] * f.lowest_slope(), b = rows_.weight[i] * f.highest_slope();
+            const double a = rows_.weight[i] * f.lowest_slope(),
+                         b = rows_.weight[i] * f.highest_slope();
             *low_sum += rows_.direction[i] > 0 ? a : -b;
             *high_sum += rows_.direction[i] > 0 ? b : -a;
             continue;

@@ -1,9 +1,9 @@
 #include "rectiline/products.hpp"
 
+#include "rectiline/threads.hpp"
+
 #include <algorithm>
 #include <vector>
-
-#include "rectiline/threads.hpp"
 
 namespace rectiline {
 namespace {
@@ -28,7 +28,8 @@ RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, s
         }
         z[i] = s0, z[i + 1] = s1, z[i + 2] = s2, z[i + 3] = s3;
     }
-    for (; i < n; ++i) z[i] = dot(x + i * stride, b, d);
+    for (; i < n; ++i)
+        z[i] = dot(x + i * stride, b, d);
 }
 
 template <class T>
@@ -44,7 +45,8 @@ RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, s
             q[j] += (g0 * static_cast<double>(x0[j]) + g1 * static_cast<double>(x1[j])) +
                     (g2 * static_cast<double>(x2[j]) + g3 * static_cast<double>(x3[j]));
     }
-    for (; i < n; ++i) axpy(g[i], x + i * stride, q, d);
+    for (; i < n; ++i)
+        axpy(g[i], x + i * stride, q, d);
 }
 
 template <class T>
@@ -137,7 +139,8 @@ void sum_over_rows(std::int64_t n, std::int64_t d, std::int64_t work, int n_thre
         accumulate(chunks.first(c), chunks.last(c, n), partial.data() + c * d);
     });
     for (std::int64_t c = 0; c < chunks.count; ++c)
-        for (std::int64_t j = 0; j < d; ++j) total[j] += partial[c * d + j];
+        for (std::int64_t j = 0; j < d; ++j)
+            total[j] += partial[c * d + j];
 }
 
 template <class Work>

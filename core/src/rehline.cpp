@@ -36,12 +36,17 @@ struct OneKnot {
     double knot, value, left, right, curvature_left, curvature_right;
 
     explicit OneKnot(const Curve& f)
-        : knot(f.knot[0]), value(f.value[0]), left(f.left[0]), right(f.right[0]),
-          curvature_left(f.curvature[0]), curvature_right(f.curvature[1]) {}
+        : knot(f.knot[0]),
+          value(f.value[0]),
+          left(f.left[0]),
+          right(f.right[0]),
+          curvature_left(f.curvature[0]),
+          curvature_right(f.curvature[1]) {}
     RECTILINE_INLINE const OneKnot& operator()(std::int64_t) const { return *this; }
     RECTILINE_INLINE double evaluate(double t) const {
         const double e = t - knot;
-        return value + e * (e < 0 ? left + 0.5 * curvature_left * e : right + 0.5 * curvature_right * e);
+        return value +
+               e * (e < 0 ? left + 0.5 * curvature_left * e : right + 0.5 * curvature_right * e);
     }
     RECTILINE_INLINE double envelope(double w, double step) const {
         const double e = w - knot;
@@ -57,8 +62,12 @@ struct OneKnot {
     }
 };
 
-RECTILINE_INLINE double evaluate(const Curve& f, double t) { return f(t); }
-RECTILINE_INLINE double evaluate(const OneKnot& f, double t) { return f.evaluate(t); }
+RECTILINE_INLINE double evaluate(const Curve& f, double t) {
+    return f(t);
+}
+RECTILINE_INLINE double evaluate(const OneKnot& f, double t) {
+    return f.evaluate(t);
+}
 RECTILINE_INLINE double next_slope(const Curve& f, double w, double step) {
     return envelope_slope(f, w, step).slope;
 }
@@ -69,23 +78,26 @@ RECTILINE_INLINE double slack(const Curve& f, double t) {
     double unused;
     return slack_to_knot(f, t, unused);
 }
-RECTILINE_INLINE double slack(const OneKnot& f, double t) { return f.slack(t); }
+RECTILINE_INLINE double slack(const OneKnot& f, double t) {
+    return f.slack(t);
+}
 
 // One exact step for each row of the block in the given order. Rows that stay active are written to
 // `kept`; returns their number.
 //
-// The share of a row in the gap, before its step, is at least r change^2 (the exact step ends at slope
-// `next` and argument t - r change, and both Fenchel-Young terms are convex), with equality far from
-// the ends of its pieces. Summing that costs nothing; evaluating the loss would double the work per
-// row, so it is done only when `Measure` asks for the objective.
+// The share of a row in the gap, before its step, is at least r change^2 (the exact step ends at
+// slope `next` and argument t - r change, and both Fenchel-Young terms are convex), with equality
+// far from the ends of its pieces. Summing that costs nothing; evaluating the loss would double the
+// work per row, so it is done only when `Measure` asks for the objective.
 //
-// While a block is worked on, the rows of the next one are fetched, one per step: rows are visited in
-// random order, which no hardware prefetcher follows.
+// While a block is worked on, the rows of the next one are fetched, one per step: rows are visited
+// in random order, which no hardware prefetcher follows.
 template <bool Measure, class Curves, class Rows, class Sweep>
 RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves,
                                               const std::int64_t* block, std::int64_t count,
-                                              const std::int64_t* next_block, std::int64_t next_count,
-                                              std::int64_t* kept, Sweep& s) {
+                                              const std::int64_t* next_block,
+                                              std::int64_t next_count, std::int64_t* kept,
+                                              Sweep& s) {
     std::int64_t n_kept = 0;
     double loss = 0, gap = 0, largest_move = s.largest_move;
     for (std::int64_t slot = 0; slot < count; ++slot) {
@@ -211,25 +223,30 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     for (std::int64_t done = 0; done < n_blocks && finished; ++done) {
         const std::int64_t b = block_order_[done], count = block_kept_[b];
         std::int64_t* const members = active_.data() + b * kRowBlock;
-        // Inside a block the rows come in their order from a random one on, or backwards: memory is then
-        // read in runs, which is twice as fast as a shuffle and converges alike.
+        // Inside a block the rows come in their order from a random one on, or backwards: memory is
+        // then read in runs, which is twice as fast as a shuffle and converges alike.
         std::copy(members, members + count, block);
         if (options_.shuffle) {
-            std::rotate(block, block + random_.below(static_cast<std::uint64_t>(count)), block + count);
+            std::rotate(block, block + random_.below(static_cast<std::uint64_t>(count)),
+                        block + count);
             if (random_.next() & 1) std::reverse(block, block + count);
         }
         access.load(block, count);
         const bool last = done + 1 == n_blocks;
-        const std::int64_t* next = last ? nullptr : active_.data() + block_order_[done + 1] * kRowBlock;
+        const std::int64_t* next =
+            last ? nullptr : active_.data() + block_order_[done + 1] * kRowBlock;
         const std::int64_t next_count = last ? 0 : block_kept_[block_order_[done + 1]];
         const auto step = [&](const auto& curves) {
-            return sums.measure ? step_rows<true>(access, curves, block, count, next, next_count, members, sums)
-                                : step_rows<false>(access, curves, block, count, next, next_count, members, sums);
+            return sums.measure ? step_rows<true>(access, curves, block, count, next, next_count,
+                                                  members, sums)
+                                : step_rows<false>(access, curves, block, count, next, next_count,
+                                                   members, sums);
         };
         if (!rows_.curve_index && rows_.curves[0].n_knots == 1)
             block_kept_[b] = step(OneKnot(rows_.curves[0]));
         else
-            block_kept_[b] = step([this](std::int64_t i) -> const Curve& { return rows_.curve(i); });
+            block_kept_[b] =
+                step([this](std::int64_t i) -> const Curve& { return rows_.curve(i); });
         if (done % blocks_between == 0 || done + 1 == n_blocks)
             constraints_.sweep(sums.move, kInfinity, sums.constraints);
         finished = !interrupt.poll(2 * count * access.length(block[0]));

@@ -23,9 +23,11 @@ void sorted_l1_prox(const double* v, const double* strengths, std::int64_t size,
     std::stable_sort(order.begin(), order.end(), [v](std::int64_t a, std::int64_t b) {
         return std::fabs(v[a]) > std::fabs(v[b]);
     });
-    // Behind the last positive difference everything is zero: blocks there cannot have a positive mean.
+    // Behind the last positive difference everything is zero: blocks there cannot have a positive
+    // mean.
     std::int64_t last = size;
-    while (last > 0 && !(std::fabs(v[order[last - 1]]) > strengths[last - 1])) --last;
+    while (last > 0 && !(std::fabs(v[order[last - 1]]) > strengths[last - 1]))
+        --last;
     std::vector<Block> blocks;
     for (std::int64_t k = 0; k < last; ++k) {
         Block block{std::fabs(v[order[k]]) - strengths[k], 1};

@@ -26,12 +26,13 @@ thread_local bool inside_job = false;
 
 void drain(Job& job) {
     inside_job = true;
-    for (std::int64_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;) (*job.work)(chunk);
+    for (std::int64_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;)
+        (*job.work)(chunk);
     inside_job = false;
 }
 
 class Pool {
-   public:
+  public:
     // Leaked on purpose: workers may outlive static destruction in an embedding interpreter.
     static Pool& instance() {
         static Pool* pool = new Pool;
@@ -41,7 +42,8 @@ class Pool {
     void run(int n_threads, std::int64_t n_chunks, const ChunkWork& work) {
         std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
         if (!turn.owns_lock()) {  // another Python thread is using the pool: do it alone
-            for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) work(chunk);
+            for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk)
+                work(chunk);
             return;
         }
         Job job{&work, n_chunks, {}, n_threads - 1};
@@ -60,7 +62,7 @@ class Pool {
         idle_.wait(lock, [&] { return job.helpers_inside == 0; });
     }
 
-   private:
+  private:
     void serve() {
         std::unique_lock<std::mutex> lock(mutex_);
         for (;;) {
@@ -108,7 +110,8 @@ void parallel_chunks(int n_threads, std::int64_t n_chunks, ChunkWork work) {
     if (n_threads <= 0) n_threads = default_thread_count();
     if (n_threads > n_chunks) n_threads = static_cast<int>(n_chunks);
     if (n_threads <= 1 || inside_job) {
-        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) work(chunk);
+        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk)
+            work(chunk);
         return;
     }
     Pool::instance().run(n_threads, n_chunks, work);

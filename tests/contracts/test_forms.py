@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from cases import COUPLED
 from combinations import CASES, FLAT_CASES
+from scipy import sparse
+
 from rectiline import DualPoint, Problem
 from rectiline.constraints import Box, LinearEquality, LinearInequality, Monotone
 from rectiline.losses import Absolute

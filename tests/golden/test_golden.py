@@ -5,10 +5,10 @@ Each value was found by the library to a certified relative gap of 1e-11 and con
 
 import numpy as np
 import pytest
+from cases import SOLVERS
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import rectiline as rl
-from cases import SOLVERS
 from rectiline.constraints import Box, Fairness, LinearEquality, Monotone, Nonnegative
 from rectiline.losses import Absolute, Hinge, Huber, PiecewiseLQ, Pinball, SquaredHinge
 from rectiline.penalties import ElasticNet, Ridge

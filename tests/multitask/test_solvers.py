@@ -182,7 +182,7 @@ def test_rounding_is_tight_when_the_spectrum_is():
 @pytest.mark.parametrize("name", ["plain-squared_error", "line-huber", "centred-squared_error"])
 def test_rounding_is_never_below_the_bound(name):
     problem = NAMED[name].problem()
-    solution = solve_multitask(problem, tol=1e-8)
+    solution = solve_multitask(problem)
     rounded = round_solution(problem, solution)
     h = problem.penalty.shared_dim
     assert rounded.value >= solution.certificate.dual

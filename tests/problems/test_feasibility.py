@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from cases import SOLVERS
 from scipy import sparse
 
 import rectiline as rl
-from cases import SOLVERS
 from rectiline import Problem
 from rectiline.constraints import (
     Box,

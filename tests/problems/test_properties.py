@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from cases import COUPLED, FLAT, LOSSES, RIDGES
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import rectiline as rl
-from cases import COUPLED, FLAT, LOSSES, RIDGES
 from rectiline import DualPoint, Problem
 from rectiline.constraints import Box, LinearEquality, LinearInequality, Monotone, Nonnegative
 from rectiline.losses import Absolute, Huber, Pinball

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from cases import LOSSES
 from scipy import sparse
 
-from cases import LOSSES
 from rectiline import Problem
 from rectiline.backends import as_design
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError

@@ -8,8 +8,8 @@ from functools import cache
 
 import cvxpy as cp
 import numpy as np
-
 from combinations import Case
+
 from rectiline import DualPoint
 
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-
 from cases import SOLVERS
 from combinations import CASES, COUPLED_CASES, FLAT_CASES
+from reference.oracle import answer, optimum, slack
+
 from rectiline import DualPoint
 from rectiline.solvers._base import Budget
 from rectiline.solvers._choose import SOLVERS as METHODS
-from reference.oracle import answer, optimum, slack
 
 # Every penalty there is, also those that no solver takes yet.
 JUDGED = [*CASES[::3], *FLAT_CASES[::2], *COUPLED_CASES[::2]]

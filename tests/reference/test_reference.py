@@ -1,11 +1,11 @@
 """Every solver against Clarabel, over losses, penalties, constraints and awkward designs."""
 
 import pytest
-
-import rectiline as rl
 from cases import SOLVERS
 from combinations import CASES, FLAT_CASES
 from reference.oracle import optimum, reference, slack
+
+import rectiline as rl
 
 TOL = 1e-6
 RUNS = [

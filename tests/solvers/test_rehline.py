@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from cases import LOSSES
 
 import rectiline as rl
-from cases import LOSSES
 from rectiline import Problem
 from rectiline.constraints import Box, LinearEquality, LinearInequality, Monotone
 from rectiline.losses import EpsilonInsensitive, Hinge, Huber, Pinball, SmoothedHinge

@@ -2,9 +2,9 @@
 // compensation and no term can be negative, so a gap of 1e-12 of the objective is still meaningful.
 #pragma once
 
-#include <cstdint>
-
 #include "rectiline/rows.hpp"
+
+#include <cstdint>
 
 namespace rectiline {
 
@@ -27,8 +27,8 @@ void clip_dual(const RowFunctions& rows, double* g);
 
 // Moves g inside its boxes until sum_i g_i = 0, as the dual of an unpenalised intercept requires.
 // Rows strictly inside their boxes move first, in proportion to the room they have: at an optimum
-// they sit on a kink and moving them costs nothing. Returns the sum that is left (rounding level, or
-// larger when the boxes do not allow 0).
+// they sit on a kink and moving them costs nothing. Returns the sum that is left (rounding level,
+// or larger when the boxes do not allow 0).
 double balance_dual(const RowFunctions& rows, double* g);
 
 }  // namespace rectiline

@@ -6,7 +6,7 @@
 namespace rectiline {
 
 class CompensatedSum {
-   public:
+  public:
     void add(double x) {
         const double next = sum_ + x;
         if (std::isfinite(next))
@@ -15,7 +15,7 @@ class CompensatedSum {
     }
     double value() const { return sum_ + lost_; }
 
-   private:
+  private:
     double sum_ = 0.0, lost_ = 0.0;
 };
 

@@ -6,11 +6,11 @@
 // K + 1 curvatures, piece 0 left of the first knot, piece k between knots k-1 and k.
 #pragma once
 
+#include "rectiline/multiversion.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
-
-#include "rectiline/multiversion.hpp"
 
 namespace rectiline {
 
@@ -32,7 +32,8 @@ struct Curve {
     // Index of the piece that holds t: the number of knots strictly below t.
     RECTILINE_INLINE std::int64_t piece(double t) const {
         std::int64_t k = 0;
-        while (k < n_knots && t > knot[k]) ++k;
+        while (k < n_knots && t > knot[k])
+            ++k;
         return k;
     }
     RECTILINE_INLINE double operator()(double t) const {
@@ -93,7 +94,7 @@ RECTILINE_INLINE double fenchel_young(const Curve& f, double s, double t) {
     const std::int64_t K = f.n_knots;
     // touch: a point with s in dphi(touch); k: number of knots at or below it.
     double touch = 0.0;
-    std::int64_t below = 0;   // knots <= touch
+    std::int64_t below = 0;  // knots <= touch
     bool on_knot = false;
     if (s < f.left[0]) {
         if (!(f.curvature[0] > 0)) return std::numeric_limits<double>::infinity();

@@ -1,11 +1,11 @@
-// Views of a design matrix X (n x d): dense with any strides, or compressed sparse by rows or columns.
-// Views own nothing; the caller keeps the arrays alive.
+// Views of a design matrix X (n x d): dense with any strides, or compressed sparse by rows or
+// columns. Views own nothing; the caller keeps the arrays alive.
 #pragma once
+
+#include "rectiline/multiversion.hpp"
 
 #include <cstdint>
 #include <variant>
-
-#include "rectiline/multiversion.hpp"
 
 namespace rectiline {
 
@@ -28,10 +28,9 @@ struct SparseView {
     bool by_rows;
 };
 
-using DesignView =
-    std::variant<DenseView<double>, DenseView<float>, SparseView<double, std::int32_t>,
-                 SparseView<double, std::int64_t>, SparseView<float, std::int32_t>,
-                 SparseView<float, std::int64_t>>;
+using DesignView = std::variant<DenseView<double>, DenseView<float>,
+                                SparseView<double, std::int32_t>, SparseView<double, std::int64_t>,
+                                SparseView<float, std::int32_t>, SparseView<float, std::int64_t>>;
 
 inline std::int64_t n_rows(const DesignView& X) {
     return std::visit([](const auto& view) { return view.n; }, X);
@@ -46,18 +45,21 @@ template <class T>
 RECTILINE_INLINE double dot(const T* x, const double* b, std::int64_t d) {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t j = 0; j < d; ++j) sum += static_cast<double>(x[j]) * b[j];
+    for (std::int64_t j = 0; j < d; ++j)
+        sum += static_cast<double>(x[j]) * b[j];
     return sum;
 }
 
 template <class T>
 RECTILINE_INLINE void axpy(double a, const T* x, double* v, std::int64_t d) {
 #pragma omp simd
-    for (std::int64_t j = 0; j < d; ++j) v[j] += a * static_cast<double>(x[j]);
+    for (std::int64_t j = 0; j < d; ++j)
+        v[j] += a * static_cast<double>(x[j]);
 }
 
 template <class T, class I>
-RECTILINE_INLINE double sparse_dot(const T* x, const I* index, std::int64_t count, const double* b) {
+RECTILINE_INLINE double sparse_dot(const T* x, const I* index, std::int64_t count,
+                                   const double* b) {
     double even = 0.0, odd = 0.0;
     std::int64_t k = 0;
     for (; k + 1 < count; k += 2) {
@@ -71,7 +73,8 @@ RECTILINE_INLINE double sparse_dot(const T* x, const I* index, std::int64_t coun
 template <class T, class I>
 RECTILINE_INLINE void sparse_axpy(double a, const T* x, const I* index, std::int64_t count,
                                   double* v) {
-    for (std::int64_t k = 0; k < count; ++k) v[index[k]] += a * static_cast<double>(x[k]);
+    for (std::int64_t k = 0; k < count; ++k)
+        v[index[k]] += a * static_cast<double>(x[k]);
 }
 
 }  // namespace rectiline

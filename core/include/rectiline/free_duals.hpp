@@ -6,17 +6,17 @@
 //     minimise over delta   sum_k gradient_k delta_k + (1/2) delta' (H + N M N' + t0 e e') delta
 //
 // where H holds the curvature of the conjugates (0 on a kink), M masks columns that an l1 term or a
-// bound holds, and the last term is the intercept's. Jacobi-preconditioned conjugate gradients solve it;
-// the step is clipped to the pieces, landing exactly on their ends, and halved until the dual improves.
-// The dual never falls, so the step cannot do harm.
+// bound holds, and the last term is the intercept's. Jacobi-preconditioned conjugate gradients
+// solve it; the step is clipped to the pieces, landing exactly on their ends, and halved until the
+// dual improves. The dual never falls, so the step cannot do harm.
 #pragma once
-
-#include <cstdint>
-#include <vector>
 
 #include "rectiline/columns.hpp"
 #include "rectiline/design.hpp"
 #include "rectiline/rows.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace rectiline {
 
@@ -25,22 +25,23 @@ struct FreeDualStep {
     std::int64_t iterations;  // of conjugate gradients
     std::int64_t n_clipped;   // duals that ran into the end of their piece
     bool improved;
-    double balance_change;    // change of sum_i g_i
+    double balance_change;  // change of sum_i g_i
 };
 
 class FreeDuals {
-   public:
-    // Moves `a` (slopes times weights) of the given rows, and q with it. coef = grad h*(q) on entry and
-    // on return. t0 is the intercept's step (0: none).
+  public:
+    // Moves `a` (slopes times weights) of the given rows, and q with it. coef = grad h*(q) on entry
+    // and on return. t0 is the intercept's step (0: none).
     FreeDualStep step(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
-                      const std::int64_t* active, std::int64_t n_active, double intercept, double t0,
-                      std::int64_t max_iterations, double* a, double* q, double* coef);
+                      const std::int64_t* active, std::int64_t n_active, double intercept,
+                      double t0, std::int64_t max_iterations, double* a, double* q, double* coef);
 
-   private:
+  private:
     void collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
-                 const std::int64_t* active, std::int64_t n_active, double intercept, const double* a,
-                 const double* coef);
-    std::int64_t conjugate_gradients(const RowFunctions& rows, double t0, std::int64_t max_iterations);
+                 const std::int64_t* active, std::int64_t n_active, double intercept,
+                 const double* a, const double* coef);
+    std::int64_t conjugate_gradients(const RowFunctions& rows, double t0,
+                                     std::int64_t max_iterations);
 
     // Buffers, kept between calls.
     std::vector<std::int64_t> free_, column_of_, slot_of_, pointer_, index_;

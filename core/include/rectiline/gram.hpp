@@ -1,10 +1,11 @@
 // Weighted Gram matrices of selected rows: H = sum_k weight_k x_{row_k} x_{row_k}', with the row
-// extended by a one when there is an intercept. H is (d + intercept)^2, symmetric, both halves filled.
+// extended by a one when there is an intercept. H is (d + intercept)^2, symmetric, both halves
+// filled.
 #pragma once
 
-#include <cstdint>
-
 #include "rectiline/design.hpp"
+
+#include <cstdint>
 
 namespace rectiline {
 

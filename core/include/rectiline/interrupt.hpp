@@ -7,7 +7,7 @@
 namespace rectiline {
 
 class Interrupt {
-   public:
+  public:
     using Check = bool (*)(void*);
     Interrupt() = default;
     Interrupt(Check check, void* context) : check_(check), context_(context) {}
@@ -21,7 +21,7 @@ class Interrupt {
     }
     bool stopped() const { return stopped_; }
 
-   private:
+  private:
     static constexpr std::int64_t kPollEvery = std::int64_t{1} << 24;
     Check check_ = nullptr;
     void* context_ = nullptr;

@@ -2,7 +2,8 @@
 // AVX-512, AVX2 and baseline x86-64, and the loader picks one; everything it calls must be
 // RECTILINE_INLINE so that it is compiled inside each version.
 //
-// The mechanism needs ifunc, hence glibc: elsewhere (musl, macOS, Windows, ARM) there is one version.
+// The mechanism needs ifunc, hence glibc: elsewhere (musl, macOS, Windows, ARM) there is one
+// version.
 #pragma once
 
 #if defined(__linux__)

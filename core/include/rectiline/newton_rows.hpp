@@ -1,25 +1,25 @@
 // The per-row work of the semismooth Newton method of multipliers, on one set of rows.
 //
-// Row i costs weight_i phi_i(t_i), t_i = direction_i (x_i'b + b0) + offset_i. Its multiplier is kept as a
-// slope s_i of phi_i (so weights need no special care), its penalty parameter is S * weight_i. The
-// augmented row cost has the derivative
+// Row i costs weight_i phi_i(t_i), t_i = direction_i (x_i'b + b0) + offset_i. Its multiplier is
+// kept as a slope s_i of phi_i (so weights need no special care), its penalty parameter is S *
+// weight_i. The augmented row cost has the derivative
 //
 //     s_i(t) = slope of the envelope of phi_i with step 1/S at t + multiplier_i / S
 //
 // and its Newton weight is weight_i * ds_i/dt, nonzero on kinks and curved pieces only (the set J).
 // S = infinity stands for the plain cost, for losses without kinks.
 //
-// What is reduced over rows are a few scalars, a d-vector (image) and a d x d matrix (gram). Nothing is
-// decided here.
+// What is reduced over rows are a few scalars, a d-vector (image) and a d x d matrix (gram).
+// Nothing is decided here.
 #pragma once
-
-#include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "rectiline/design.hpp"
 #include "rectiline/ramps.hpp"
 #include "rectiline/rows.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace rectiline {
 
@@ -31,7 +31,7 @@ struct RowState {
 };
 
 class NewtonRows {
-   public:
+  public:
     NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads);
 
     // A set of the given rows with storage of its own (so that few rows lie side by side).
@@ -41,9 +41,9 @@ class NewtonRows {
     std::int64_t n() const { return rows_.n; }
     std::int64_t order() const { return n_columns(X_) + (intercept_ ? 1 : 0); }
 
-    void place(const double* b);  // t at b (its last entry is the intercept, if there is one)
+    void place(const double* b);     // t at b (its last entry is the intercept, if there is one)
     void place_at(const double* z);  // t at known predictions
-    void aim(const double* db);   // the change of t along db
+    void aim(const double* db);      // the change of t along db
     // Multipliers from slopes in the predictions (g), clipped into their ranges; null: all zero.
     void set_multiplier(const double* g);
 
@@ -62,13 +62,14 @@ class NewtonRows {
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(double* out) const;
     // Frozen rows stay on their piece: adds their slopes to `linear` (order()), their curvature to
-    // `quadratic` (order()^2, may be null when no piece is curved). `keep` marks rows that are not frozen.
-    // low_sum and high_sum bound the sums of slopes that the kept rows can reach. `dual` receives the
-    // slopes of the frozen rows, 0 for the others. False when no frozen piece is curved.
+    // `quadratic` (order()^2, may be null when no piece is curved). `keep` marks rows that are not
+    // frozen. low_sum and high_sum bound the sums of slopes that the kept rows can reach. `dual`
+    // receives the slopes of the frozen rows, 0 for the others. False when no frozen piece is
+    // curved.
     bool freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* low_sum,
                 double* high_sum, double* dual) const;
 
-   private:
+  private:
     struct Storage;
     void prepare_ramps(double S) const;
 

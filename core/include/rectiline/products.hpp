@@ -1,9 +1,9 @@
 // Products with a design matrix. All vectors are double, whatever X holds.
 #pragma once
 
-#include <cstdint>
-
 #include "rectiline/design.hpp"
+
+#include <cstdint>
 
 namespace rectiline {
 

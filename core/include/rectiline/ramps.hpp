@@ -1,19 +1,20 @@
 // The slope of a Moreau envelope as a sum of clamped ramps, free of branches.
 //
-// For a convex PLQ curve and a step 1/S, w -> slope at prox(w) is non-decreasing and piecewise affine:
-// it climbs at rate S across each kink and at rate q/(1 + q/S) across each curved piece, and is flat on
-// straight pieces. So it is  base + sum_m rate_m * clamp(w - start_m, 0, length_m),  where the first
-// ramp may reach back to minus infinity and the last one forward to plus infinity. A handful of ramps
-// describes every loss of the library; the loop over rows then has no data-dependent branches.
-// S = infinity gives the slope of the curve itself (for curves without kinks).
+// For a convex PLQ curve and a step 1/S, w -> slope at prox(w) is non-decreasing and piecewise
+// affine: it climbs at rate S across each kink and at rate q/(1 + q/S) across each curved piece,
+// and is flat on straight pieces. So it is  base + sum_m rate_m * clamp(w - start_m, 0, length_m),
+// where the first ramp may reach back to minus infinity and the last one forward to plus infinity.
+// A handful of ramps describes every loss of the library; the loop over rows then has no
+// data-dependent branches. S = infinity gives the slope of the curve itself (for curves without
+// kinks).
 #pragma once
+
+#include "rectiline/curve.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
-
-#include "rectiline/curve.hpp"
 
 namespace rectiline {
 
@@ -29,8 +30,8 @@ struct Ramps {
         const std::int64_t K = f.n_knots;
         base = f.left[0];
         if (f.curvature[0] > 0)
-            start.push_back(f.knot[0] + step * f.left[0]), low.push_back(-infinity), high.push_back(0.0),
-                rate.push_back(f.curvature[0] / (1 + step * f.curvature[0]));
+            start.push_back(f.knot[0] + step * f.left[0]), low.push_back(-infinity),
+                high.push_back(0.0), rate.push_back(f.curvature[0] / (1 + step * f.curvature[0]));
         for (std::int64_t k = 0; k < K; ++k) {
             if (f.right[k] > f.left[k] && step > 0)
                 climb(f.knot[k] + step * f.left[k], step * (f.right[k] - f.left[k]), S, f.right[k]);
@@ -63,9 +64,10 @@ struct Ramps {
         return j;
     }
 
-   private:
-    // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their upper
-    // end and the base moves up with them: near the minimiser nothing large is added and taken away.
+  private:
+    // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their
+    // upper end and the base moves up with them: near the minimiser nothing large is added and
+    // taken away.
     void climb(double from, double length, double r, double top) {
         const bool falling = top <= 0;
         start.push_back(falling ? from + length : from);

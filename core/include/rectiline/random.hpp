@@ -7,7 +7,7 @@
 namespace rectiline {
 
 class Random {
-   public:
+  public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
     std::uint64_t next() {
         std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
@@ -23,7 +23,7 @@ class Random {
             std::swap(items[k], items[below(static_cast<std::uint64_t>(k + 1))]);
     }
 
-   private:
+  private:
     std::uint64_t state_;
 };
 

@@ -1,12 +1,12 @@
-// Row access for coordinate methods: dot(slot, i, b) and axpy(slot, i, a, v) for row i, which is the
-// slot-th row of the block announced by load(). Rows that are contiguous are used in place; rows of a
-// column-major matrix are gathered block by block, so that X is never copied as a whole.
+// Row access for coordinate methods: dot(slot, i, b) and axpy(slot, i, a, v) for row i, which is
+// the slot-th row of the block announced by load(). Rows that are contiguous are used in place;
+// rows of a column-major matrix are gathered block by block, so that X is never copied as a whole.
 #pragma once
+
+#include "rectiline/design.hpp"
 
 #include <cstdint>
 #include <vector>
-
-#include "rectiline/design.hpp"
 
 namespace rectiline {
 
@@ -21,7 +21,8 @@ struct ContiguousRows {
     RECTILINE_INLINE void prefetch(std::int64_t i) const {
         const char* row = reinterpret_cast<const char*>(X.row(i));
         const std::int64_t bytes = X.d * static_cast<std::int64_t>(sizeof(T));
-        for (std::int64_t at = 0; at < bytes; at += 64) RECTILINE_PREFETCH(row + at);
+        for (std::int64_t at = 0; at < bytes; at += 64)
+            RECTILINE_PREFETCH(row + at);
     }
     RECTILINE_INLINE double dot(std::int64_t, std::int64_t i, const double* b) const {
         return rectiline::dot(X.row(i), b, X.d);
@@ -32,7 +33,8 @@ struct ContiguousRows {
     template <class Visit>
     RECTILINE_INLINE void for_each(std::int64_t, std::int64_t i, Visit&& visit) const {
         const T* x = X.row(i);
-        for (std::int64_t j = 0; j < X.d; ++j) visit(j, static_cast<double>(x[j]));
+        for (std::int64_t j = 0; j < X.d; ++j)
+            visit(j, static_cast<double>(x[j]));
     }
     std::int64_t length(std::int64_t) const { return X.d; }
 };
@@ -60,7 +62,8 @@ struct GatheredRows {
     template <class Visit>
     RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t, Visit&& visit) const {
         const double* x = block.data() + slot * X.d;
-        for (std::int64_t j = 0; j < X.d; ++j) visit(j, x[j]);
+        for (std::int64_t j = 0; j < X.d; ++j)
+            visit(j, x[j]);
     }
     std::int64_t length(std::int64_t) const { return X.d; }
 };

@@ -1,10 +1,10 @@
-// What each row of a problem pays: row i costs weight_i * phi_i(direction_i * z_i + offset_i) at the
-// prediction z_i, where phi_i is one of a few curves and direction_i is -1 or +1.
+// What each row of a problem pays: row i costs weight_i * phi_i(direction_i * z_i + offset_i) at
+// the prediction z_i, where phi_i is one of a few curves and direction_i is -1 or +1.
 #pragma once
 
-#include <cstdint>
-
 #include "rectiline/curve.hpp"
+
+#include <cstdint>
 
 namespace rectiline {
 

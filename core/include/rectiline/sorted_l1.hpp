@@ -2,8 +2,8 @@
 //
 //     argmin_b  |b - v|^2 / 2 + sum_k strengths_k |b|_(k),     |b|_(1) >= |b|_(2) >= ...
 //
-// Sorted by size, the answer is the closest non-increasing sequence to |v|_(k) - strengths_k, cut at
-// zero (pool adjacent violators). Entries of one pooled block come out equal to the last bit, so
+// Sorted by size, the answer is the closest non-increasing sequence to |v|_(k) - strengths_k, cut
+// at zero (pool adjacent violators). Entries of one pooled block come out equal to the last bit, so
 // that clusters can be read off the result.
 #pragma once
 

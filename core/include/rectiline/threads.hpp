@@ -1,5 +1,6 @@
 // A small pool of worker threads. Work is cut into chunks whose number depends on the data alone,
-// and partial results are combined in chunk order, so results do not depend on how many threads run.
+// and partial results are combined in chunk order, so results do not depend on how many threads
+// run.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace rectiline {
 
 // A reference to something callable with a chunk number; unlike std::function it never allocates.
 class ChunkWork {
-   public:
+  public:
     template <class F>
         requires(!std::is_same_v<std::remove_cvref_t<F>, ChunkWork>)
     ChunkWork(F&& f)  // NOLINT: implicit on purpose, lives for one call
@@ -20,13 +21,13 @@ class ChunkWork {
           }) {}
     void operator()(std::int64_t chunk) const { call_(object_, chunk); }
 
-   private:
+  private:
     void* object_;
     void (*call_)(void*, std::int64_t);
 };
 
-// Number of threads used when a caller asks for 0: RECTILINE_NUM_THREADS, else OMP_NUM_THREADS, else
-// the number of cores this process may use.
+// Number of threads used when a caller asks for 0: RECTILINE_NUM_THREADS, else OMP_NUM_THREADS,
+// else the number of cores this process may use.
 int default_thread_count();
 
 // Calls work(chunk) for chunk = 0 .. n_chunks-1 on up to n_threads threads (the caller is one).

@@ -209,7 +209,8 @@ def _as_supported_dense(X: Any, name: str) -> NDArray[Any]:
         array = np.asarray(X)
     except ValueError:
         raise ValueError(
-            f"{name} must be a 2-D array of numbers; its rows differ in length or cannot be stacked."
+            f"{name} must be a 2-D array of numbers; its rows differ in length or cannot be "
+            "stacked."
         ) from None
     if array.dtype.kind not in "fiub":
         try:
@@ -273,7 +274,7 @@ def as_design(X: Any, name: str = "X") -> Design:
     """
     if isinstance(X, Design):
         return X
-    array = _as_supported_sparse(X, name) if sp.issparse(X) else _as_supported_dense(X, name)
+    array: Any = _as_supported_sparse(X, name) if sp.issparse(X) else _as_supported_dense(X, name)
     if array.shape[0] == 0:
         raise ValueError(f"{name} has no rows (shape {array.shape}); at least one is needed.")
     if array.shape[1] == 0:

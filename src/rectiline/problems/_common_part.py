@@ -1,4 +1,4 @@
-"""Repair of the dual when the tasks share an unpenalised common part.
+"""Repairs of the multipliers of many tasks: intercepts, and an unpenalised common part.
 
 With ``u_t = u_0 + v_t`` and u_0 free, weak duality asks for ``sum_t q_t = 0`` besides
 ``sum_i g_ti = 0`` for each task with an intercept. Multipliers strictly inside their boxes sit on a
@@ -12,17 +12,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from rectiline.problems._certificate import DualPoint
 from rectiline.problems._task import Task
 
 Vector = NDArray[np.float64]
 
-__all__ = ["balance_common_part"]
+__all__ = ["balance_common_part", "feasible_dual"]
 
 _ROUNDS = 30
 _ENOUGH = 1e-15  # of the size of the terms: nothing is left but rounding
+
+
+def feasible_dual(
+    tasks: Sequence[Task],
+    dual: Sequence[DualPoint | ArrayLike],
+    fit_intercept: bool,
+    center: bool,
+) -> tuple[list[DualPoint], float]:
+    """Return multipliers in their boxes with the sums that must vanish, and what is left of them."""
+    if len(dual) != len(tasks):
+        raise ValueError(f"dual must hold one entry per task, {len(tasks)}; got {len(dual)}.")
+    points: list[DualPoint] = []
+    left = 0.0
+    for task, given in zip(tasks, dual):
+        given = given if isinstance(given, DualPoint) else DualPoint(np.asarray(given, float))
+        sample = np.array(given.sample, dtype=np.float64)
+        if sample.shape != (task.design.n_samples,) or not np.isfinite(sample).all():
+            raise ValueError(
+                f"dual: task {len(points)} needs {task.design.n_samples} finite multipliers; "
+                f"got shape {sample.shape}."
+            )
+        task.base.rows.clip(sample)
+        if fit_intercept:
+            total = abs(task.base.rows.balance(sample))
+            left = max(left, total / max(float(np.abs(sample).sum()), 1e-300))
+        m, k = task.rows.c.size, task.rows.f.size
+        xi = np.maximum(given.inequality, 0.0) if given.inequality.size == m else np.zeros(m)
+        nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)
+        points.append(DualPoint(sample, xi, nu))
+    if center:
+        target = np.sum([t.rows_part(p) for t, p in zip(tasks, points)], axis=0)
+        moved, rest = balance_common_part(tasks, [p.sample for p in points], target)
+        points = [DualPoint(g, p.inequality, p.equality) for g, p in zip(moved, points)]
+        left = max(left, rest)
+    return points, left
 
 
 def balance_common_part(

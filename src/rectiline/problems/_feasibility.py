@@ -8,6 +8,7 @@ are a Farkas certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from scipy.optimize import linprog
 from rectiline.problems._certificate import InfeasibilityCertificate
 
 Vector = NDArray[np.float64]
+Matrix: TypeAlias = Any  # an ndarray or a scipy CSR array of float64
 
 __all__ = ["Feasibility", "check_feasibility"]
 
@@ -32,9 +34,9 @@ class Feasibility:
 
 
 def check_feasibility(
-    A: NDArray[np.float64] | sp.csr_array,
+    A: Matrix,
     c: Vector,
-    E: NDArray[np.float64] | sp.csr_array,
+    E: Matrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -46,15 +48,14 @@ def check_feasibility(
     if (A @ start + c >= 0).all() and (E @ start + f == 0).all():
         return Feasibility(start, None)
     norms_a, norms_e = _row_norms(A), _row_norms(E)
-    for rows, constant, norms, kind in ((A, c, norms_a, "A"), (E, f, norms_e, "E")):
+    for constant, norms, kind in ((c, norms_a, "A"), (f, norms_e, "E")):
         proof = _empty_row_proof(constant, norms, kind, c.size, f.size)
         if proof is not None:
             return Feasibility(None, proof)
-        del rows
     return _largest_slack(A, c, E, f, lower, upper, norms_a, norms_e)
 
 
-def _row_norms(rows: NDArray[np.float64] | sp.csr_array) -> Vector:
+def _row_norms(rows: Matrix) -> Vector:
     squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
     return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
 
@@ -76,9 +77,9 @@ def _empty_row_proof(
 
 
 def _largest_slack(
-    A: NDArray[np.float64] | sp.csr_array,
+    A: Matrix,
     c: Vector,
-    E: NDArray[np.float64] | sp.csr_array,
+    E: Matrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -124,9 +125,9 @@ def _largest_slack(
 
 
 def farkas(
-    A: NDArray[np.float64] | sp.csr_array,
+    A: Matrix,
     c: Vector,
-    E: NDArray[np.float64] | sp.csr_array,
+    E: Matrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -150,5 +151,6 @@ def farkas(
     if not value < -1e-9 * max(magnitude, float(np.max(size, initial=0.0)) * 1e-3, 1e-300):
         return None
     open_small = small & ~np.isfinite(bound)
-    residual = float(np.max(np.abs(row[open_small]) / np.maximum(size[open_small], 1e-300), initial=0.0))
+    relative = np.abs(row[open_small]) / np.maximum(size[open_small], 1e-300)
+    residual = float(np.max(relative, initial=0.0))
     return InfeasibilityCertificate(xi, nu, value, residual)

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._common_part import balance_common_part
+from rectiline.problems._common_part import feasible_dual
 from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks
 
@@ -267,7 +267,7 @@ class MultiTaskProblem:
         ]
         if dual is None:
             dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(self.tasks, z)]
-        points, left = self._feasible_dual(dual)
+        points, left = feasible_dual(self.tasks, dual, self.fit_intercept, self.center)
         Q = np.column_stack([task.image(point) for task, point in zip(self.tasks, points)])
         charged = self.charged(U)
         sums = [t.base.rows.sums(zt, p.sample) for t, zt, p in zip(self.tasks, z, points)]
@@ -286,37 +286,6 @@ class MultiTaskProblem:
         if trivial < gap:
             gap, points = max(trivial, 0.0), [self._zero_dual(task) for task in self.tasks]
         return Certificate(float(primal), float(gap), absolute, relative, self._reference), points
-
-    def _feasible_dual(
-        self, dual: Sequence[DualPoint | ArrayLike]
-    ) -> tuple[list[DualPoint], float]:
-        """Return multipliers in their boxes with the sums that must vanish, and what is left."""
-        if len(dual) != self.n_tasks:
-            raise ValueError(f"dual must hold one entry per task, {self.n_tasks}; got {len(dual)}.")
-        points: list[DualPoint] = []
-        left = 0.0
-        for task, given in zip(self.tasks, dual):
-            given = given if isinstance(given, DualPoint) else DualPoint(np.asarray(given, float))
-            sample = np.array(given.sample, dtype=np.float64)
-            if sample.shape != (task.design.n_samples,) or not np.isfinite(sample).all():
-                raise ValueError(
-                    f"dual: task {len(points)} needs {task.design.n_samples} finite multipliers; "
-                    f"got shape {sample.shape}."
-                )
-            task.base.rows.clip(sample)
-            if self.fit_intercept:
-                total = abs(task.base.rows.balance(sample))
-                left = max(left, total / max(float(np.abs(sample).sum()), 1e-300))
-            m, k = task.rows.c.size, task.rows.f.size
-            xi = np.maximum(given.inequality, 0.0) if given.inequality.size == m else np.zeros(m)
-            nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)
-            points.append(DualPoint(sample, xi, nu))
-        if self.center:
-            target = np.sum([t.rows_part(p) for t, p in zip(self.tasks, points)], axis=0)
-            moved, rest = balance_common_part(self.tasks, [p.sample for p in points], target)
-            points = [DualPoint(g, p.inequality, p.equality) for g, p in zip(moved, points)]
-            left = max(left, rest)
-        return points, left
 
     def _zero_dual(self, task: Task) -> DualPoint:
         m, k = task.rows.c.size, task.rows.f.size

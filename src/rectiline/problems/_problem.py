@@ -3,8 +3,8 @@
     minimise over b in R^d, b0     sum_i w_i L(y_i, x_i'b + b0) + Omega(b)
     subject to                     A b + c >= 0,  E b + f = 0,  lower <= b <= upper
 
-With ``f_i(z) = w_i L(y_i, z)``, multipliers ``g_i`` in the range of slopes of ``f_i``, ``xi >= 0`` and
-``nu``, and ``q = A'xi + E'nu - X'g``, weak duality reads
+With ``f_i(z) = w_i L(y_i, z)``, multipliers ``g_i`` in the range of slopes of ``f_i``, ``xi >= 0``
+and ``nu``, and ``q = A'xi + E'nu - X'g``, weak duality reads
 
     P - D = sum_i [f_i(z_i) + f_i*(g_i) - g_i z_i]  +  [h(b) + h*(q) - q'b]
             + xi'(A b + c) + nu'(E b + f) + b0 sum_i g_i
@@ -240,8 +240,8 @@ class Problem:
         relative = 0.0
         if absolute == 0.0 and not self.has_constraint_rows:
             return 0.0, 0.0
-        # Sizes are those of the coefficients, or of what would be small ones: a hair below a bound at
-        # zero is a hair, also when all coefficients are zero.
+        # Sizes are those of the coefficients, or of what would be small ones: a hair below a bound
+        # at zero is a hair, also when all coefficients are zero.
         size_b = np.maximum(float(np.abs(b).max(initial=0.0)), 1e-3 * self.coef_unit)
         if absolute > 0:
             bound = np.abs(np.where(below > 0, rows.lower, rows.upper))
@@ -370,7 +370,8 @@ class Problem:
             point, left = self._balanced(point, free)
         z, image = self.design.both(b, point.sample)
         q = self._rows_part(point) - image
-        # A bound on one side only asks for a sign of q_j; columns with the wrong one are set to zero.
+        # A bound on one side only asks for a sign of q_j; columns with the wrong one are set to
+        # zero.
         for _ in range(4):
             wrong = np.setdiff1d(self._wrong_signs(q), free)
             if not wrong.size:

@@ -1,14 +1,16 @@
 """Repairs: move a nearly feasible point to a feasible one, so that a gap becomes a proof.
 
 Dual. Columns without any cost (no penalty, an unpenalised intercept) demand that their entry of
-``q = A'xi + E'nu - X'g`` is zero. Samples strictly inside their boxes sit on a kink of the loss, where
-moving their multiplier is free, so corrections are least squares weighted by the squared distance to
-the box, clipped, and repeated.
+``q = A'xi + E'nu - X'g`` is zero. Samples strictly inside their boxes sit on a kink of the loss,
+where moving their multiplier is free, so corrections are least squares weighted by the squared
+distance to the box, clipped, and repeated.
 
 Primal. The coefficients move by the shortest step onto the rows that were ever violated.
 """
 
 from __future__ import annotations
+
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from scipy.sparse.linalg import lsqr
 from rectiline.backends import Design
 
 Vector = NDArray[np.float64]
+Matrix: TypeAlias = Any  # an ndarray or a scipy CSR array of float64
 
 __all__ = ["balance_free_columns", "move_into_constraints"]
 
@@ -39,9 +42,9 @@ def balance_free_columns(
 ) -> tuple[Vector, float]:
     """Move `sample` inside ``[low, high]`` until ``X[:, columns]' sample == target``.
 
-    With `intercept` a column of ones is appended (and `target` has one entry more); `target_size` is
-    the size of the terms that make up `target` (its own size if not given). Returns the moved point and the largest leftover
-    relative to the terms of its sum.
+    With `intercept` a column of ones is appended (and `target` has one entry more); `target_size`
+    is the size of the terms that make up `target` (its own size if not given). Returns the moved
+    point and the largest leftover relative to the terms of its sum.
     """
     if target_size is None:
         target_size = np.abs(target)
@@ -88,9 +91,9 @@ def balance_free_columns(
 
 def move_into_constraints(
     coef: Vector,
-    A: NDArray[np.float64] | sp.csr_array,
+    A: Matrix,
     c: Vector,
-    E: NDArray[np.float64] | sp.csr_array,
+    E: Matrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -118,7 +121,9 @@ def move_into_constraints(
             break
         active |= slack < 0
         rows = [A[active], E] if f.size else [A[active]]
-        wanted = np.concatenate([(hair - slack)[active], -miss]) if f.size else (hair - slack)[active]
+        wanted = (hair - slack)[active]
+        if f.size:
+            wanted = np.concatenate([wanted, -miss])
         step = _least_norm(rows, wanted, ~fixed)
         moved = np.clip(coef + step, lower, upper)
         fixed |= moved != coef + step
@@ -126,10 +131,10 @@ def move_into_constraints(
     return best
 
 
-def _least_norm(rows: list[object], wanted: Vector, movable: NDArray[np.bool_]) -> Vector:
+def _least_norm(rows: list[Matrix], wanted: Vector, movable: NDArray[np.bool_]) -> Vector:
     """Return the shortest step with ``rows @ step = wanted`` that moves only `movable` columns."""
     is_sparse = any(sp.issparse(part) for part in rows)
-    stacked = sp.vstack(rows, format="csr") if is_sparse else np.vstack(rows)  # type: ignore[arg-type]
+    stacked: Matrix = sp.vstack(rows, format="csr") if is_sparse else np.vstack(rows)
     step = np.zeros(movable.size)
     if is_sparse and stacked.shape[0] * stacked.shape[1] > _DENSE_LIMIT:
         step[movable] = lsqr(stacked[:, movable], wanted, atol=1e-15, btol=1e-15)[0]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.forms import Form
 
 Vector = NDArray[np.float64]
 Pair = tuple[Vector, float, DualPoint]
@@ -31,7 +30,7 @@ __all__ = [
 ]
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """How a solve ended. Members compare equal to plain strings."""
 
     SOLVED = "solved"
@@ -39,9 +38,6 @@ class Status(str, Enum):
     TIME_LIMIT = "time_limit"
     INFEASIBLE = "infeasible"
     STOPPED = "stopped"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """`auto`: which solvers take a problem, in which order, and why.
 
-The thresholds are measured (see ``benchmarks/``). Later stages only run when earlier ones give up, and
-start from the best pair found so far.
+The thresholds are measured (see ``benchmarks/``). Later stages only run when earlier ones give up,
+and start from the best pair found so far.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ def solve(
     random_state : int, default=0
         Seed of every random choice.
     **options
-        Options of the named solver, see its class.
+        Options of the named solver, see its class; ``n_threads`` also with "auto".
 
     Returns
     -------
@@ -163,7 +163,7 @@ class _Best:
         return None if self.pair is None else form.point_of(*self.pair)
 
     def offer(self, form: Form, point: Any) -> Certificate:
-        """Certify a pair, moved into the constraints where it is nearly there, and keep the best."""
+        """Certify a pair, moved into the constraints where nearly there, and keep the best."""
         coef, intercept, dual = form.invert(point)
         coef = self.problem.clip_to_bounds(coef)
         if 0.0 < self.problem.violation(coef)[1] < _REPAIR_BELOW:
@@ -227,12 +227,13 @@ def _plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[Stage]
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
     if solver == "auto":
-        if options:
+        unknown = [option for option in options if option != "n_threads"]
+        if unknown:
             raise TypeError(
-                f"solver='auto' takes no solver options; got {', '.join(map(repr, options))}. "
-                "Name a solver to set its options."
+                "solver='auto' takes no option but n_threads; got "
+                f"{', '.join(map(repr, unknown))}. Name a solver to set its options."
             )
-        return choose(problem)
+        return [_with_threads(stage, options) for stage in choose(problem)]
     if solver not in SOLVERS:
         raise ValueError(
             f"solver={solver!r}: must be 'auto' or one of {', '.join(map(repr, sorted(SOLVERS)))}."
@@ -253,6 +254,14 @@ def _plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[Stage]
             f"Solver {solver!r} cannot take this problem: {refusal}.{hint}"
         )
     return [Stage(kind(**options), "asked for by name")]
+
+
+def _with_threads(stage: Stage, options: dict[str, Any]) -> Stage:
+    """Return the stage with the asked number of threads, if its solver uses threads."""
+    names = [field.name for field in fields(stage.method)]  # type: ignore[arg-type]
+    if not options or "n_threads" not in names:
+        return stage
+    return replace(stage, method=replace(stage.method, **options))  # type: ignore[type-var]
 
 
 def _check_limits(tol: float, max_iter: int | None, time_limit: float | None) -> None:

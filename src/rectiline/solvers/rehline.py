@@ -47,8 +47,8 @@ class Rehline:
     shuffle : bool, default=True
         Visit blocks of rows in random order; False is cyclic, as Algorithm 1 of the paper is.
     accelerate : bool, optional
-        Take conjugate gradient steps on the free duals when many sweeps seem to be left. The default
-        does so from 1,000 columns on; with few columns sweeps alone are faster.
+        Take conjugate gradient steps on the free duals when many sweeps seem to be left. The
+        default does so from 1,000 columns on; with few columns sweeps alone are faster.
     shrink : bool, default=True
         Set rows aside that sit still far from every knot, until the gap looks closed.
     screen : bool, default=True

@@ -1,15 +1,16 @@
 """The epigraph form: penalties that couple columns become a few more columns and rows.
 
-    min over b, t   sum_i f_i(x_i'b + b0) + sum_j h_j(b_j) + linear'(b, t)
-                    + sum_r cap_r relu(C_r (b, t))     subject to   R b + k >= 0 (or = 0),  U (b, t) >= 0
+    min over b, t   sum_i f_i(x_i'b + b0) + sum_j h_j(b_j) + linear'(b, t) + cap'relu(C (b, t))
+    subject to      R b + k >= 0 (or = 0),   U (b, t) >= 0
 
-Separable penalties need no further columns: this is then the rectified form. GroupLinf has one column
-t_g per group with cost ``strength`` and rows ``t_g - b_j >= 0``, ``t_g + b_j >= 0``.
+Separable penalties need no further columns: this is then the rectified form. GroupLinf has one
+column t_g per group with cost ``strength`` and rows ``t_g - b_j >= 0``, ``t_g + b_j >= 0``.
 
 Slope is a sum over the levels k where the strengths drop, by ``drop_k``, of the k largest absolute
-values, and the k largest of s sum to ``min over theta of k theta + sum_j relu(s_j - theta)``. So there is
-one column s_j >= \\|b_j\\| per coefficient and one column theta_k per level. With distinct strengths that is
-d*d capped rows but only 3 d columns, and the columns are what a step costs.
+values, and the k largest of s sum to ``min over theta of k theta + sum_j relu(s_j - theta)``. So
+there is one column s_j >= \\|b_j\\| per coefficient and one column theta_k per level. With
+distinct strengths that is d*d capped rows but only 3 d columns, and the columns are what a step
+costs.
 """
 
 from __future__ import annotations
@@ -76,8 +77,16 @@ class EpigraphForm(RectifiedForm):
             )
         return None
 
+    @classmethod
+    def apply(cls, problem: Problem) -> EpigraphForm:
+        """Return the form of `problem`; nothing of the data is copied."""
+        reason = cls.accepts(problem)
+        if reason is not None:
+            raise ValueError(f"The problem has no epigraph form: {reason}.")
+        return cls(problem)
+
     @cached_property
-    def columns(self) -> Columns:  # type: ignore[override]
+    def columns(self) -> Columns:
         """The cost of each coefficient; Slope with equal strengths is an L1 penalty."""
         penalty, given = self.problem.penalty, self.problem.columns
         if isinstance(penalty, Slope) and _is_l1(penalty):
@@ -93,6 +102,16 @@ class EpigraphForm(RectifiedForm):
         if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
             return _slope_epigraph(penalty)
         return Epigraph.empty(d)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, coefficients included and the intercept not."""
+        penalty, d = self.problem.penalty, self.problem.n_features
+        if isinstance(penalty, GroupLinf) and not penalty.is_zero:
+            return d + len(penalty.groups)
+        if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
+            return 2 * d + int(_drops(penalty)[0].size)
+        return d
 
     def penalty_value(self, coef: Vector) -> float:
         """Return what the coefficients pay, whatever the further columns are."""
@@ -140,8 +159,11 @@ def _slope_epigraph(penalty: Slope) -> Epigraph:
     sizes = np.tile(d + columns, levels.size)
     thresholds = np.repeat(2 * d + np.arange(levels.size), d)
     capped = sp.csr_array(
-        (np.tile([1.0, -1.0], rows), np.column_stack([sizes, thresholds]).ravel(),
-         np.arange(0, 2 * rows + 1, 2)),
+        (
+            np.tile([1.0, -1.0], rows),
+            np.column_stack([sizes, thresholds]).ravel(),
+            np.arange(0, 2 * rows + 1, 2),
+        ),
         shape=(rows, width),
     )
     return Epigraph(linear, above, capped, np.repeat(drop, d))

@@ -41,7 +41,7 @@ class Units(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """A sorted penalty with few levels: base |b|_1 + sum_l drop_l (sum of the n_l largest |b_j|)."""
+    """A sorted penalty of few levels: base |b|_1 + sum_l drop_l (sum of the n_l largest |b_j|)."""
 
     base: float
     drop: Vector

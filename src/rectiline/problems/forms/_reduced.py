@@ -1,9 +1,11 @@
 """Many more columns than rows: solve in the span of the rows.
 
-With a plain ridge penalty the optimum is a combination of the rows of X, so that only ``K = X X'`` matters.
-With ``K = V diag(s^2) V'`` the rows of ``Z = V diag(s)`` have the same inner products as those of X, and
+With a plain ridge penalty the optimum is a combination of the rows of X, so that only ``K = X X'``
+matters. With ``K = V diag(s^2) V'`` the rows of ``Z = V diag(s)`` have the same inner products as
+those of X, and
 
-    min_b sum_i f_i(x_i'b + b0) + rho/2 |b|^2   =   min_a sum_i f_i(z_i'a + b0) + rho/2 |a|^2,   b = X' V diag(1/s) a
+    min_b sum_i f_i(x_i'b + b0) + rho/2 |b|^2   =   min_a sum_i f_i(z_i'a + b0) + rho/2 |a|^2,   b
+    = X' V diag(1/s) a
 
 is an n x n problem. The multipliers of the samples are the same.
 """

@@ -55,7 +55,7 @@ class LinearState:
         """Whether the gap is still wide open after that many simplex steps per sample."""
         taken = self.master.program.n_steps
         wide = bool(self.history) and self.history[-1][2] > 0.1
-        return wide and taken > steps * self.form.design.n_samples and self.rounds >= 3
+        return wide and taken > max(steps * self.form.design.n_samples, 3000) and self.rounds >= 3
 
 
 def advance_linear(state: LinearState, budget: Budget) -> Step:

@@ -20,7 +20,8 @@ __all__ = ["Block"]
 class Block:
     """Rows R with arguments ``sign * R b + offset`` and the same kinds of parts on each.
 
-    A large block may be split into several, in any place: the program only adds up what they return.
+    A large block may be split into several, in any place: the program only adds up what they
+    return.
     """
 
     rows: Rows
@@ -64,9 +65,7 @@ class Block:
 
     def aim_at_outliers(self, product: float, dual: float, primal: float) -> Vector:
         """Move the target where a step would leave products far from their mean."""
-        return self._aimed(
-            [part.aim_at_outliers(product, dual, primal) for part in self.parts]
-        )
+        return self._aimed([part.aim_at_outliers(product, dual, primal) for part in self.parts])
 
     def _aimed(self, shares: list[Vector]) -> Vector:
         self.share = self._total(shares)
@@ -87,8 +86,8 @@ class Block:
         """Set the direction of everything on the rows from that of the coefficients.
 
         `target`, where it is known, is where the direction takes the duals. Duals and arguments
-        belong together by ``move = weight * change + share``; on rows with a large weight, those on a
-        kink, the product would magnify the rounding of the change, so the duals come first.
+        belong together by ``move = weight * change + share``; on rows with a large weight, those
+        on a kink, the product would magnify the rounding of the change: the duals come first.
         """
         self.change = self.sign * self.rows.dot(direction)
         self.heavy = self.miss = None
@@ -120,7 +119,7 @@ class Block:
             part.correct(part.own(change))
 
     def unmatched(self) -> Vector:
-        """Return by how much the direction of the duals exceeds what that of the arguments explains."""
+        """Return by how much the duals move more than the arguments explain."""
         if self.miss is None:
             return np.zeros(self.argument.size)
         return self.sign * (self.weight * self.miss)

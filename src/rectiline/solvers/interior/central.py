@@ -1,7 +1,8 @@
-"""What is decided centrally: directions, step lengths, how hard to aim at the centre, when to give up.
+"""What is decided centrally: directions, step lengths, how hard to aim at the centre, when to give
+up.
 
-One iteration is a step of Mehrotra's predictor-corrector method. It needs from the rows the weighted sum
-of their squares, three weighted sums of rows, and a few scalars.
+One iteration is a step of Mehrotra's predictor-corrector method. It needs from the rows the
+weighted sum of their squares, three weighted sums of rows, and a few scalars.
 """
 
 from __future__ import annotations
@@ -21,17 +22,15 @@ Vector = NDArray[np.float64]
 __all__ = ["Iterate", "Verdict", "iterate", "judge"]
 
 _STAY_INSIDE = 0.995  # share of the way to the nearest bound
-_REFINEMENTS = 3
-_VIOLATION = 1e-8  # in units where rows have norm one
-_ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
-_CORRECTORS = 2
-_SHORT = 0.5
-_POW = 1.0
-_EXPONENT = 3.0
+_EXPONENT = 3  # of the predicted fall of the products: how much of it the corrector aims at
+_SHORT = 0.5  # a corrector's step below this is compared with one of less second-order correction
+_CORRECTORS = 2  # most attempts to lengthen a step by centring
 _LONG_ENOUGH = 0.9
-_HOPE_FACTOR = 1.0
-_HOPE = 0.3
-_GAIN = 0.1
+_HOPE = 0.3  # by how much they aim to lengthen it
+_GAIN = 0.03  # and what is worth another attempt
+_REFINEMENTS = 3
+_ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
+_VIOLATION = 1e-8  # in units where rows have norm one; the certificate repairs this much
 _LARGEST_PROXIMAL = 1e-2
 _ROUNDING_LEVEL = 1e-14  # as in certificates: smaller gaps, relative to the reference, are rounding
 
@@ -48,12 +47,6 @@ class Iterate:
     products: float = np.inf  # sum of the complementarity products
     size: float = 1.0  # of the objective
     step: float = 1.0
-
-    @classmethod
-    def at_start(cls, program: Program, by_rows: bool, proximal: float) -> Iterate:
-        """Return the iterate at zero coefficients."""
-        b = np.zeros(program.width)
-        return cls(program, b, program.pull(), by_rows, proximal)
 
     def restart(self) -> bool:
         """Start again inside the constraints; return whether that was possible."""
@@ -91,7 +84,9 @@ def judge(state: Iterate) -> Verdict:
         block.judge(totals)
     gap, excess = _charge(state, state.residual)
     gap += totals.gap
-    value = totals.value + program.constant + float(b @ (0.5 * program.rho * b + program.linear))
+    paid = totals.value + float(b @ (0.5 * program.rho * b + program.linear))
+    gap = min(gap, max(paid, 0.0))  # zero multipliers prove that nothing pays less than nothing
+    value = paid + program.constant
     size = max(abs(value), abs(value - gap), np.finfo(float).tiny)
     if gap <= _ROUNDING_LEVEL * program.reference:
         size = max(size, program.reference)
@@ -160,10 +155,10 @@ def _solve(state: Iterate, factor: Factor, aims: list[Vector]) -> Vector:
 
 
 def _correct(state: Iterate, factor: Factor, centre: float, reach: float) -> Vector:
-    """Set the corrector's direction: the better of two shares of the second-order correction.
+    """Set the corrector's direction; return that of the coefficients.
 
-    The whole of it is right for a predictor of full length; for one that reaches less far, it
-    may be the square of its length that is.
+    To make up for the whole second-order error is right for a predictor of full length. Where
+    that makes a short step, the share that the predictor could go is tried as well.
     """
     blocks = state.program.blocks
     for block in blocks:
@@ -173,7 +168,7 @@ def _correct(state: Iterate, factor: Factor, centre: float, reach: float) -> Vec
     if min(steps) >= _SHORT:
         return direction
     kept = [block.direction() for block in blocks]
-    trial = _solve(state, factor, [block.aim_at_centre(centre, reach**_POW) for block in blocks])
+    trial = _solve(state, factor, [block.aim_at_centre(centre, reach) for block in blocks])
     if min(_longest(state, 1.0)) > min(steps):
         return trial
     for block, own in zip(blocks, kept, strict=True):
@@ -189,11 +184,11 @@ def _centralise(state: Iterate, factor: Factor, centre: float, direction: Vector
         if min(steps) >= _LONG_ENOUGH:
             break
         kept = [block.direction() for block in blocks]
-        hoped = [min(1.0, _HOPE_FACTOR * step + _HOPE) for step in steps]
+        hoped = [min(1.0, step + _HOPE) for step in steps]
         aims = [block.aim_at_outliers(centre, *hoped) for block in blocks]
         trial = _solve(state, factor, aims)
         longer = _longest(state, 1.0)
-        if sum(longer) < sum(steps) + 2 * _GAIN * _HOPE:
+        if sum(longer) < sum(steps) + 2 * _GAIN:
             for block, own in zip(blocks, kept, strict=True):
                 block.restore(own)
             break

@@ -1,16 +1,17 @@
 """The normal equations of a step, ``(diag(diagonal) + R'W R) x = v + R'r``.
 
-R stacks all rows, W their weights. Two ways to solve them: a Cholesky factor of the matrix itself, or, with
-more columns than rows, one of the size of the rows. In the second the two parts of the right-hand side are
-kept apart: with ``s = W R x - r`` the equations are ``diagonal x + R's = v`` and ``R x - s/W = r/W``, and
-eliminating x loses no digits however small the diagonal is, as long as v is small with it. Columns where it
-is not (active ones under an L1 penalty, the intercept) are kept explicit.
+R stacks all rows, W their weights. Two ways to solve them: a Cholesky factor of the matrix itself,
+or, with more columns than rows, one of the size of the rows. In the second the two parts of the
+right-hand side are kept apart: with ``s = W R x - r`` the equations are ``diagonal x + R's = v``
+and ``R x - s/W = r/W``, and eliminating x loses no digits however small the diagonal is, as long
+as v is small with it. Columns where it is not (active ones under an L1 penalty, the intercept) are
+kept explicit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +85,9 @@ class RowFactor:
         for block, weight in zip(blocks, weights, strict=True):
             if isinstance(block.rows, UnitRows):
                 diagonal[block.rows.index] += weight
-        self.rows = [block.rows for block, wide in zip(blocks, self.is_wide, strict=True) if wide]
+        self.rows: list[Any] = [
+            block.rows for block, wide in zip(blocks, self.is_wide, strict=True) if wide
+        ]
         self.weight = np.concatenate(
             [weight for weight, wide in zip(weights, self.is_wide, strict=True) if wide]
         )
@@ -126,7 +129,7 @@ class RowFactor:
         for i, one in enumerate(self.rows):
             kernel[ends[i] : ends[i + 1], ends[i] : ends[i + 1]] = one.kernel(self.inverse)
             for j in range(i):
-                # The later blocks are the few constraint rows: one product with the earlier for each.
+                # The later blocks are the few constraint rows: one product for each.
                 for k in range(one.size):
                     unit = np.zeros(one.size)
                     unit[k] = 1.0
@@ -140,11 +143,11 @@ class RowFactor:
         return np.concatenate([rows.dot(v) for rows in self.rows])
 
     def _tdot(self, v: Vector) -> Vector:
-        total, first = 0.0, 0
+        total, first = np.zeros(self.inverse.size), 0
         for rows in self.rows:
-            total = total + rows.tdot(v[first : first + rows.size])
+            total += rows.tdot(v[first : first + rows.size])
             first += rows.size
-        return np.asarray(total)
+        return total
 
     def solve(self, v: Vector, r: list[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
         """Return x, and s for the rows that are not single coefficients."""
@@ -174,8 +177,8 @@ class RowFactor:
 def _explicit(diagonal: Vector, n_rows: int) -> NDArray[np.intp]:
     """Return the columns whose diagonal is much smaller than usual.
 
-    At a vertex as many columns as rows are active and have a vanishing diagonal, so the usual size is
-    that of the next larger one.
+    At a vertex as many columns as rows are active and have a vanishing diagonal, so the usual size
+    is that of the next larger one.
     """
     usual = np.partition(diagonal, n_rows)[n_rows]
     return np.flatnonzero(diagonal < _EXPLICIT * usual)

@@ -8,17 +8,18 @@ with multipliers p, q > 0 of the two bounds, where they are finite. A pair is op
 
     soft a + knot - t - p + q = 0,     p (a - low) = 0,     q (high - a) = 0
 
-and the arguments' duals a add up to zero on every column. The distances ``a - low`` and ``high - a`` are
-iterates of their own: as differences they would lose all digits near the end.
+and the arguments' duals a add up to zero on every column. The distances ``a - low`` and ``high -
+a`` are iterates of their own: as differences they would lose all digits near the end.
 
 Everything here is elementwise or a sum over rows, so that rows can live in partitions, in streamed
-blocks or on another device: the central step needs from them only the numbers that `Totals` adds up, and
-the products with the transposed rows.
+blocks or on another device: the central step needs from them only the numbers that `Totals` adds
+up, and the products with the transposed rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,9 @@ Numbers = Vector | float
 
 __all__ = ["Part", "Totals"]
 
-_SLACK = 1.0  # of the multipliers at the start
+_NONE = np.zeros(0)
+_SLACK = 1.0  # of the multipliers at the start, in the unit of the arguments
+_MARGIN = 0.1  # share of a box that a given dual variable stays away from its bounds
 _BAND = 0.5  # products between this and its inverse times the mean are left alone
 
 
@@ -75,44 +78,53 @@ class Part:
         self.where = where
         self.knot, self.low, self.high, self.soft, self.shift = knot, low, high, soft, shift
         self.curved = not (isinstance(soft, float) and soft == 0.0)
+        self.lift_p: Numbers = 0.0
+        self.lift_q: Numbers = 0.0
         self.begin(argument)
 
-    def begin(self, argument: Vector) -> None:
-        """Set the dual variables and the multipliers to where they start."""
+    def begin(self, argument: Vector, slack: float = _SLACK) -> None:
+        """Set the dual variables well inside, and the multipliers to match but for some slack."""
         low, high, soft = self.low, self.high, self.soft
-        above = argument - self.knot
+        u = argument - self.knot
         if low is not None and high is not None:
             a = 0.5 * (low + high)
         elif low is not None:
             a = low + self.shift
             if self.curved:
-                a = a + np.maximum(above / soft - low, 0.0)
+                a = a + np.maximum(u / soft - low, 0.0)
         elif high is not None:
             a = high - self.shift
             if self.curved:
-                a = a - np.maximum(high - above / soft, 0.0)
+                a = a - np.maximum(high - u / soft, 0.0)
         else:
-            a = above / soft if self.curved else np.zeros_like(argument)
+            a = u / soft if self.curved else np.zeros_like(argument)
         self.a: Vector = a
-        pull = soft * a - above if self.curved else -above
-        zero = np.zeros(0)
-        self.below = a - low if low is not None else zero
-        self.above = high - a if high is not None else zero
-        self.p = np.maximum(pull, 0.0) + _SLACK if low is not None else zero
-        self.q = np.maximum(-pull, 0.0) + _SLACK if high is not None else zero
+        pull = soft * a - u
+        self.below = a - low if low is not None else _NONE
+        self.above = high - a if high is not None else _NONE
+        self.p = np.maximum(pull, 0.0) + slack if low is not None else _NONE
+        self.q = np.maximum(-pull, 0.0) + slack if high is not None else _NONE
 
-    def settle(self, argument: Vector, product: float) -> None:
-        """Start inside: the rows' slack as it is, which must be positive, and the duals to match."""
+    def begin_near(self, dual: Vector) -> None:
+        """Move the dual variables of a finite box close to given ones."""
+        if self.low is None or self.high is None:
+            return
+        margin = _MARGIN * (self.high - self.low)
+        self.a = np.clip(dual, self.low + margin, self.high - margin)
+        self.below, self.above = self.a - self.low, self.high - self.a
+
+    def begin_inside(self, argument: Vector) -> None:
+        """Take over a positive slack of rows that must not be negative, with duals to match."""
         assert self.high is not None and self.low is None
         self.q = argument - self.knot
-        self.above = product / self.q
+        self.above = self.shift / self.q
         self.a = self.high - self.above
 
     def own(self, values: Vector) -> Vector:
         """Return the entries of a vector over the block's rows that belong to this part."""
         return values if self.where is None else values[self.where]
 
-    # ---- one step ---------------------------------------------------------------------------------
+    # ---- one step -----------------------------------------------------------------------------
 
     def linearise(self, argument: Vector, least: float) -> Vector:
         """Take the arguments in and return the weight of each row in the normal equations."""
@@ -189,13 +201,13 @@ class Part:
         if self.high is not None:
             self.dq = self.lift_q - self.q + self.ratio_q * self.da
 
-    def direction(self) -> tuple[object, ...]:
+    def direction(self) -> tuple[Any, ...]:
         """Return the direction and its target, for `restore`."""
         dp = self.dp if self.low is not None else None
         dq = self.dq if self.high is not None else None
         return self.da, dp, dq, self.lift_p, self.lift_q, self.drive
 
-    def restore(self, direction: tuple[object, ...]) -> None:
+    def restore(self, direction: tuple[Any, ...]) -> None:
         """Go back to a direction."""
         self.da, self.dp, self.dq, self.lift_p, self.lift_q, self.drive = direction
 
@@ -230,7 +242,7 @@ class Part:
             self.above = self.above - step
             self.q = self.q + primal * self.dq
 
-    # ---- sums ---------------------------------------------------------------------------------------
+    # ---- sums ---------------------------------------------------------------------------------
 
     def count(self, totals: Totals) -> None:
         """Add the complementarity products."""
@@ -249,9 +261,7 @@ class Part:
             if self.low is not None or self.high is not None:
                 best = np.clip(best, self.low, self.high)
             totals.value += float(np.sum(best * (u - 0.5 * self.soft * best)))
-            totals.gap += float(
-                np.sum((best - self.a) * (u - 0.5 * self.soft * (best + self.a)))
-            )
+            totals.gap += float(np.sum((best - self.a) * (u - 0.5 * self.soft * (best + self.a))))
             return
         up, down = np.maximum(u, 0.0), np.maximum(-u, 0.0)
         # Without a bound on that side the row must not be there: a violation, charged at its dual.

@@ -1,7 +1,8 @@
 """Coefficients that are exactly zero, or exactly at a bound, where the pair is as good with them.
 
-An interior point method approaches zeros and bounds without ever reaching them. Which coefficients are on
-their way to zero shows in the duals: their pull is clearly below the strength of the penalty.
+An interior point method approaches zeros and bounds without ever reaching them. Which coefficients
+are on their way to zero shows in the duals: their pull is clearly below the strength of the
+penalty.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ Vector = NDArray[np.float64]
 __all__ = ["rounded"]
 
 _SHARES = (1.0, 1e-2)  # how clear the duals have to be, tried in turn
+_NOTHING = 1e-10  # an objective so small that zero coefficients may be optimal
 _NEGLIGIBLE = (1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
 
 
@@ -24,6 +26,8 @@ def rounded(state: Iterate, allowed: float) -> Vector:
     """Return the coefficients with exact zeros, if their gap estimate is at most `allowed`."""
     b = state.b
     candidates = _by_duals(state) if state.program.absolute is not None else _by_size(state)
+    if state.size <= _NOTHING:
+        candidates.insert(0, np.arange(b.size) < state.program.form.epigraph.n_columns)
     arguments = [block.argument for block in state.program.blocks]
     best = b
     for zero in candidates:
@@ -59,7 +63,7 @@ def _by_duals(state: Iterate) -> list[NDArray[np.bool_]]:
 
 
 def _by_size(state: Iterate) -> list[NDArray[np.bool_]]:
-    """Return candidates for zeros where the penalty couples columns: tiny ones, the epigraph's too."""
+    """Return candidates where the penalty couples columns: tiny ones, also of the epigraph."""
     d, width = state.program.form.design.n_features, state.program.form.epigraph.n_columns
     if width == d:
         return []

@@ -1,4 +1,5 @@
-"""Rows as linear maps: what is reduced over rows is a vector or a matrix of the size of the columns.
+"""Rows as linear maps: what is reduced over rows is a vector or a matrix of the size of the
+columns.
 
 All of them act on the scaled columns of the program, with the intercept last where there is one.
 """
@@ -70,8 +71,7 @@ class DataRows:
         """Return the predictions of the active rows."""
         own = self.scale * coef[: self.scale.size]
         z = self.design.dot(own)
-        if self.active is not None:
-            z = z[self.active]
+        z = self.gathered(z)
         shift = coef[-1] if self.intercept else 0.0
         if self.centre is not None:
             shift -= self.centre @ own
@@ -91,6 +91,10 @@ class DataRows:
         if self.intercept:
             image[-1] = total
         return image
+
+    def gathered(self, values: Vector) -> Vector:
+        """Return the entries of the active rows."""
+        return values if self.active is None else values[self.active]
 
     def scattered(self, weights: Vector) -> Vector:
         """Return the weights with zeros for the rows that are not active."""

@@ -40,7 +40,9 @@ class Samples:
             index = None if index is None else index[active]
         losses = [shapes_of(units) for units in form.units]
         constants = np.array([units.constant for units in form.units])
-        constant = float(weight.sum() * constants[0] if index is None else weight @ constants[index])
+        constant = float(
+            weight.sum() * constants[0] if index is None else weight @ constants[index]
+        )
         return cls(active, weight, direction, offset, index, losses, arrange(losses), constant)
 
     def _of_rows(self, per_loss: list[float]) -> Vector | float:

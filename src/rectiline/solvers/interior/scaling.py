@@ -1,9 +1,10 @@
 """Units in which every number of the program is of order one.
 
 Columns get mean square 1 over the data (after centring, where an intercept takes up the means),
-constraint rows norm 1 after that, columns that only constraints touch a largest entry of 1; predictions
-are measured in median deviations of the targets, and the objective so that the widths of the dual boxes
-of the samples add up to one. Answers are certified in the user's units by the problem.
+constraint rows norm 1 after that, columns that only constraints touch a largest entry of 1;
+predictions are measured in median deviations of the targets, and the objective so that the widths
+of the dual boxes of the samples add up to one. Answers are certified in the user's units by the
+problem.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _ROUNDS = 4  # alternations between rows and columns that only constraints touch
 class Scales:
     """How the program's numbers relate to the user's.
 
-    ``coef = prediction * column * b``, ``z = shift + prediction * (centred rows' values)``, duals of
-    samples are divided by ``prediction * objective``, those of a row by ``row`` times that.
+    ``coef = prediction * column * b`` and ``z = shift + prediction * (centred rows' values)``;
+    duals of samples are divided by ``prediction * objective``, of a row by ``row`` times that.
     """
 
     column: Vector  # all columns but the intercept

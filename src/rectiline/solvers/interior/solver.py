@@ -2,33 +2,34 @@
 
     min over b   sum over rows of parts(R b) + linear'b + sum_j rho_j/2 b_j^2        (see `program`)
 
-Each part is a boxed dual variable with a multiplier for each finite bound (`per_row`). A step linearises
-the optimality conditions at products of multipliers and distances that are aimed at a common small number
-(Mehrotra's predictor-corrector, with Gondzio's centrality corrector for short steps; `central`). All
-unknowns but the coefficients are eliminated row by row, which leaves one positive definite system of the
-size of the columns, or of the rows where they are fewer (`normal`). So a step costs one weighted sum of
-squared rows, one Cholesky factor and a few products with X; ten to thirty steps are enough whatever the
-loss, the strength or the scaling of the columns.
+Each part is a boxed dual variable with a multiplier for each finite bound (`per_row`). A step
+linearises the optimality conditions at products of multipliers and distances that are aimed at a
+common small number (Mehrotra's predictor-corrector, with Gondzio's centrality corrector for short
+steps; `central`). All unknowns but the coefficients are eliminated row by row, which leaves one
+positive definite system of the size of the columns, or of the rows where they are fewer
+(`normal`). So a step costs one weighted sum of squared rows, one Cholesky factor and a few
+products with X; ten to thirty steps are enough whatever the loss, the strength or the scaling of
+the columns.
 
 The iteration stops when its own estimate of the certificate meets the target. Departures from the
-textbook: distances to the bounds are iterates of their own; the system is regularised by a proximal term,
-whose effect is removed by conjugate gradients on the system without it; if thin constraints stop
-progress, it starts again from inside them.
+textbook: distances to the bounds are iterates of their own; the system is regularised by a
+proximal term, whose effect is removed by conjugate gradients on the system without it; if thin
+constraints stop progress, it starts again from inside them.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import EpigraphForm, Form, FormPoint
+from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.interior.build import build
 from rectiline.solvers.interior.central import Iterate, Verdict, iterate, judge
-from rectiline.solvers.interior.program import build
 from rectiline.solvers.interior.rounding import rounded
 
 __all__ = ["Interior"]
@@ -99,14 +100,14 @@ class Interior:
     Parameters
     ----------
     proximal : float, default=1e-12
-        Weight of the proximal term in the linear systems, in units where columns have mean square 1;
-        raised when a factorisation fails. It steadies the steps and does not bias the answer.
+        Weight of the proximal term in the linear systems, in units where columns have mean square
+        1; raised when a factorisation fails. It steadies the steps and does not bias the answer.
     """
 
     proximal: float = 1e-12
 
     name: ClassVar[str] = "interior"
-    form: ClassVar[type[Form]] = EpigraphForm
+    form: ClassVar[type[Any]] = EpigraphForm
     default_max_iter: ClassVar[int] = 200
     first_burst: ClassVar[int] = 100  # the certificate may cost as much as several steps
 
@@ -116,7 +117,10 @@ class Interior:
         reason = EpigraphForm.accepts(problem)
         if reason is not None:
             return reason
-        size = _system_size(EpigraphForm.apply(problem))
+        form = EpigraphForm.apply(problem)
+        if all(units.n_relu + units.n_rehu == 0 for units in form.units):
+            return "the loss is constant"
+        size = _system_size(form)
         if size > _LARGEST_SYSTEM:
             return (
                 f"its linear systems would have {size} unknowns, more than the {_LARGEST_SYSTEM} "
@@ -125,10 +129,11 @@ class Interior:
         return None
 
     def start(self, form: EpigraphForm, warm: FormPoint | None, seed: int) -> InteriorState:
-        """Return the iterate at the starting point; a warm start and a seed are of no use here."""
+        """Return the iterate at its start; nothing here is random."""
         program = build(form)
-        state = Iterate.at_start(program, _by_rows(form), self.proximal)
-        return InteriorState(state, program.point(state.b))
+        b = program.begin(warm)
+        state = Iterate(program, b, program.pull(), _by_rows(form), self.proximal)
+        return InteriorState(state, program.point(b))
 
     def advance(self, state: InteriorState, budget: Budget) -> Step:
         """Iterate until the gap estimate meets the target or the budget is spent."""
@@ -157,9 +162,9 @@ def _by_rows(form: EpigraphForm) -> bool:
     """Whether the systems get the size of the rows; the rows of an epigraph are too many."""
     d = form.design.n_features
     rows = int(np.count_nonzero(form.weight)) + form.n_constraints
-    return form.epigraph.n_columns == d and rows < d + form.fit_intercept
+    return form.n_columns == d and rows < d + form.fit_intercept
 
 
 def _system_size(form: EpigraphForm) -> int:
     rows = int(np.count_nonzero(form.weight)) + form.n_constraints
-    return rows if _by_rows(form) else form.epigraph.n_columns + form.fit_intercept
+    return rows if _by_rows(form) else form.n_columns + form.fit_intercept

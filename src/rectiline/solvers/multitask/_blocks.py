@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rectiline.problems import Certificate, DualPoint
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._task import Task
-from rectiline.solvers._base import Solution, Status
+from rectiline.solvers._base import Progress, Solution, Status
 from rectiline.solvers._drive import solve
 from rectiline.solvers.multitask._curvature import task_curvature
 
@@ -22,9 +22,17 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
 
-__all__ = ["Block", "Steps", "TaskSteps", "in_threads", "inner_gap", "thread_count"]
+__all__ = [
+    "Block",
+    "InnerAccuracy",
+    "Steps",
+    "TaskSteps",
+    "in_threads",
+    "inner_gap",
+    "thread_count",
+]
 
-_LOOSEST, _TIGHTEST = 1e-2, 1e-11  # relative gaps asked of the programs of the tasks
+_LOOSEST, _TIGHTEST = 1e-2, 1e-14  # relative gaps asked of the programs of the tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +75,21 @@ def inner_gap(gap: float, size: float) -> float:
     return gap * min(1e-2, max(gap / max(abs(size), 1e-300), 1e-5))
 
 
+@dataclass(slots=True, eq=False)
+class InnerAccuracy:
+    """Turn the known gap into the accuracy of the next programs; tighter while the gap stands."""
+
+    factor: float = 1.0
+    last: float = np.inf
+
+    def next(self, gap: float, size: float) -> float:
+        """Return the absolute gap that all tasks together may leave."""
+        if gap >= 0.9 * self.last:
+            self.factor = max(0.3 * self.factor, 1e-8)
+        self.last = gap
+        return self.factor * inner_gap(gap, size)
+
+
 def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int]) -> list[Any]:
     """Return ``[work(k) for k in items]``, on several threads when that was asked for."""
     jobs = list(items)
@@ -106,7 +129,13 @@ class TaskSteps:
             warm = _warm(task, near, t, program.variable(near.coef[:, t]))
             size = abs(program.problem.objective(warm.coef, warm.intercept))
             tol = min(max(share / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-            found = solve(program.problem, tol=tol, warm_start=warm, random_state=self.seed)
+            found = solve(
+                program.problem,
+                tol=tol,
+                warm_start=warm,
+                callback=_Patience(),
+                random_state=self.seed,
+            )
             return program.coef(found.coef), found.intercept, found.dual, found.n_iter
 
         results = in_threads(self.n_threads, one, range(self.problem.n_tasks))
@@ -139,6 +168,21 @@ class TaskSteps:
         for task, dual in zip(self.problem.tasks, block.dual):
             total += task_curvature(task, dual, space, eta, strength, metric)
         return total
+
+
+@dataclass(slots=True, eq=False)
+class _Patience:
+    """Stop the program of a task that no longer gets anywhere: rounding is reached."""
+
+    best: float = np.inf
+    waited: int = 0
+
+    def __call__(self, progress: Progress) -> bool:
+        if progress.relative_gap < 0.5 * self.best:
+            self.best, self.waited = progress.relative_gap, 0
+        else:
+            self.waited += 1
+        return self.waited >= 12 and self.best < 1e-6
 
 
 def _warm(task: Task, near: Block, t: int, variable: Vector) -> Solution:

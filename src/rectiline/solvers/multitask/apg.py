@@ -12,14 +12,14 @@ Candes). The multipliers of a step prove its answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, Space, Steps, inner_gap
+from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 
 Matrix = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ class APGState:
     answer: Block
     search: Matrix
     momentum: float = 1.0
+    accuracy: InnerAccuracy = field(default_factory=InnerAccuracy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class APG:
             centre = state.search - slope / lipschitz
             # The program of a task charges (strength/2) u'(eta I)^-1 u: strength = eta L.
             strength = problem.penalty.eta * lipschitz
-            inner = inner_gap(gap, problem.size_of_objective)
+            inner = state.accuracy.next(gap, problem.size_of_objective)
             answer = state.steps.step(before, flat, strength, centre, inner)
             change = answer.coef - before.coef
             if self.restart and float(np.sum((state.search - answer.coef) * change)) > 0.0:

@@ -10,14 +10,14 @@ dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, Space, Steps
+from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -48,6 +48,7 @@ class JointState:
     before: tuple[Matrix, Matrix]
     momentum: tuple[float, float]
     constant: float
+    accuracy: InnerAccuracy = field(default_factory=InnerAccuracy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,10 @@ class JointAPG:
             if eta + np.linalg.eigvalsh(M)[0] <= 1e-3 * eta:
                 U, M, older, old = state.answer.coef, state.M, 0.0, 1.0
             value, slope_u, slope_m = _penalty(U, M, eta, c)
+            inner = state.accuracy.next(gap, problem.size_of_objective)
             while True:
                 L = state.constant
-                answer = state.steps.step(state.answer, flat, eta * L, U - slope_u / L, 0.05 * gap)
+                answer = state.steps.step(state.answer, flat, eta * L, U - slope_u / L, inner)
                 eigenvalues, vectors = np.linalg.eigh(M - slope_m / L)
                 eigenvalues = project_onto_capped_simplex(eigenvalues, problem.penalty.shared_dim)
                 new = (vectors * eigenvalues) @ vectors.T

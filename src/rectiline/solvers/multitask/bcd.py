@@ -19,7 +19,7 @@ Stopping is the driver's business: the certificate of `MultiTaskProblem`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.solvers.multitask._anderson import Anderson
-from rectiline.solvers.multitask._blocks import Block, Space, Steps, inner_gap
+from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 from rectiline.solvers.multitask._common import joint_step
 
 Matrix = NDArray[np.float64]
@@ -47,6 +47,7 @@ class BCDState:
     answer: Block  # the last answer of the tasks, with its multipliers
     anderson: Anderson
     refused: int = 0
+    accuracy: InnerAccuracy = field(default_factory=InnerAccuracy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class BCD:
         problem = state.problem
         strength = 2.0 * problem.penalty.scale
         for _ in range(passes):
-            inner = inner_gap(gap, problem.size_of_objective)
+            inner = state.accuracy.next(gap, problem.size_of_objective)
             if problem.center:
                 answer = joint_step(problem, state.steps, state.answer, state.space, inner)
             else:

@@ -1,13 +1,13 @@
 """The part of the program that lives in coefficient space, in scaled variables.
 
 Coefficients are scaled so that every column of X has standard deviation one (root mean square one
-without an intercept), the intercept is that of centred columns, and constraint rows have norm one. All
-this is applied to d-vectors and d x d matrices only: X itself is never touched.
+without an intercept), the intercept is that of centred columns, and constraint rows have norm one.
+All this is applied to d-vectors and d x d matrices only: X itself is never touched.
 
     h(b) = sum_j rho_j/2 b_j^2 + l1_j |b_j| + [lower_j <= b_j <= upper_j],     R b + k >= 0 (or = 0)
 
-The last variable is the intercept when there is one. Kinked columns (l1, bounds) and constraints are
-rows of their own in the method of multipliers, each with its own penalty parameter.
+The last variable is the intercept when there is one. Kinked columns (l1, bounds) and constraints
+are rows of their own in the method of multipliers, each with its own penalty parameter.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ class Model:
         if form.fit_intercept:
             mean = design.tdot(weight) / total_weight
             spread = squares - mean * mean
-            # Centring by formula loses digits when the mean dwarfs the spread: then keep the column.
+            # Centring by formula loses digits when the mean dwarfs the spread: then keep the
+            # column.
             centred = spread > 1e-12 * squares
             squares = np.where(centred, spread, squares)
             if np.any(centred & (mean != 0)):

@@ -5,12 +5,13 @@ One outer step fixes the multipliers and minimises, over b,
     sum_i envelope_i(t_i(b)) + sum_j rho_j/2 b_j^2 + envelopes of kinked columns and constraints
         + frozen rows + (proximal term on weak columns)
 
-by Newton's method with an exact search along each direction; then the multipliers move to the slopes at
-the minimiser. Everything per row is asked of the row set (`_core.NewtonRows`), which returns scalars, one
-d-vector or one d x d matrix.
+by Newton's method with an exact search along each direction; then the multipliers move to the
+slopes at the minimiser. Everything per row is asked of the row set (`_core.NewtonRows`), which
+returns scalars, one d-vector or one d x d matrix.
 
-Sources: the augmented Lagrangian of Rockafellar with the semismooth Newton inner solver; the proximal
-method of multipliers where columns cost nothing. Schedules are measured, see the constants.
+Sources: the augmented Lagrangian of Rockafellar with the semismooth Newton inner solver; the
+proximal method of multipliers where columns cost nothing. Schedules are measured, see the
+constants.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ class WorkingSet:
 def freeze_far_rows(
     rows: _core.NewtonRows, model: Model, b: Vector, reach: float, length: Vector
 ) -> WorkingSet | None:
-    """Keep the rows within `reach` times their `length` of a knot, freeze the others on their pieces.
+    """Keep the rows within `reach` times their `length` of a knot, freeze the others on their
+    pieces.
 
     Returns None when half of the rows or more would be kept. The kept rows are enlarged until they
     can balance the frozen ones under a free intercept (the reduced problem would be unbounded).
@@ -73,7 +74,7 @@ def freeze_far_rows(
             return None
         linear, quadratic, low, high, dual = rows.freeze(keep.view(np.uint8))
         balance = linear[-1]
-        if not model.form.fit_intercept or low < -balance / 0.9 and -balance / 0.9 < high:
+        if not model.form.fit_intercept or (low < -balance / 0.9 and -balance / 0.9 < high):
             break
         reach *= 3.0
     index = np.flatnonzero(keep).astype(np.int64)

@@ -1,11 +1,12 @@
 """`newton`: a second-order method that touches all rows only a few times.
 
 1. Subsample start (n much larger than d): solve on about one percent of the rows.
-2. Working set: freeze the rows far from every knot on their piece, finish on the others, certify with
-   one pass over all rows, enlarge and repeat if needed.
+2. Working set: freeze the rows far from every knot on their piece, finish on the others, certify
+   with one pass over all rows, enlarge and repeat if needed.
 3. Otherwise, and as the fallback: all rows.
 
-The method itself is in ``_multipliers.py``; per-row work in ``core/include/rectiline/newton_rows.hpp``.
+The method itself is in ``_multipliers.py``; per-row work in
+``core/include/rectiline/newton_rows.hpp``.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ class Newton:
             return reason
         if problem.n_features > _LARGEST_ORDER:
             return (
-                f"it factorises a matrix of the order of the {problem.n_features} columns and takes "
-                f"at most {_LARGEST_ORDER}"
+                f"it factorises a matrix of the order of the {problem.n_features} columns and "
+                f"takes at most {_LARGEST_ORDER}"
             )
         return None
 
@@ -203,7 +204,7 @@ class Newton:
                 state.reach = max(5.0 * state.reach, 2.0 * moved)
 
     def _judge(self, state: NewtonState, run: Run, sample: Vector) -> float:
-        """Return the relative gap of a reduced run's answer on all rows; leaves them placed there."""
+        """Return the relative gap of a reduced run's answer on all rows; they stay placed there."""
         form, model = state.form, state.model
         coef, intercept = model.to_user(run.b)
         z = form.design.dot(coef, self.n_threads) + intercept
@@ -254,8 +255,8 @@ class Newton:
 def _gentle_start(form: RectifiedForm, model: Model) -> float:
     """Return a growth at which one row's envelope is about as stiff as the ridge part.
 
-    With about as many columns as rows the data can be fitted exactly, and multipliers are tiny against
-    their boxes: a start in units of the boxes would be far too stiff.
+    With about as many columns as rows the data can be fitted exactly, and multipliers are tiny
+    against their boxes: a start in units of the boxes would be far too stiff.
     """
     row = form.design.mean_row_square(1.0 / form.columns.rho)
     stiffness = model.total_width / (model.argument_scale * form.design.n_samples)
