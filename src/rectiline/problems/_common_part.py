@@ -32,7 +32,7 @@ def feasible_dual(
     fit_intercept: bool,
     center: bool,
 ) -> tuple[list[DualPoint], float]:
-    """Return multipliers in their boxes with the sums that must vanish, and what is left of them."""
+    """Return multipliers in their boxes with the sums that must vanish, and what is left."""
     if len(dual) != len(tasks):
         raise ValueError(f"dual must hold one entry per task, {len(tasks)}; got {len(dual)}.")
     points: list[DualPoint] = []

@@ -15,19 +15,32 @@ from rectiline.solvers.interior.rows import UnitRows
 
 Vector = NDArray[np.float64]
 
-__all__ = ["rounded"]
+__all__ = ["is_nothing", "rounded"]
 
+_NOTHING = 1e-9  # an objective so small that it may be nothing
 _SHARES = (1.0, 1e-2)  # how clear the duals have to be, tried in turn
-_NOTHING = 1e-10  # an objective so small that zero coefficients may be optimal
 _NEGLIGIBLE = (1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
+
+
+def is_nothing(state: Iterate) -> bool:
+    """Whether zero coefficients cost nothing, so that no relative gap is small but theirs."""
+    if state.size > _NOTHING:
+        return False
+    zero = np.arange(state.b.size) < state.program.form.n_columns
+    return bool((_first(state, [zero], 0.0)[zero] == 0.0).all())
 
 
 def rounded(state: Iterate, allowed: float) -> Vector:
     """Return the coefficients with exact zeros, if their gap estimate is at most `allowed`."""
-    b = state.b
+    if is_nothing(state):
+        return np.where(np.arange(state.b.size) < state.program.form.n_columns, 0.0, state.b)
     candidates = _by_duals(state) if state.program.absolute is not None else _by_size(state)
-    if state.size <= _NOTHING:
-        candidates.insert(0, np.arange(b.size) < state.program.form.epigraph.n_columns)
+    return _first(state, candidates, allowed)
+
+
+def _first(state: Iterate, candidates: list[NDArray[np.bool_]], allowed: float) -> Vector:
+    """Return the coefficients with the first set of zeros that is good enough, or as they are."""
+    b, size = state.b, state.size
     arguments = [block.argument for block in state.program.blocks]
     best = b
     for zero in candidates:
@@ -36,11 +49,10 @@ def rounded(state: Iterate, allowed: float) -> Vector:
         state.b = np.where(zero, 0.0, b)
         for block in state.program.blocks:
             block.place(state.b)
-        verdict = judge(state)
-        if verdict.relative_gap <= allowed:
+        if judge(state).meets(allowed):
             best = state.b
             break
-    state.b = b
+    state.b, state.size = b, size
     for block, argument in zip(state.program.blocks, arguments, strict=True):
         block.argument = argument
     return best

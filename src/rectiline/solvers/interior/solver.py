@@ -30,7 +30,7 @@ from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.interior.build import build
 from rectiline.solvers.interior.central import Iterate, Verdict, iterate, judge
-from rectiline.solvers.interior.rounding import rounded
+from rectiline.solvers.interior.rounding import is_nothing, rounded
 
 __all__ = ["Interior"]
 
@@ -83,7 +83,9 @@ class InteriorState:
     def round_off(self, target: float) -> None:
         """Give the best pair exact zeros and bounds where it stays good enough for the target."""
         program = self.iterate.program
-        if self.since_best == 0:
+        if is_nothing(self.iterate):
+            self.best = program.point(rounded(self.iterate, 0.0))
+        elif self.since_best == 0:
             b = rounded(self.iterate, max(_ROUNDING_SAFETY * target, self.best_gap))
             coef, intercept = program.coefficients(b)
             self.best = replace(self.best, coef=coef, intercept=intercept)
@@ -143,7 +145,7 @@ class Interior:
             moved = iterate(state.iterate)
             verdict = judge(state.iterate)
             state.note(verdict)
-            reached = verdict.meets(_SAFETY * budget.relative_gap)
+            reached = verdict.meets(_SAFETY * budget.relative_gap) or is_nothing(state.iterate)
             step = Step(done, reached, exhausted=not moved or (not reached and state.is_stuck()))
             if reached or step.exhausted or time.perf_counter() - began >= budget.seconds:
                 break
