@@ -1,0 +1,129 @@
+"""`auto` at default settings: every awkward problem ends solved, without a warning."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+import rectiline as rl
+from rectiline.constraints import (
+    Fairness,
+    LinearEquality,
+    LinearInequality,
+    Monotone,
+    Nonnegative,
+)
+from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredHinge
+from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge, Slope
+
+RNG = np.random.default_rng(5)
+
+
+def regression(n, d):
+    X = RNG.standard_normal((n, d))
+    return X, X @ RNG.standard_normal(d) / np.sqrt(d) + 0.5 * RNG.standard_t(3, n)
+
+
+def raw(name):
+    load = {"cancer": load_breast_cancer, "diabetes": load_diabetes, "wine": load_wine}[name]
+    X, y = load(return_X_y=True)
+    return (X, y > 0) if name == "wine" else (X, y)
+
+
+def cases():
+    for C in (1e-2, 1.0, 1e4):
+        yield f"cancer raw hinge {C}", rl.Problem(*raw("cancer"), Hinge(), Ridge(1 / C))
+        yield (
+            f"cancer raw squared hinge {C}",
+            rl.Problem(*raw("cancer"), SquaredHinge(), Ridge(1 / C)),
+        )
+        yield f"wine raw hinge {C}", rl.Problem(*raw("wine"), Hinge(), Ridge(1 / C))
+        yield f"cancer raw l1 {C}", rl.Problem(*raw("cancer"), Hinge(), L1(1 / C))
+        yield f"diabetes pinball {C}", rl.Problem(*raw("diabetes"), Pinball(0.9), Ridge(1 / C))
+        yield f"diabetes l1 {C}", rl.Problem(*raw("diabetes"), Pinball(0.9), L1(1 / C))
+        yield f"diabetes huber {C}", rl.Problem(*raw("diabetes"), Huber(1.0), Ridge(1 / C))
+    X, y = regression(400, 6)
+    for weak in (1e-6, 1e-9):
+        yield f"weak ridge {weak}", rl.Problem(X, y, Absolute(), Ridge(weak * 400))
+        yield f"weak l1 {weak}", rl.Problem(X, y, Absolute(), L1(weak * 400))
+    yield "no penalty", rl.Problem(X, y, Pinball(0.3), None)
+    yield "separable", rl.Problem(X, X[:, 0] > 0, Hinge(), Ridge(1e-6))
+    yield "separable, no penalty", rl.Problem(X, X[:, 0] > 0, Hinge(), None)
+    doubled = np.hstack([X, X[:, :2], X[:, :1] + X[:, 1:2]])
+    yield "collinear", rl.Problem(doubled, y, Absolute(), Ridge(1e-4))
+    yield "collinear, no penalty", rl.Problem(doubled, y, Absolute(), None)
+    near = np.hstack([X, X[:, :1] + 1e-5 * RNG.standard_normal((400, 1))])
+    yield "nearly collinear, no penalty", rl.Problem(near, y, Absolute(), None)
+    yield "target far away", rl.Problem(1e-3 * X, y + 100, Absolute(), Ridge(1.0))
+    yield (
+        "simplex",
+        rl.Problem(X, y, Pinball(0.5), None, [LinearEquality(np.ones(6), -1.0), Nonnegative()]),
+    )
+    a = RNG.standard_normal(6)
+    close = np.vstack([a, -a + 1e-6 * RNG.standard_normal(6)])
+    yield (
+        "nearly parallel",
+        rl.Problem(X, y, Pinball(0.5), Ridge(1.0), LinearInequality(close, [-0.2, 0.2001])),
+    )
+    many = RNG.standard_normal((500, 6))
+    yield "500 rows", rl.Problem(X, y, Pinball(0.5), Ridge(1.0), LinearInequality(many, 0.3))
+    yield (
+        "fair",
+        rl.Problem(X, y > 0, Hinge(), Ridge(0.1), Fairness(RNG.standard_normal((400, 2)), 1e-3)),
+    )
+    wide, target = regression(30, 90)
+    yield "wide ridge", rl.Problem(wide, target, Absolute(), Ridge(1e-2))
+    yield "wide l1", rl.Problem(wide, target, Absolute(), L1(2.0))
+    yield "wide weak hinge", rl.Problem(wide, target > 0, Hinge(), Ridge(1e-6))
+    yield "wide elastic net", rl.Problem(wide, target, Huber(0.5), ElasticNet(1.0, 0.1))
+    yield "groups", rl.Problem(X, y, Pinball(0.5), GroupLinf(20.0, [[0, 1, 2], [3, 4]]))
+    yield "slope", rl.Problem(X, y, Absolute(), Slope(np.linspace(40.0, 5.0, 6)))
+    chain, level = regression(600, 200)
+    yield "chain of 200", rl.Problem(chain, level, Pinball(0.5), Ridge(1e-1), Monotone())
+
+
+CASES = [pytest.param(problem, id=name) for name, problem in cases()]
+
+
+@pytest.mark.parametrize("problem", CASES)
+def test_default_settings_solve_it(problem):
+    solution = rl.solve(problem)
+    assert solution.status == "solved"
+    assert solution.certificate.relative_gap <= 1e-6
+    assert solution.certificate.relative_violation <= 1e-9
+    assert solution.reason
+
+
+def test_median_regression_finds_the_exact_intercept():
+    X, y = regression(101, 2)
+    problem = rl.Problem(1e-9 * X, y + 100, Absolute(), Ridge(1.0))
+    assert rl.solve(problem, tol=1e-9).intercept == pytest.approx(np.median(y + 100), abs=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_the_unit_of_the_target_does_not_matter(factor):
+    X, y = regression(300, 5)
+    one = rl.solve(rl.Problem(X, y, Huber(1.0), Ridge(0.1)), tol=1e-9)
+    other = rl.solve(rl.Problem(X, factor * y, Huber(factor), Ridge(0.1)), tol=1e-9)
+    np.testing.assert_allclose(other.coef, factor * one.coef, rtol=1e-4)
+
+
+def test_weights_equal_repeated_rows():
+    X, y = regression(80, 4)
+    weight = RNG.integers(0, 4, 80)
+    weighted = rl.solve(rl.Problem(X, y, Pinball(0.7), Ridge(1.0), sample_weight=weight), tol=1e-10)
+    repeated = rl.solve(
+        rl.Problem(np.repeat(X, weight, axis=0), np.repeat(y, weight), Pinball(0.7), Ridge(1.0)),
+        tol=1e-10,
+    )
+    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-9)
+    np.testing.assert_allclose(weighted.coef, repeated.coef, atol=1e-5)
+
+
+def test_a_stage_that_gives_up_hands_its_pair_over():
+    """Coordinate ascent is tried, sees that it is slow, and newton goes on from its point."""
+    X, y = regression(2000, 40)
+    problem = rl.Problem(X, y, Absolute(), Ridge(1.0), sample_weight=np.full(2000, 0.008))
+    solution = rl.solve(problem, tol=1e-9)
+    assert solution.status == "solved"
+    assert "; then " in solution.reason
+    assert [record.solver for record in solution.history][0] == "rehline"

@@ -1,0 +1,223 @@
+"""`newton`: its phases and guards, each on a case that trips it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse as sp
+
+import rectiline as rl
+from rectiline.problems.forms import RectifiedForm, ReducedForm
+from rectiline.solvers import Newton, ReducedNewton
+from rectiline.solvers._base import Budget
+from rectiline.solvers.newton._model import Model
+from rectiline.solvers.newton._multipliers import Run
+from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
+
+LOSSES = {
+    "hinge": rl.losses.Hinge(),
+    "squared_hinge": rl.losses.SquaredHinge(),
+    "pinball": rl.losses.Pinball(0.9),
+    "huber": rl.losses.Huber(1.0),
+    "epsilon_insensitive": rl.losses.EpsilonInsensitive(0.2),
+}
+
+
+def data(loss, n, d, seed=0, spread=0.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, d)
+    z = X @ (rng.standard_normal(d) / np.sqrt(d) / X.std(axis=0))
+    noise = rng.standard_t(3, n)
+    y = np.sign(z + 0.5 * noise) if loss.of == "margin" else z + 0.5 * noise
+    return X, y
+
+
+def problem(name, n, d, C=100.0, **options):
+    loss = LOSSES[name]
+    X, y = data(loss, n, d, spread=options.pop("spread", 0.0))
+    options.setdefault("penalty", rl.penalties.Ridge(1.0))
+    return rl.Problem(X, y, loss, sample_weight=np.full(n, C / n), **options)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("C", [1.0, 1e4])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_many_badly_scaled_rows(name, C, intercept):
+    """The whole way: subsample, working set, certificate."""
+    one = problem(name, 30_000, 8, C, spread=2.0, fit_intercept=intercept)
+    solution = rl.solve(one, solver="newton", tol=1e-9)
+    assert solution.status == "solved"
+
+
+@pytest.mark.parametrize("phases", [(False, True), (True, False), (False, False)])
+@pytest.mark.parametrize("name", ["pinball", "huber"])
+def test_phases_change_the_way_and_not_the_answer(name, phases):
+    one = problem(name, 20_000, 5)
+    subsample, working_set = phases
+    plain = rl.solve(one, solver="newton", tol=1e-10)
+    other = rl.solve(one, solver="newton", tol=1e-10, subsample=subsample, working_set=working_set)
+    assert other.objective == pytest.approx(plain.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_thread_count_does_not_matter(name):
+    one = problem(name, 70_000, 6)
+    alone, both = (rl.solve(one, solver="newton", n_threads=k) for k in (1, 2))
+    np.testing.assert_allclose(alone.coef, both.coef, rtol=1e-9)
+    assert alone.n_iter == both.n_iter
+
+
+@pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_array, sp.csc_array, np.float32])
+def test_storage_does_not_matter(make):
+    loss = LOSSES["pinball"]
+    X, y = data(loss, 4000, 6)
+    X = X.astype(np.float32).astype(np.float64)  # the same numbers in either precision
+    stored = X.astype(np.float32) if make is np.float32 else make(X)
+    answers = [rl.solve(rl.Problem(one, y, loss), solver="newton", tol=1e-9) for one in (X, stored)]
+    np.testing.assert_allclose(answers[0].coef, answers[1].coef, atol=1e-7)
+    assert answers[1].status == "solved"
+
+
+def test_subsamples_grow_and_spread_over_sorted_data():
+    levels = choose_subsamples(1_000_000, 20, seed=0)
+    assert [level.size for level in levels] == [10_000, 100_000]
+    for level in levels:
+        assert level.min() >= 0 and level.max() < 1_000_000
+        assert np.all(np.diff(level) >= 0)
+        quarter = np.histogram(level, bins=4, range=(0, 1_000_000))[0]
+        assert quarter.min() == quarter.max()
+    assert choose_subsamples(2000, 20, seed=0) == []
+
+
+def started(one, **options):
+    method = Newton(**options)
+    form = RectifiedForm.apply(one)
+    return method, form, method.start(form, None, 0)
+
+
+def test_freezing_refuses_when_most_rows_would_stay():
+    one = problem("pinball", 5000, 5, fit_intercept=False)
+    _, _, state = started(one)
+    state.rows.place(state.model.expand(state.b))
+    length = row_lengths(state.model)
+    assert freeze_far_rows(state.rows, state.model, state.b, 1e6, length) is None
+    few = freeze_far_rows(state.rows, state.model, state.b, 1e-9, length)
+    assert few is not None and few.index.size >= 20 * state.model.order
+
+
+def test_kept_rows_can_balance_the_frozen_ones():
+    """Nearly all labels are +1: a handful of rows could not balance the others' slopes."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((20_000, 3))
+    y = np.where(rng.random(20_000) < 0.02, -1, 1)
+    one = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.Ridge(1e-3))
+    _, _, state = started(one)
+    state.rows.place(state.model.expand(state.b))
+    working = freeze_far_rows(state.rows, state.model, state.b, 1e-9, row_lengths(state.model))
+    if working is not None:
+        low, high = one.dual_boxes
+        need = -working.frozen_dual.sum()
+        assert low[working.index].sum() <= need <= high[working.index].sum()
+    assert rl.solve(one, solver="newton", tol=1e-9).status == "solved"
+
+
+def test_a_working_set_that_missed_rows_is_enlarged():
+    one = problem("pinball", 40_000, 5, C=1e4)
+    method, _, state = started(one)
+    state.reach, state.length = 1e-6, row_lengths(state.model)  # far too small
+    state.rows.place(state.model.expand(state.b))
+    method._working_set_rounds(state, 1e-9, 400, np.inf)
+    assert state.reach is None or state.reach > 1e-6
+
+
+def test_too_stiff_a_start_is_stepped_back_from():
+    """The guard on inner steps: a huge first stiffness must not end the solve."""
+    one = problem("hinge", 2000, 30, C=1e4)
+    _, _, state = started(one)
+    schedule = replace(state.schedule, start=1e7, inner_steps=5)
+    state.rows.set_multiplier(None)
+    state.rows.place(state.model.expand(state.b))
+    run = Run(state.rows, state.model, state.b, state.multipliers, schedule, smooth=False)
+    out = run.solve(1e-9, 400, np.inf)
+    assert out.guards > 0
+    assert run.growth < 1e7
+
+
+def test_it_says_when_it_cannot_go_on():
+    """After too many guards or steps the stage ends and auto hands over."""
+    one = problem("hinge", 200, 10)
+    method, _, state = started(one)
+    step = method.advance(state, Budget(1, 10.0, 1e-12))
+    assert step.iterations <= 2 and not step.reached
+
+
+def test_a_deadline_is_kept():
+    one = problem("pinball", 50_000, 20, C=1e4)
+    method, _, state = started(one)
+    step = method.advance(state, Budget(10_000, 0.0, 1e-14))
+    assert not step.reached
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0, 1e5])
+def test_large_means_cost_no_extra_steps(shift):
+    X, y = data(LOSSES["pinball"], 400, 5)
+    one = rl.Problem(X + shift, y, LOSSES["pinball"], rl.penalties.Ridge(1e-3))
+    solution = rl.solve(one, solver="newton", tol=1e-8)
+    assert solution.status == "solved" and solution.n_iter < 80
+
+
+def test_centred_variables_go_there_and_back():
+    one = problem("pinball", 300, 4, constraints=rl.constraints.Monotone())
+    form = RectifiedForm.apply(one)
+    model = Model(form, form.argument_scale(), form.slope_width()[0])
+    rng = np.random.default_rng(0)
+    coef, intercept = rng.standard_normal(4), 0.7
+    again = model.to_user(model.from_user(coef, intercept))
+    np.testing.assert_allclose(again[0], coef)
+    assert again[1] == pytest.approx(intercept)
+    # gradients and Hessians follow the same change of variables
+    G, v = rng.standard_normal((5, 5)), rng.standard_normal(5)
+    jacobian = np.column_stack([model.expand(e) for e in np.eye(5)])
+    np.testing.assert_allclose(model.contract(v), jacobian.T @ v, atol=1e-12)
+    np.testing.assert_allclose(
+        model.contract_matrix((G + G.T).copy()), jacobian.T @ (G + G.T) @ jacobian, atol=1e-10
+    )
+
+
+def test_exact_zeros_and_exact_bounds():
+    X, y = data(LOSSES["pinball"], 600, 20)
+    sparse_fit = rl.solve(
+        rl.Problem(X, y, LOSSES["pinball"], rl.penalties.L1(25.0)), solver="newton", tol=1e-8
+    )
+    assert 0 < np.count_nonzero(sparse_fit.coef == 0.0) < 20
+    boxed = rl.solve(
+        rl.Problem(X, y, LOSSES["pinball"], None, rl.constraints.Box(-0.05, 0.05)), solver="newton"
+    )
+    assert np.count_nonzero(np.abs(boxed.coef) == 0.05) > 0
+
+
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "pinball"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_more_columns_than_rows_in_the_span_of_the_rows(name, intercept):
+    one = problem(name, 40, 200, C=40.0, fit_intercept=intercept)
+    reduced = rl.solve(one, solver="reduced_newton", tol=1e-8)
+    full = rl.solve(one, solver="interior", tol=1e-8)
+    assert reduced.status == "solved"
+    assert reduced.objective == pytest.approx(full.objective, rel=1e-7)
+    np.testing.assert_allclose(reduced.coef, full.coef, atol=1e-4)
+
+
+def test_what_does_not_reduce_is_refused():
+    one = problem("hinge", 20, 100, penalty=rl.penalties.ElasticNet(0.1, 1.0))
+    assert "plain ridge" in ReducedForm.accepts(one)
+    with pytest.raises(rl.UnsupportedProblemError, match="plain ridge"):
+        rl.solve(one, solver="reduced_newton")
+    assert ReducedNewton.refuses(problem("hinge", 20, 100)) is None
+
+
+def test_too_many_columns_are_refused_with_a_reason():
+    X = sp.random_array((50, 4000), density=0.01, rng=np.random.default_rng(0)).tocsr()
+    one = rl.Problem(X, np.arange(50) % 2, rl.losses.Hinge())
+    with pytest.raises(rl.UnsupportedProblemError, match="4000 columns"):
+        rl.solve(one, solver="newton")
+    assert rl.solve(one).status == "solved"
