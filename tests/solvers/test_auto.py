@@ -126,4 +126,4 @@ def test_a_stage_that_gives_up_hands_its_pair_over():
     solution = rl.solve(problem, tol=1e-9)
     assert solution.status == "solved"
     assert "; then " in solution.reason
-    assert [record.solver for record in solution.history][0] == "rehline"
+    assert solution.history[0].solver == "rehline"

@@ -1,6 +1,13 @@
 """The convex program and what can be proved about a point."""
 
 from rectiline.problems._certificate import Certificate, DualPoint, InfeasibilityCertificate
+from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
 
-__all__ = ["Certificate", "DualPoint", "InfeasibilityCertificate", "Problem"]
+__all__ = [
+    "Certificate",
+    "DualPoint",
+    "InfeasibilityCertificate",
+    "MultiTaskProblem",
+    "Problem",
+]

@@ -5,6 +5,7 @@ from rectiline.reports._fairness import FairnessDisplay
 from rectiline.reports._loss import LossDisplay
 from rectiline.reports._path import PathDisplay
 from rectiline.reports._quantile import QuantileDisplay
+from rectiline.reports._subspace_display import SubspaceDisplay
 from rectiline.reports._tables import solution_table
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "LossDisplay",
     "PathDisplay",
     "QuantileDisplay",
+    "SubspaceDisplay",
     "solution_table",
 ]

@@ -4,12 +4,14 @@ from rectiline.solvers._base import Progress, Solution, Solver, Status
 from rectiline.solvers._drive import solve
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
+from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
     "Generation",
     "Interior",
+    "MultiTaskSolution",
     "Newton",
     "Progress",
     "ReducedNewton",
@@ -17,5 +19,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "round_solution",
     "solve",
+    "solve_multitask",
 ]

@@ -71,7 +71,7 @@ class EpigraphForm(RectifiedForm):
         levels = _drops(penalty)[0].size
         if d + levels > _MOST_COLUMNS or d * levels > _MOST_ROWS:
             return (
-                f"the epigraph of Slope with {levels} distinct strengths on {d} columns needs "
+                f"the epigraph of Slope with strengths that drop {levels} times on {d} columns needs "
                 f"{d + levels} further columns and {d * levels} rows (at most {_MOST_COLUMNS} and "
                 f"{_MOST_ROWS}); the solver 'generation' needs none"
             )

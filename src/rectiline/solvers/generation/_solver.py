@@ -42,13 +42,17 @@ class Generation:
 
     Parameters
     ----------
-    start_with : {"auto", "screening", "smoothed", "averaged", "subsample"}, default="auto"
+    start_with : {"auto", "screening", "smoothed", "averaged", "subsample", "path"}, default="auto"
         First guess: columns most correlated with the slopes at zero; the smoothed problem on
-        screened columns; the same averaged over subsamples; the exact program on a subsample.
+        screened columns; the same averaged over subsamples; the program on a quarter of the
+        samples, started the same way; a path of decreasing strengths.
     columns, samples : bool, optional
         Whether columns and samples are generated; by default where there are many of them.
-    columns_per_round, samples_per_round : int
-        Most that one round adds.
+    columns_per_round : int, default=200
+        Most columns, or sign vectors of groups, that one round adds.
+    samples_per_round : int, optional
+        Most samples that one round adds; by default a tenth of them if X is sparse and a fiftieth
+        if it is dense, but at least 400.
     master : {"auto", "linear", "second_order"}, default="auto"
         What solves the restricted problem: the linear program where there is one, or the proximal
         method of multipliers.
@@ -58,7 +62,7 @@ class Generation:
     columns: bool | None = None
     samples: bool | None = None
     columns_per_round: int = 200
-    samples_per_round: int = 400
+    samples_per_round: int | None = None
     master: str = "auto"
 
     name: ClassVar[str] = "generation"
@@ -74,8 +78,9 @@ class Generation:
             allowed = ", ".join(map(repr, _MASTERS))
             raise ValueError(f"master={self.master!r}: must be one of {allowed}.")
         for name in ("columns_per_round", "samples_per_round"):
-            if not getattr(self, name) >= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: must be a positive integer.")
+            value = getattr(self, name)
+            if value is not None and not value >= 1:
+                raise ValueError(f"{name}={value!r}: must be a positive integer.")
 
     @staticmethod
     def refuses(problem: Problem) -> str | None:
@@ -110,7 +115,10 @@ class Generation:
         start = self.start_with
         if start == "auto":
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
-        return Plan(start, columns, samples, self.columns_per_round, self.samples_per_round)
+        units = self.samples_per_round
+        if units is None:
+            units = max(n_units // (10 if form.design.is_sparse else 50), 400)
+        return Plan(start, columns, samples, self.columns_per_round, units)
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
         """Do rounds of pricing; leave sign vectors of groups for the second-order master."""

@@ -18,8 +18,8 @@ Vector = NDArray[np.float64]
 __all__ = ["is_nothing", "rounded"]
 
 _NOTHING = 1e-9  # an objective so small that it may be nothing
-_SHARES = (1.0, 1e-2)  # how clear the duals have to be, tried in turn
-_NEGLIGIBLE = (1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
+_SHARES = (1.0, 1e-2, 1e-4)  # how clear the duals have to be, tried in turn
+_NEGLIGIBLE = (1e-4, 1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
 
 
 def is_nothing(state: Iterate) -> bool:
@@ -30,12 +30,16 @@ def is_nothing(state: Iterate) -> bool:
     return bool((_first(state, [zero], 0.0)[zero] == 0.0).all())
 
 
-def rounded(state: Iterate, allowed: float) -> Vector:
-    """Return the coefficients with exact zeros, if their gap estimate is at most `allowed`."""
+def rounded(state: Iterate, allowed: float) -> tuple[Vector, bool]:
+    """Return the coefficients with exact zeros, if their gap estimate is at most `allowed`.
+
+    The second value is False if there should be zeros but none of the attempts was good enough.
+    """
     if is_nothing(state):
-        return np.where(np.arange(state.b.size) < state.program.form.n_columns, 0.0, state.b)
+        return np.where(np.arange(state.b.size) < state.program.form.n_columns, 0.0, state.b), True
     candidates = _by_duals(state) if state.program.absolute is not None else _by_size(state)
-    return _first(state, candidates, allowed)
+    found = _first(state, candidates, allowed)
+    return found, found is not state.b or not any(zero.any() for zero in candidates[:1])
 
 
 def _first(state: Iterate, candidates: list[NDArray[np.bool_]], allowed: float) -> Vector:
@@ -64,7 +68,8 @@ def _by_duals(state: Iterate) -> list[NDArray[np.bool_]]:
     assert block is not None and isinstance(block.rows, UnitRows)
     part = block.parts[0]
     assert part.high is not None
-    size = np.abs(block.argument) / np.max(np.abs(block.argument))
+    size = np.abs(block.argument)
+    size = size / max(float(size.max()), np.finfo(float).tiny)
     room = np.minimum(part.below, part.above) / part.high
     candidates = []
     for share in _SHARES:

@@ -36,6 +36,7 @@ __all__ = ["Interior"]
 
 _SAFETY = 0.3  # the certificate may say a little more than the estimate
 _ROUNDING_SAFETY = 0.7  # share of the target that exact zeros may use up
+_POLISH = 3  # further steps for the sake of exact zeros
 _PATIENCE = 8  # steps without progress, short ones counted twice
 _SHORT = 0.05
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
@@ -80,19 +81,22 @@ class InteriorState:
                 return False
         return True
 
-    def round_off(self, target: float) -> None:
-        """Give the best pair exact zeros and bounds where it stays good enough for the target."""
-        program = self.iterate.program
-        if is_nothing(self.iterate):
-            self.best = program.point(rounded(self.iterate, 0.0))
-        elif self.since_best == 0:
-            b = rounded(self.iterate, max(_ROUNDING_SAFETY * target, self.best_gap))
-            coef, intercept = program.coefficients(b)
-            self.best = replace(self.best, coef=coef, intercept=intercept)
-        columns = program.form.columns
-        if columns.has_bounds:
-            coef = np.clip(self.best.coef, columns.lower, columns.upper)
-            self.best = replace(self.best, coef=coef)
+    def round_off(self, target: float) -> bool:
+        """Give the current pair exact zeros where it stays good enough for the target.
+
+        Returns whether that is done; if not, a further step may help.
+        """
+        b, done = rounded(self.iterate, max(_ROUNDING_SAFETY * target, self.best_gap))
+        if b is not self.iterate.b:
+            self.best = self.iterate.program.point(b)
+        return done
+
+    def point(self) -> FormPoint:
+        """Return the best pair, within the bounds to the last digit."""
+        columns = self.iterate.program.form.columns
+        if not columns.has_bounds:
+            return self.best
+        return replace(self.best, coef=np.clip(self.best.coef, columns.lower, columns.upper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +144,23 @@ class Interior:
     def advance(self, state: InteriorState, budget: Budget) -> Step:
         """Iterate until the gap estimate meets the target or the budget is spent."""
         began = time.perf_counter()
-        step = Step(0, False)
+        step, polish = Step(0, False), 0
         for done in range(1, budget.iterations + 1):
             moved = iterate(state.iterate)
             verdict = judge(state.iterate)
             state.note(verdict)
             reached = verdict.meets(_SAFETY * budget.relative_gap) or is_nothing(state.iterate)
+            if reached and not state.round_off(budget.relative_gap) and polish < _POLISH and moved:
+                polish += 1
+                continue
             step = Step(done, reached, exhausted=not moved or (not reached and state.is_stuck()))
             if reached or step.exhausted or time.perf_counter() - began >= budget.seconds:
                 break
-        state.round_off(budget.relative_gap)
         return step
 
     def point(self, state: InteriorState) -> FormPoint:
         """Return the best pair so far."""
-        return state.best
+        return state.point()
 
     def learn(self, state: InteriorState, certificate: Certificate) -> None:
         """Do nothing: the next steps are the same whatever is proved."""
