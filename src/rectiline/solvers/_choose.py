@@ -32,6 +32,8 @@ SOLVERS: dict[str, type[Solver]] = {
 _EASY = 2000.0  # difficulty up to which coordinate ascent is worth a try
 _SMOOTH_ROWS = 20_000  # beyond, Newton beats coordinate ascent on losses without kinks
 _MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
+_MANY_COLUMNS = 200  # from here on generating columns can pay
+_STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 _PATIENCE = 60  # sweeps that coordinate ascent may still seem to need
 
 
@@ -61,6 +63,8 @@ def _separable(problem: Problem) -> list[Stage]:
     generation = Stage(Generation(), "generation: few of many columns matter under L1")
     if not problem.columns.strongly_convex and d > max(n, 1000):
         return [generation, newton, interior]
+    if d >= _MANY_COLUMNS and _few_columns_matter(problem):
+        return [generation, interior, newton]
     if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
         reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
         return [reduced, interior, newton, sweeps]
@@ -76,6 +80,19 @@ def _separable(problem: Problem) -> list[Stage]:
     if few and _difficulty(form) <= _EASY:
         return [_first_try(problem), *stages]
     return stages
+
+
+def _few_columns_matter(problem: Problem) -> bool:
+    """Whether an L1 term looks strong: within a factor of the strength that leaves no column."""
+    columns = problem.columns
+    if columns.rho.any() or not (columns.l1 > 0).all():
+        return False
+    residual = problem.losses[0].of == "residual" and problem.fit_intercept
+    level = float(np.median(problem.offset)) if residual else 0.0
+    slopes = problem.rows.slopes(np.full(problem.n_samples, level))
+    if problem.fit_intercept:
+        problem.rows.balance(slopes)
+    return bool(np.max(np.abs(problem.design.tdot(slopes)) / columns.l1) <= _STRONG_L1)
 
 
 def _first_try(problem: Problem) -> Stage:

@@ -160,11 +160,15 @@ class CompositeForm(PenaltyParts):
         """Return the objective and a bound on its distance to the optimum, from known products.
 
         ``z = X b + b0`` and ``q = R'y - X'g``. The dual point is shrunk into the dual ball; what
-        the intercept's balance leaves is not repaired here, so this is the solver's estimate.
+        the intercept's balance leaves is not repaired here, so this is the solver's estimate. What
+        is left of q on columns without cost is taken for rounding.
         """
         problem = self.problem
         q = q.copy()
         q[self.free_columns] = 0.0
+        # Rounding, too: signs that a one-sided bound on a column without cost forbids.
+        wrong = problem._wrong_signs(q)
+        q[wrong[np.abs(q[wrong]) <= 1e-9 * np.abs(q).max(initial=0.0)]] = 0.0
         share = problem._shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
         primal = loss + problem.penalty_value(point.coef)
@@ -177,9 +181,7 @@ class CompositeForm(PenaltyParts):
     def rows_part(self, constraint: Vector) -> Vector | float:
         """Return ``A'xi + E'nu``."""
         m = self.n_inequalities
-        return self.problem._rows_part(
-            DualPoint(np.zeros(0), constraint[:m], constraint[m:])
-        )
+        return self.problem._rows_part(DualPoint(np.zeros(0), constraint[:m], constraint[m:]))
 
     # ---- the way back ------------------------------------------------------------------------
 

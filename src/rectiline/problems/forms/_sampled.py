@@ -55,8 +55,12 @@ def on_columns(problem: Problem, columns: Indices, penalty: Penalty | None) -> P
         design=Design(X if problem.design.is_sparse else np.asfortranarray(X)),
         constraints=(),
         _user_rows=ConstraintRows(
-            rows.A[:, columns], rows.c, rows.E[:, columns], rows.f,
-            rows.lower[columns], rows.upper[columns],
+            rows.A[:, columns],
+            rows.c,
+            rows.E[:, columns],
+            rows.f,
+            rows.lower[columns],
+            rows.upper[columns],
         ),
     )
     part._set_penalty(penalty)

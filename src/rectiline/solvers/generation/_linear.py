@@ -50,7 +50,6 @@ class LinearState:
     rounds: int = 0
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
-
     def is_lost(self, steps: int) -> bool:
         """Whether the gap is still wide open after that many simplex steps per sample."""
         taken = self.master.program.n_steps
@@ -152,4 +151,7 @@ def _price(state: LinearState, target: float) -> bool | None:
     state.history.append((state.pricing.directions.size, state.master.units.size, relative))
     if relative <= target:
         return True
-    return None if _add(state, z, q) else False
+    if _add(state, z, q):
+        return None
+    state.point = point  # the program is complete, so this is its optimum whatever the estimate says
+    return False

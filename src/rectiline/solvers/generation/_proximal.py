@@ -257,9 +257,7 @@ class ProximalMaster:
         weight = np.sign(coef[places]) / np.sqrt(np.repeat(sizes, sizes))
         if sp.issparse(self._matrix):
             owner = np.repeat(np.arange(sizes.size), sizes)
-            spread = sp.csc_array(
-                (weight, (places, owner)), shape=(coef.size, sizes.size)
-            )
+            spread = sp.csc_array((weight, (places, owner)), shape=(coef.size, sizes.size))
             return np.asarray((self._matrix @ spread).toarray())
         signed = self._matrix[:, places] * weight
         if starts.size == places.size:
