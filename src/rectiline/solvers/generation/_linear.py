@@ -153,5 +153,5 @@ def _price(state: LinearState, target: float) -> bool | None:
         return True
     if _add(state, z, q):
         return None
-    state.point = point  # the program is complete, so this is its optimum whatever the estimate says
+    state.point = point  # the program is complete: its optimum, whatever the estimate says
     return False
