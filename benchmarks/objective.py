@@ -14,6 +14,7 @@ moved into that set before it is believed (`Objective.bound`).
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -119,6 +120,14 @@ class Objective:
     def uniform_weight(self) -> float:
         """The common sample weight; every case here has one."""
         return float(self.weight[0])
+
+    def fingerprint(self) -> str:
+        """A digest of the numbers, so that a bound is never used for other data of the same name."""
+        columns = np.asarray(self.X.sum(axis=0)).ravel()
+        parts = (columns, self.y, np.array([*self.X.shape, self.l1, self.l2]))
+        return hashlib.sha256(
+            b"".join(np.ascontiguousarray(p).tobytes() for p in parts)
+        ).hexdigest()[:16]
 
     def penalty(self, coef: Vector) -> float:
         size = np.abs(coef)

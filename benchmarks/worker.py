@@ -31,6 +31,7 @@ class Worker:
             "n": self.objective.n,
             "d": self.objective.d,
             "zero": self.objective.value(_zeros(self.objective.d)),
+            "fingerprint": self.objective.fingerprint(),
         }
         self.rival = get(solver)
         if reason := self.rival.skip(self.objective):
@@ -43,6 +44,8 @@ class Worker:
             self.rival.prepare(self.objective)
         except ImportError as error:
             return {**reply, "skip": f"{self.rival.package} cannot be imported: {error}"}
+        except Exception as error:
+            return {**reply, "error": f"{type(error).__name__}: {error}"[:400]}
         reply["clockless"] = self.rival.clockless
         if self.rival.package == "rectiline":  # our Problem() checks the data: others do so in fit
             began = time.perf_counter()

@@ -198,7 +198,7 @@ def test_relative_violation_does_not_depend_on_units():
 
 def test_moving_into_the_constraints_is_a_small_step():
     constraints = [Monotone(), Box(-0.5, 0.5), LinearEquality(np.ones(5), -0.2)]
-    constraints.append(Fairness(RNG.random(30), 0.01))
+    constraints.append(Fairness(np.random.default_rng(3).random(30), 0.01))
     problem = Problem(X, TARGETS, loss=Absolute(), constraints=constraints)
     inside = problem.feasibility.point
     assert problem.violation(inside)[1] <= 1e-9
