@@ -122,7 +122,7 @@ class Objective:
         return float(self.weight[0])
 
     def fingerprint(self) -> str:
-        """A digest of the numbers, so that a bound is never used for other data of the same name."""
+        """A digest of the numbers: a bound must not be used for other data of the same name."""
         columns = np.asarray(self.X.sum(axis=0)).ravel()
         parts = (columns, self.y, np.array([*self.X.shape, self.l1, self.l2]))
         return hashlib.sha256(

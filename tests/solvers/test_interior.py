@@ -272,6 +272,13 @@ def test_a_chain_of_200(name, penalty):
     assert (np.diff(solution.coef) >= 0).all()
 
 
+@pytest.mark.parametrize("penalty", [Ridge(1.0), L1(1.0), None], ids=repr)
+def test_a_column_that_only_constraints_touch(penalty):
+    X, y = data("pinball", 60, 5)
+    X[:, -1] = 0.0
+    solved(make("pinball", X, y, penalty, constraints=[Monotone()]))
+
+
 @three
 def test_fairness_at_any_tolerance(name):
     X, y = data(name, 300, 6)

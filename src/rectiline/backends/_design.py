@@ -36,8 +36,8 @@ class Design:
         self.n_samples, self.n_features = (int(k) for k in X.shape)
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
-            pointers = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(
-                X.indices.dtype
+            pointers = (
+                X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
             )
             self.view = _core.DesignView.sparse(
                 X.data, X.indices, pointers, self.n_samples, self.n_features, X.format == "csr"

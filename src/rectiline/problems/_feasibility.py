@@ -87,8 +87,9 @@ def _largest_slack(
     norms_e: Vector,
 ) -> Feasibility:
     d = lower.size
-    scale_a, scale_e = 1.0 / np.where(norms_a > 0, norms_a, 1.0), 1.0 / np.where(
-        norms_e > 0, norms_e, 1.0
+    scale_a, scale_e = (
+        1.0 / np.where(norms_a > 0, norms_a, 1.0),
+        1.0 / np.where(norms_e > 0, norms_e, 1.0),
     )
     rows_a = sp.csr_array(sp.diags_array(scale_a) @ sp.csr_array(A))
     rows_e = sp.csr_array(sp.diags_array(scale_e) @ sp.csr_array(E))

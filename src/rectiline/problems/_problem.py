@@ -485,9 +485,7 @@ class Problem:
         rows = self.constraint_rows
         if not self._is_constrained:
             return coef
-        moved = move_into_constraints(
-            coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper
-        )
+        moved = move_into_constraints(coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
         if self.violation(moved)[1] <= 1e-12 or self.feasibility.point is None:
             return moved
         return self._blend_with_inner_point(moved, self.feasibility.point)
@@ -536,9 +534,7 @@ def _checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]
     return several
 
 
-def _checked_index(
-    loss_index: ArrayLike | None, n_losses: int, n: int
-) -> NDArray[np.uint8] | None:
+def _checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArray[np.uint8] | None:
     if loss_index is None:
         return None
     index = np.asarray(loss_index)

@@ -121,9 +121,7 @@ def solve(
             step = method.advance(state, Budget(min(burst, limit - done), left, target, known))
             done += step.iterations
             certificate = best.offer(form, method.point(state))
-            record = Progress(
-                method.name, done, time.perf_counter() - began, best.certificate
-            )
+            record = Progress(method.name, done, time.perf_counter() - began, best.certificate)
             best.history.append(record)
             status = None
             if best.certificate.holds(tol):

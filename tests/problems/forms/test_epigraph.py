@@ -99,7 +99,7 @@ def test_too_many_levels_are_refused_with_the_way_out():
     X, y = np.ones((2, d)), np.arange(2.0)
     problem = Problem(X, y, Absolute(), penalty=Slope.oscar(d, l1=1.0, slope=0.1))
     reason = EpigraphForm.accepts(problem)
-    assert "drop 2099 times on 2100 columns" in reason and "generation" in reason
+    assert "drop 2099 times" in reason and "generation" in reason
     with pytest.raises(ValueError, match="no epigraph form"):
         EpigraphForm.apply(problem)
     few = problem.with_penalty(Slope.two_level(d, k=10, high=2.0, low=1.0))

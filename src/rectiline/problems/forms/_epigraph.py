@@ -58,7 +58,20 @@ class Epigraph:
 
 @dataclass(frozen=True, eq=False)
 class EpigraphForm(RectifiedForm):
-    """A rectified form with the epigraph of the penalty where it couples columns."""
+    """A rectified form with the epigraph of the penalty where it couples columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.problems.forms import EpigraphForm
+    >>> problem = rl.Problem(
+    ...     np.eye(3), [1.0, 2.0, 3.0], loss=rl.losses.Absolute(),
+    ...     penalty=rl.penalties.GroupLinf(2.0, groups=[0, 0, 1]),
+    ... )
+    >>> EpigraphForm.apply(problem).epigraph.linear
+    array([0., 0., 0., 2., 2.])
+    """
 
     @staticmethod
     def accepts(problem: Problem) -> str | None:
@@ -71,7 +84,7 @@ class EpigraphForm(RectifiedForm):
         levels = _drops(penalty)[0].size
         if d + levels > _MOST_COLUMNS or d * levels > _MOST_ROWS:
             return (
-                f"the epigraph of Slope with strengths that drop {levels} times on {d} columns needs "
+                f"the epigraph of a Slope whose strengths drop {levels} times needs "
                 f"{d + levels} further columns and {d * levels} rows (at most {_MOST_COLUMNS} and "
                 f"{_MOST_ROWS}); the solver 'generation' needs none"
             )

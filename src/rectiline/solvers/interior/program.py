@@ -23,6 +23,7 @@ Vector = NDArray[np.float64]
 
 __all__ = ["Program"]
 
+_CLEARLY_ZERO = 1e-6  # a multiplier relative to its row's slack
 _WARM_SLACK = 0.1  # of the multipliers at a given starting point
 
 
@@ -136,13 +137,15 @@ class Program:
         """Return the user's duals of samples and of constraint rows."""
         unit = self.scales.prediction * self.scales.objective
         sample = self.samples.scattered(self.data.dual() / unit)
-        parts = [
-            -block.dual() / (row * unit)
-            for block, row in zip(
-                (self.inequalities, self.equalities), self.scales.rows[:2], strict=True
-            )
-            if block is not None
-        ]
+        parts = []
+        if self.inequalities is not None:
+            dual = -self.inequalities.dual()
+            if (self.scales.untouched & self.form.columns.free).any():
+                # Nothing balances such a column but multipliers that are zero.
+                dual[dual < _CLEARLY_ZERO * self.inequalities.parts[0].q] = 0.0
+            parts.append(dual / (self.scales.rows[0] * unit))
+        if self.equalities is not None:
+            parts.append(-self.equalities.dual() / (self.scales.rows[1] * unit))
         return sample, np.concatenate(parts) if parts else np.zeros(0)
 
     def point(self, b: Vector) -> FormPoint:

@@ -36,6 +36,7 @@ class Scales:
     """
 
     column: Vector  # all columns but the intercept
+    untouched: NDArray[np.bool_]  # columns of X without entries
     centre: Vector | None
     shift: float
     rows: tuple[Vector, ...]  # one vector per matrix of rows
@@ -53,7 +54,8 @@ def measure(form: EpigraphForm, samples: Samples, matrices: list[Any]) -> Scales
     prediction = float(np.median(np.abs(bends - middle))) or float(np.mean(np.abs(bends))) or 1.0
     shift = middle if form.fit_intercept and np.ptp(samples.direction) == 0.0 else 0.0
     width = samples.width(prediction)
-    return Scales(column, centre, shift, tuple(rows), prediction, 1.0 / (width * prediction))
+    objective = 1.0 / (width * prediction)
+    return Scales(column, spread == 0.0, centre, shift, tuple(rows), prediction, objective)
 
 
 def _columns(form: EpigraphForm, active: Indices | None) -> tuple[Vector | None, Vector]:

@@ -40,7 +40,7 @@ _POLISH = 3  # further steps for the sake of exact zeros
 _PATIENCE = 8  # steps without progress, short ones counted twice
 _SHORT = 0.05
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
-_LARGEST_SYSTEM = 12_000  # rows of a dense matrix to factorise: 1.2 GB
+_LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 
 
 @dataclass(slots=True, eq=False)
@@ -108,6 +108,16 @@ class Interior:
     proximal : float, default=1e-12
         Weight of the proximal term in the linear systems, in units where columns have mean square
         1; raised when a factorisation fails. It steadies the steps and does not bias the answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 5.0, 3.0])
+    >>> problem = rl.Problem(X, y, loss=rl.losses.Absolute(), penalty=None)
+    >>> solution = rl.solve(problem, solver="interior", tol=1e-9)
+    >>> round(solution.objective, 6), solution.coef.round(6)
+    (3.0, array([1.]))
     """
 
     proximal: float = 1e-12

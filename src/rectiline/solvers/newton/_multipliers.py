@@ -189,9 +189,7 @@ class Run:
             gradient[model.kinked] += model.column_dual(b, self.multipliers, self.growth)
         if model.n_constraints:
             value = model.rows @ b + model.offset
-            gradient -= model.rows.T @ model.constraint_slopes(
-                value, self.multipliers, self.growth
-            )
+            gradient -= model.rows.T @ model.constraint_slopes(value, self.multipliers, self.growth)
         return gradient
 
     def _newton_direction(self, gradient: Vector, proximal: Vector) -> Vector | None:
@@ -225,9 +223,7 @@ class Run:
             self.bump = max(100 * self.bump, 1e-15)
         return None
 
-    def _search(
-        self, direction: Vector, proximal: Vector, S: float, decrement: float
-    ) -> float:
+    def _search(self, direction: Vector, proximal: Vector, S: float, decrement: float) -> float:
         """Return a step where the derivative along `direction` nearly vanishes."""
         model, b = self.model, self.b
         weight = model.rho + proximal

@@ -214,9 +214,7 @@ class Newton:
         run.estimate()
         return run.relative_gap
 
-    def _all_rows(
-        self, state: NewtonState, target: float, max_steps: int, deadline: float
-    ) -> bool:
+    def _all_rows(self, state: NewtonState, target: float, max_steps: int, deadline: float) -> bool:
         model = state.model
         if state.run is None:
             state.rows.place(model.expand(state.b))
