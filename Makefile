@@ -140,15 +140,15 @@ docs: $(STAMPS)/package $(STAMPS)/extra-docs  ## build the documentation; warnin
 
 # ---- measuring it --------------------------------------------------------------------------------
 
-bench-setup: $(STAMPS)/package $(STAMPS)/extra-plots  ## make the environment of the rivals, benchmarks/.venv
+bench-setup: $(STAMPS)/package  ## make the environment of the rivals, benchmarks/.venv (rerun after changes)
 	@$(PY) -m benchmarks setup
 
-bench: $(STAMPS)/package $(STAMPS)/extra-plots  ## race every suite against the rivals (hours), then write the page
-	@$(PY) -m benchmarks run $(or $(SUITE),all)
+bench: $(STAMPS)/package  ## race SUITE= (default all, hours) against the rivals, then write the page
+	@$(PY) -m benchmarks run $(or $(SUITE),all) $(if $(FILTER),--filter "$(FILTER)") $(if $(DATA),--data "$(DATA)")
 	@$(PY) -m benchmarks report
 
-bench-quick: $(STAMPS)/package $(STAMPS)/extra-plots  ## one race per suite, a few minutes
-	@$(PY) -m benchmarks quick
+bench-quick: $(STAMPS)/package  ## one race per suite, a few minutes
+	@$(PY) -m benchmarks quick $(if $(DATA),--data "$(DATA)")
 
 # ---- starting over -------------------------------------------------------------------------------
 

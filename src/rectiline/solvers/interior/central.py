@@ -1,5 +1,4 @@
-"""What is decided centrally: directions, step lengths, how hard to aim at the centre, when to give
-up.
+"""What is decided centrally: directions, step lengths, how hard to aim at the centre.
 
 One iteration is a step of Mehrotra's predictor-corrector method. It needs from the rows the
 weighted sum of their squares, three weighted sums of rows, and a few scalars.
