@@ -29,12 +29,14 @@ SOLVERS: dict[str, type[Solver]] = {
     "rehline": Rehline,
 }
 
-_EASY = 2000.0  # difficulty up to which coordinate ascent is worth a try
+# Difficulty up to which coordinate ascent is worth a try, and sweeps that it may still seem to need.
+# On losses with kinks most rows are set aside, so that later sweeps cost little.
+_EASY = {"kinks": 6000.0, "smooth": 2000.0}
+_PATIENCE = {"kinks": 200, "smooth": 30}
 _SMOOTH_ROWS = 20_000  # beyond, Newton beats coordinate ascent on losses without kinks
 _MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
-_PATIENCE = 60  # sweeps that coordinate ascent may still seem to need
 
 
 def choose(problem: Problem) -> list[Stage]:
@@ -71,14 +73,13 @@ def _separable(problem: Problem) -> list[Stage]:
     if Newton.refuses(problem) is not None:
         return [sweeps, generation, interior]
     if d > n:
-        return [_first_try(problem), interior, newton, sweeps]
+        return [_first_try(form), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
     if not problem.columns.strongly_convex:
         return stages
-    kinks = form.slope_width()[1]
-    few = n <= (_MANY_ROWS if kinks else _SMOOTH_ROWS)
-    if few and _difficulty(form) <= _EASY:
-        return [_first_try(problem), *stages]
+    few = n <= (_MANY_ROWS if form.slope_width()[1] else _SMOOTH_ROWS)
+    if few and _difficulty(form) <= _EASY[_shape(form)]:
+        return [_first_try(form), *stages]
     return stages
 
 
@@ -95,9 +96,13 @@ def _few_columns_matter(problem: Problem) -> bool:
     return bool(np.max(np.abs(problem.design.tdot(slopes)) / columns.l1) <= _STRONG_L1)
 
 
-def _first_try(problem: Problem) -> Stage:
-    del problem
-    return Stage(Rehline(patience=_PATIENCE), "rehline: a try, as the penalty looks strong")
+def _shape(form: RectifiedForm) -> str:
+    return "kinks" if form.slope_width()[1] else "smooth"
+
+
+def _first_try(form: RectifiedForm) -> Stage:
+    method = Rehline(patience=_PATIENCE[_shape(form)])
+    return Stage(method, "rehline: a try, as the penalty looks strong")
 
 
 def _difficulty(form: RectifiedForm) -> float:
