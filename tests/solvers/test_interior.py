@@ -269,7 +269,7 @@ def test_constraints(name, kind, penalty):
 def test_a_chain_of_200(name, penalty):
     X, y = data(name, 500, 200)
     solution = solved(make(name, X, y, penalty, constraints=[Monotone()]))
-    assert (np.diff(solution.coef) >= 0).all()
+    assert np.diff(solution.coef).min() >= -1e-15  # two coefficients may differ in the last digit
 
 
 @pytest.mark.parametrize("penalty", [Ridge(1.0), L1(1.0), None], ids=repr)

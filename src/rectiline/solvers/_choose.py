@@ -29,7 +29,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "rehline": Rehline,
 }
 
-# Difficulty up to which coordinate ascent is worth a try, and sweeps that it may still seem to need.
+# Difficulty up to which coordinate ascent is worth a try, and sweeps it may still seem to need.
 # On losses with kinks most rows are set aside, so that later sweeps cost little.
 _EASY = {"kinks": 6000.0, "smooth": 2000.0}
 _PATIENCE = {"kinks": 200, "smooth": 30}
