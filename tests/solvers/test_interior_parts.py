@@ -12,11 +12,12 @@ from rectiline.losses import Absolute, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.build import build
-from rectiline.solvers.interior.central import Iterate, iterate, judge
+from rectiline.solvers.interior.central import iterate
 from rectiline.solvers.interior.normal import FactorError, cholesky, factorise
 from rectiline.solvers.interior.parts import shapes_of
 from rectiline.solvers.interior.per_row import Part, Totals
 from rectiline.solvers.interior.rows import UnitRows
+from rectiline.solvers.interior.verdict import Iterate, judge
 
 RNG = np.random.default_rng(0)
 

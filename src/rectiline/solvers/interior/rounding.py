@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.solvers.interior.central import Iterate, judge
 from rectiline.solvers.interior.rows import UnitRows
+from rectiline.solvers.interior.verdict import Iterate, judge
 
 Vector = NDArray[np.float64]
 

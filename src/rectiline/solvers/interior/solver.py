@@ -29,8 +29,9 @@ from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.interior.build import build
-from rectiline.solvers.interior.central import Iterate, Verdict, iterate, judge
+from rectiline.solvers.interior.central import iterate
 from rectiline.solvers.interior.rounding import is_nothing, rounded
+from rectiline.solvers.interior.verdict import Iterate, Verdict, judge
 
 __all__ = ["Interior"]
 
