@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline.backends import Design, as_design
@@ -32,6 +31,13 @@ from rectiline.penalties import Penalty, Ridge
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._feasibility import Feasibility, check_feasibility
+from rectiline.problems._inputs import (
+    bounds_as_rows,
+    checked_index,
+    checked_losses,
+    checked_weight,
+    curve_arrays,
+)
 from rectiline.problems._repair import balance_free_columns, move_into_constraints
 
 Vector = NDArray[np.float64]
@@ -85,7 +91,7 @@ class Problem:
         fit_intercept: bool = True,
         loss_index: ArrayLike | None = None,
     ) -> None:
-        self.losses = _checked_losses(loss, loss_index)
+        self.losses = checked_losses(loss, loss_index)
         if penalty is not None and not isinstance(penalty, Penalty):
             raise TypeError(
                 f"penalty must be a Penalty such as rectiline.penalties.Ridge(1.0), or None; "
@@ -95,14 +101,14 @@ class Problem:
         self.loss = loss
         self.fit_intercept = bool(fit_intercept)
         n = self.n_samples
-        self.loss_index = _checked_index(loss_index, len(self.losses), n)
+        self.loss_index = checked_index(loss_index, len(self.losses), n)
         direction, offset = self.losses[0].encode(y)
         if direction.size != n:
             raise ValueError(f"y has {direction.size} entries but X has {n} rows.")
-        self.weight = _checked_weight(sample_weight, n)
+        self.weight = checked_weight(sample_weight, n)
         self.direction, self.offset = direction, offset
         self.rows = _core.RowFunctions(
-            [_curve_arrays(one) for one in self.losses],
+            [curve_arrays(one) for one in self.losses],
             direction,
             offset,
             self.weight,
@@ -130,7 +136,7 @@ class Problem:
         self.is_separable = separable is not None
         if separable is None:
             # The bounds cannot join the column functions of a penalty that couples columns.
-            rows = _bounds_as_rows(rows)
+            rows = bounds_as_rows(rows)
             separable = (np.zeros(d), np.zeros(d))
         rho, l1 = separable
         self.constraint_rows: ConstraintRows = rows
@@ -516,73 +522,3 @@ class Problem:
         if b0 != 0.0 and not self.fit_intercept:
             raise ValueError(f"intercept={b0} but the problem has no intercept.")
         return b, b0
-
-
-def _checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
-    if loss_index is None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a Loss such as rectiline.losses.Hinge(); got {loss!r}.")
-        return (loss,)
-    several = tuple(loss) if isinstance(loss, Sequence) else (loss,)
-    if not several or not all(isinstance(one, Loss) for one in several):
-        raise TypeError(f"loss must be a sequence of Loss when loss_index is given; got {loss!r}.")
-    kinds = sorted({one.of for one in several})
-    if len(kinds) > 1 or len(several) > 256:
-        raise ValueError(
-            f"loss must hold at most 256 losses of one kind; got {len(several)} of {kinds}."
-        )
-    return several
-
-
-def _checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArray[np.uint8] | None:
-    if loss_index is None:
-        return None
-    index = np.asarray(loss_index)
-    if index.shape != (n,) or index.dtype.kind not in "iu":
-        raise ValueError(f"loss_index must hold {n} integers; got shape {index.shape}.")
-    if index.min() < 0 or index.max() >= n_losses:
-        raise ValueError(
-            f"loss_index must lie between 0 and {n_losses - 1}; got {index.min()} to {index.max()}."
-        )
-    return np.ascontiguousarray(index, dtype=np.uint8)
-
-
-def _curve_arrays(loss: Loss) -> Any:
-    curve = loss.curve
-    arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
-    return tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)
-
-
-def _checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:
-    if sample_weight is None:
-        return np.ones(n)
-    try:
-        weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"sample_weight must hold numbers >= 0; got dtype {np.asarray(sample_weight).dtype}."
-        ) from None
-    if weight.ndim == 0:
-        weight = np.full(n, float(weight))
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), got {weight.shape}.")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        row = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
-        raise ValueError(
-            f"sample_weight must hold finite numbers >= 0; sample_weight[{row}] is {weight[row]}."
-        )
-    if not (weight > 0).any():
-        raise ValueError("sample_weight must have at least one positive entry; all are zero.")
-    return weight
-
-
-def _bounds_as_rows(rows: ConstraintRows) -> ConstraintRows:
-    """Return the same constraints with every finite bound turned into a sparse row."""
-    low, high = np.flatnonzero(np.isfinite(rows.lower)), np.flatnonzero(np.isfinite(rows.upper))
-    if not low.size and not high.size:
-        return rows
-    d = rows.n_features
-    eye = sp.eye_array(d, format="csr")
-    A = sp.vstack([sp.csr_array(rows.A), eye[low], -eye[high]], format="csr")
-    c = np.concatenate([rows.c, -rows.lower[low], rows.upper[high]])
-    return ConstraintRows.make(d, A=A, c=c, E=rows.E, f=rows.f)

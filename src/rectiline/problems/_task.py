@@ -31,7 +31,8 @@ from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, Li
 from rectiline.penalties import Ridge, Subspace
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._encoded import Encoded
-from rectiline.problems._problem import Problem, _bounds_as_rows
+from rectiline.problems._inputs import bounds_as_rows
+from rectiline.problems._problem import Problem
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -55,7 +56,7 @@ class Task:
         n = design.n_samples
         # Without a penalty of its own: it knows the losses, the constraints and their repairs.
         self.base = Problem(design, np.zeros(n), loss, None, constraints, weight, fit_intercept)
-        self.rows: ConstraintRows = _bounds_as_rows(self.base.constraint_rows)
+        self.rows: ConstraintRows = bounds_as_rows(self.base.constraint_rows)
 
     @property
     def design(self) -> Design:

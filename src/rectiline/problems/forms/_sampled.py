@@ -11,7 +11,8 @@ from rectiline import _core
 from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows
 from rectiline.penalties import Penalty
-from rectiline.problems._problem import Problem, _curve_arrays
+from rectiline.problems._inputs import curve_arrays
+from rectiline.problems._problem import Problem
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -36,7 +37,7 @@ def on_samples(problem: Problem, samples: Indices) -> Problem:
         offset=offset,
         loss_index=index,
         rows=_core.RowFunctions(
-            [_curve_arrays(one) for one in problem.losses], direction, offset, weight, index
+            [curve_arrays(one) for one in problem.losses], direction, offset, weight, index
         ),
     )
     return part

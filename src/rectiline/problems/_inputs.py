@@ -1,0 +1,91 @@
+"""What a user passes to a problem, checked and brought into one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse as sp
+
+from rectiline.constraints import ConstraintRows
+from rectiline.losses import Loss
+
+Vector = NDArray[np.float64]
+
+__all__ = ["bounds_as_rows", "checked_index", "checked_losses", "checked_weight", "curve_arrays"]
+
+
+def checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
+    """Return the losses as a tuple: one, or several of one kind with an index."""
+    if loss_index is None:
+        if not isinstance(loss, Loss):
+            raise TypeError(f"loss must be a Loss such as rectiline.losses.Hinge(); got {loss!r}.")
+        return (loss,)
+    several = tuple(loss) if isinstance(loss, Sequence) else (loss,)
+    if not several or not all(isinstance(one, Loss) for one in several):
+        raise TypeError(f"loss must be a sequence of Loss when loss_index is given; got {loss!r}.")
+    kinds = sorted({one.of for one in several})
+    if len(kinds) > 1 or len(several) > 256:
+        raise ValueError(
+            f"loss must hold at most 256 losses of one kind; got {len(several)} of {kinds}."
+        )
+    return several
+
+
+def checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArray[np.uint8] | None:
+    """Return which loss each row pays, or None when there is only one."""
+    if loss_index is None:
+        return None
+    index = np.asarray(loss_index)
+    if index.shape != (n,) or index.dtype.kind not in "iu":
+        raise ValueError(f"loss_index must hold {n} integers; got shape {index.shape}.")
+    if index.min() < 0 or index.max() >= n_losses:
+        raise ValueError(
+            f"loss_index must lie between 0 and {n_losses - 1}; got {index.min()} to {index.max()}."
+        )
+    return np.ascontiguousarray(index, dtype=np.uint8)
+
+
+def curve_arrays(loss: Loss) -> Any:
+    """Return the arrays that describe a loss to the compiled core."""
+    curve = loss.curve
+    arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
+    return tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)
+
+
+def checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:
+    """Return one finite weight >= 0 per row, not all of them zero."""
+    if sample_weight is None:
+        return np.ones(n)
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight must hold numbers >= 0; got dtype {np.asarray(sample_weight).dtype}."
+        ) from None
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), got {weight.shape}.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        row = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
+        raise ValueError(
+            f"sample_weight must hold finite numbers >= 0; sample_weight[{row}] is {weight[row]}."
+        )
+    if not (weight > 0).any():
+        raise ValueError("sample_weight must have at least one positive entry; all are zero.")
+    return weight
+
+
+def bounds_as_rows(rows: ConstraintRows) -> ConstraintRows:
+    """Return the same constraints with every finite bound turned into a sparse row."""
+    low, high = np.flatnonzero(np.isfinite(rows.lower)), np.flatnonzero(np.isfinite(rows.upper))
+    if not low.size and not high.size:
+        return rows
+    d = rows.n_features
+    eye = sp.eye_array(d, format="csr")
+    A = sp.vstack([sp.csr_array(rows.A), eye[low], -eye[high]], format="csr")
+    c = np.concatenate([rows.c, -rows.lower[low], rows.upper[high]])
+    return ConstraintRows.make(d, A=A, c=c, E=rows.E, f=rows.f)
