@@ -48,6 +48,12 @@ def _escape_bars(app, what, name, obj, options, lines):
         lines[k] = "".join(parts)
 
 
+def _skip_requests(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn adds to every estimator for metadata routing."""
+    return True if name.startswith("set_") and name.endswith("_request") else skip
+
+
 def setup(app):
     """Hook into the reading of docstrings, before numpydoc does."""
     app.connect("autodoc-process-docstring", _escape_bars, priority=400)
+    app.connect("autodoc-skip-member", _skip_requests)

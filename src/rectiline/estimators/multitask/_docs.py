@@ -43,7 +43,7 @@ ATTRIBUTES = """tasks_ : list
     task_components_ : ndarray of shape (n_tasks, shared_dim)
         Where each task lies in the subspace: ``(coef_ - common_) @ shared_components_.T``.
     specific_components_ : ndarray of shape (n_tasks, n_features)
-        What is left: coef_ is common_ + task_components_ @ shared_components_ + this.
+        What is left: ``coef_`` is ``common_ + task_components_ @ shared_components_`` + this.
     shared_basis_, shared_weights_ : ndarray of shape (n_features, r), (r,)
         The soft projector is ``M_ = shared_basis_ @ diag(shared_weights_) @ shared_basis_.T``.
     M_ : ndarray of shape (n_features, n_features)
