@@ -58,8 +58,8 @@ struct Curve {
 };
 
 // The slope s of phi at prox(w) = argmin phi(t) + (t - w)^2 / (2 step): the unique s with
-// s in dphi(w - step s). `weight` receives ds/dw, an element of the generalised Jacobian times step
-// divided by step, i.e. curvature of the envelope: 1/step at a kink, q/(1 + step q) on a piece.
+// s in dphi(w - step s). `jacobian` is ds/dw, the curvature of the envelope: 1/step at a kink,
+// q/(1 + step q) on a piece of curvature q.
 struct EnvelopeSlope {
     double slope;
     double jacobian;

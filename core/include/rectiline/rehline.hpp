@@ -9,23 +9,19 @@
 // linear computation and linear convergence", NeurIPS 2023, Algorithms 1-3 (the paper's own
 // variant, one ReLU or ReHU unit at a time, is in rehline_units.hpp). Departures here:
 //  - one exact step per *sample*: all units of a row move together, by the slope of the Moreau
-//  envelope
-//    of f_i (one dot product and one update instead of one pair per unit);
+//    envelope of f_i (one dot product and one update instead of one pair per unit);
 //  - l1 and bounds enter through b = grad h*(q), not through extra rows; where that map is not
-//  linear the
-//    step uses its Lipschitz constant 1/rho_j, so the dual still never falls;
-//  - blocks of rows in random order, shuffled inside; constraints are swept between blocks;
+//    linear the step uses its Lipschitz constant 1/rho_j, so the dual still never falls;
+//  - blocks of rows in random order, each read from a random row on, forwards or backwards;
+//    constraints are swept between blocks;
 //  - an unpenalised intercept by the method of multipliers: b0 = center - t0 sum(g), center moved
-//  to b0
-//    after each sweep;
-//  - the Fenchel-Young gap is summed while sweeping, so that a certificate is only asked for when
-//  it is
-//    likely to pass;
-//  - when many sweeps seem to be left, projected conjugate gradients on the free duals
-//  (free_duals.hpp);
+//    to b0 after each sweep;
+//  - a lower bound of the gap is summed while sweeping and scaled up to an estimate, so that a
+//    certificate is asked for when it is likely to pass (the estimate proves nothing);
+//  - when many sweeps seem to be left, projected conjugate gradients on the free duals, see
+//    free_duals.hpp;
 //  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe
-//  screening (a
-//    proof, kept).
+//    screening (a proof, kept).
 #pragma once
 
 #include "rectiline/dual_ascent.hpp"

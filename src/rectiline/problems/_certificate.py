@@ -19,6 +19,8 @@ _ROUNDING_LEVEL = 1e-14
 class DualPoint:
     """Multipliers of a problem.
 
+    Bounds need no multiplier of their own: the best one is known in closed form.
+
     Attributes
     ----------
     sample : ndarray of shape (n_samples,)
@@ -27,8 +29,6 @@ class DualPoint:
         ``xi >= 0``, one entry per row of ``A @ coef + c >= 0``.
     equality : ndarray
         One free entry per row of ``E @ coef + f == 0``.
-
-    Bounds need no multiplier of their own: the best one is known in closed form.
     """
 
     sample: Vector

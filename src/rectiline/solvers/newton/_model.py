@@ -159,10 +159,6 @@ class Model:
         shift = 0.0 if self.center is None else float(self.center @ coef)
         return np.append(coef, intercept + shift) / self.scale
 
-    def constraint_dual(self, multipliers: Multipliers) -> Vector:
-        """Return the constraint multipliers in the user's units."""
-        return multipliers.constraint / self.row_norm
-
     def no_multipliers(self) -> Multipliers:
         """Return zero multipliers."""
         return Multipliers(np.zeros(self.kinked.size), np.zeros(self.n_constraints))
