@@ -6,6 +6,7 @@ python -m benchmarks list [SUITE]                suites, or the cases of one
 python -m benchmarks quick                       one race per suite, under five minutes
 python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all")
 python -m benchmarks report                      write the page and the plots from the results
+python -m benchmarks guard --base REVISION       did this checkout get slower than a revision?
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import suites
-from .cases import select
+from . import guard, suites
+from .cases import Case, select
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -38,17 +39,21 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--filter", help="only cases whose name contains this (or matches *, ?)")
     run.add_argument("--also", default="", help="further solvers for every case, by comma")
     run.add_argument("--time-limit", type=float, help="seconds for one solve, at most")
+    run.add_argument("--shard", default="1/1", help="K/M: the K-th of M parts, to run side by side")
     run.add_argument("--repeats", type=int, help="timed repeats, at most")
     for racing in (quick, run):
         racing.add_argument("--data", help="folder of .npz files (else $RECTILINE_DATA)")
         racing.add_argument("--offline", action="store_true", help="never ask OpenML")
     report = commands.add_parser("report", help="write the page and the plots")
     report.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
+    for judging in (quick, report):
+        judging.add_argument("--strict", action="store_true", help="fail if a promise is broken")
+    guard.add_arguments(commands.add_parser("guard", help="compare with an earlier revision"))
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit status is 1 when a promise is broken (``quick`` and ``report``)."""
+    """Run one command; a broken promise is a failure only with ``--strict``."""
     options = _parser().parse_args(arguments)
     if getattr(options, "data", None):
         os.environ["RECTILINE_DATA"] = str(Path(options.data).resolve())
@@ -64,11 +69,15 @@ def main(arguments: list[str] | None = None) -> int:
         case "list":
             _list(options.suite)
         case "quick":
-            return _quick()
+            _say_where_data_comes_from()
+            return _quick(options.strict)
         case "run":
+            _say_where_data_comes_from()
             _run(options)
         case "report":
-            return _report(options.clock)
+            return _report(options.clock, options.strict)
+        case "guard":
+            return guard.run(options)
     return 0
 
 
@@ -82,28 +91,41 @@ def _list(suite: str | None) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from . import report, runner
+    from . import report, rows, runner
 
     extra = tuple(name for name in options.also.split(",") if name)
     for suite in suites.NAMES if options.suite == "all" else (options.suite.replace("-", "_"),):
         cases = select(suites.cases(suite), options.filter)
         cases = [c.trimmed(options.time_limit or 1e9, options.repeats or 10**6) for c in cases]
+        cases = _shard(cases, options.shard)
         if not cases:
             print(f"no case of {suite} matches {options.filter!r}", file=sys.stderr)
             continue
         path = runner.run_suite(suite, cases, extra=extra)
-        report.print_table(report.load([path], only={case.name for case in cases}))
+        report.print_table(rows.load([path], only={case.name for case in cases}))
 
 
-def _report(clock: str) -> int:
+def _shard(cases: list[Case], part: str) -> list[Case]:
+    """Part K of M of the tables, dealt out in turn."""
+    try:
+        k, m = (int(number) for number in part.split("/"))
+    except ValueError:
+        raise SystemExit(f"--shard {part}: give K/M, such as 1/2") from None
+    if not 1 <= k <= m:
+        raise SystemExit(f"--shard {part}: K is between 1 and M")
+    tables = list(dict.fromkeys(case.data for case in cases))
+    return [case for case in cases if tables.index(case.data) % m == k - 1]
+
+
+def _report(clock: str, strict: bool) -> int:
     """Write the page here, or in the rivals' environment if only that one can draw."""
     from .process import interpreter
 
     if importlib.util.find_spec("matplotlib") is None and interpreter() != sys.executable:
-        return _elsewhere("benchmarks", "report", "--clock", clock)
+        return _elsewhere("benchmarks", "report", "--clock", clock, *["--strict"] * strict)
     from .page import write_page
 
-    return write_page(clock)
+    return int(write_page(clock) > 0 and strict)
 
 
 def _elsewhere(module: str, *arguments: str) -> int:
@@ -114,11 +136,21 @@ def _elsewhere(module: str, *arguments: str) -> int:
     return subprocess.run(command, cwd=ROOT).returncode
 
 
-def _quick() -> int:
-    from . import report, runner
+def _quick(strict: bool) -> int:
+    from . import report, rows, runner
 
     path = runner.run_suite("quick", list(suites.cases("quick")))
-    return report.print_table(report.load([path]), worst_last=True)
+    return int(report.print_table(rows.load([path]), worst_last=True) > 0 and strict)
+
+
+def _say_where_data_comes_from() -> None:
+    folder = os.environ.get("RECTILINE_DATA")
+    if folder and Path(folder).is_dir():
+        print(f"real data sets: .npz files in {folder}")
+        return
+    why = f"RECTILINE_DATA={folder} is no folder" if folder else "RECTILINE_DATA is not set"
+    openml = "" if os.environ.get("RECTILINE_OPENML") == "0" else "OpenML by name, failing that "
+    print(f"{why}: real data sets come from {openml}synthetic stand-ins; each row says which")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from .cases import Case
-from .datasets import load
+from .cases import Case, Data
+from .datasets import Table, load
 from .objective import Objective
+
+
+@lru_cache(maxsize=1)
+def _table(data: Data) -> Table:
+    """The last table is kept: consecutive cases often share it."""
+    return load(data)
 
 
 def build(case: Case) -> tuple[Objective, str]:
     """The objective of a case, and where its data came from."""
-    table = load(case.data)
+    table = _table(case.data)
     n, d = table.X.shape
     weight = np.full(n, case.C / n if case.mean else case.C)
     objective = Objective(case, table.X, table.y, weight, l1=case.l1, l2=case.l2)

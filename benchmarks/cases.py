@@ -60,7 +60,10 @@ class Need:
 
 @dataclass(frozen=True)
 class Case:
-    """One race. ``solvers`` are names of ``benchmarks.rivals``; the first one is ours."""
+    """One race. ``solvers`` are names of ``benchmarks.rivals``; the first one is ours.
+
+    A run is stopped after ``time_limit`` seconds, a rival's also after ``patience`` times ours.
+    """
 
     data: Data
     loss: str
@@ -79,6 +82,7 @@ class Case:
     needs: tuple[Need, ...] = ()
     limit_seconds: float | None = None
     time_limit: float = 60.0
+    patience: float = 50.0
     repeats: int = 5
     tag: str = ""
 
@@ -105,7 +109,7 @@ class Case:
         definition = asdict(self)
         for field in ("solvers", "targets", "measure", "needs", "limit_seconds"):
             definition.pop(field)
-        for field in ("time_limit", "repeats", "tag"):
+        for field in ("time_limit", "patience", "repeats", "tag"):
             definition.pop(field)
         return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]
 

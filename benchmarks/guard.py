@@ -1,7 +1,7 @@
 """A guard against getting slower: the same small races under two installed versions, in turn.
 
-    python -m benchmarks.guard --base v0.1.0            build that revision and this checkout
-    python -m benchmarks.guard BASE_PYTHON HEAD_PYTHON  compare two interpreters that have rectiline
+    python -m benchmarks guard --base v0.1.0            build that revision and this checkout
+    python -m benchmarks guard BASE_PYTHON HEAD_PYTHON  compare two interpreters that have rectiline
 
 Counts user-mode instructions through ``perf`` where the system allows it (repeatable to a fraction
 of a percent, whatever else runs), else takes the smallest CPU time of several turns. Exit status 1
@@ -11,11 +11,13 @@ when any race got more than ``--allow`` slower. For maintainers before merging; 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 from pathlib import Path
@@ -138,32 +140,45 @@ def _build(source: Path, place: Path) -> str:
     return str(python)
 
 
-def main() -> int:
-    """Parse the command line, build what must be built, compare."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def _git(*arguments: str) -> bytes:
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], check=True, stdout=-1).stdout
+
+
+def export(revision: str | None, place: Path) -> Path:
+    """The files of a revision, or those of the working tree as they are, in a folder of their own.
+
+    Building there leaves the folders that this checkout builds in alone.
+    """
+    if revision is not None:
+        with tarfile.open(fileobj=io.BytesIO(_git("archive", revision))) as archive:
+            archive.extractall(place, filter="data")
+        return place
+    names = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split(b"\0")
+    for name in (os.fsdecode(name) for name in names if name):
+        if (ROOT / name).is_file():  # a deleted file is still listed
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, place / name)
+    return place
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pythons", nargs="*", help="BASE_PYTHON HEAD_PYTHON")
     parser.add_argument("--base", help="a git revision to build and compare this checkout with")
     parser.add_argument("--turns", type=int, default=10, help="solves per measurement")
     parser.add_argument("--allow", type=float, help="tolerated slowdown (0.05 counted, 0.20 timed)")
-    options = parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> int:
+    """Build what must be built and compare; the status is 1 if a race got slower."""
     if len(options.pythons) == 2 and options.base is None:
         base, head = (os.path.abspath(python) for python in options.pythons)
         return compare(base, head, options.turns, options.allow)
     if options.base is None or options.pythons:
-        parser.error("give either two interpreters or --base REVISION")
+        raise SystemExit("guard: give either two interpreters or --base REVISION")
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "base"
-        git = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*git, "add", "--detach", str(tree), options.base], check=True)
-        try:
-            base = _build(tree, Path(folder) / "venv-base")
-            head = _build(ROOT, Path(folder) / "venv-head")
-            return compare(base, head, options.turns, options.allow)
-        finally:
-            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        here = Path(folder)
+        pythons = []
+        for name, revision in (("base", options.base), ("head", None)):
+            print(f"building {revision or 'this checkout'}", flush=True)
+            pythons.append(_build(export(revision, here / name), here / f"venv-{name}"))
+        return compare(*pythons, options.turns, options.allow)

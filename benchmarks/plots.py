@@ -7,29 +7,37 @@ from pathlib import Path
 from typing import Any
 
 from . import judge
-from .report import solver_times
+from .rows import solver_times
 from .runner import median
+from .verdict import FACTOR, PROMISED, TARGET
 
 Results = list[dict[str, Any]]
-PER_PICTURE = 12
+WORST = 1e3  # right end of the profiles
 
 
-def draw(results: Results, folder: Path, clock: str) -> list[Path]:
-    """Draw everything there is data for; without matplotlib, nothing."""
+def draw(results: Results, folder: Path, clock: str) -> list[str]:
+    """Draw everything there is data for and say what; without matplotlib, nothing."""
     try:
         import matplotlib
     except ImportError:
         print("matplotlib is not installed: no pictures")
         return []
     matplotlib.use("Agg")
-    made = [profile(results, folder, clock)]
-    for result in results:
-        made.append(accuracy(result, folder, clock))
-    made += [scaling(r, folder, clock) for r in results if r["suite"] == "scaling"]
-    return [path for path in made if path is not None]
+    by_suite = {result["suite"]: result for result in results}
+    promised = [by_suite[name] for name in PROMISED if name in by_suite]
+    made = {
+        "profile": profile(results, clock),
+        "profile_promised": profile(promised, clock, (TARGET,)),
+        "accuracy": accuracy(by_suite.get("accuracy", {"cases": []}), clock),
+        "scaling": scaling(by_suite.get("scaling", {"cases": []}), clock),
+    }
+    for name, figure in made.items():
+        if figure is not None:
+            _save(figure, folder / f"{name}.png")
+    return [name for name, figure in made.items() if figure is not None]
 
 
-def profile(results: Results, folder: Path, clock: str) -> Path | None:
+def profile(results: Results, clock: str, targets: tuple[float, ...] = ()) -> Any:
     """Share of all (case, target) pairs that a solver solves within a factor of the fastest one.
 
     A solver that does not take a kind of problem counts as not solving it; a case that nobody
@@ -44,7 +52,7 @@ def profile(results: Results, folder: Path, clock: str) -> Path | None:
             ours = record["definition"]["solvers"][0]
             if "@" in ours:
                 continue
-            for target in record["definition"]["targets"]:
+            for target in targets or record["definition"]["targets"]:
                 times = solver_times(record, target, clock)
                 best = min(times.values(), default=math.inf)
                 count += 1
@@ -55,41 +63,49 @@ def profile(results: Results, folder: Path, clock: str) -> Path | None:
     if not count:
         return None
     figure, axes = plt.subplots(figsize=(8, 5))
-    for name, values in sorted(ratios.items(), key=lambda item: item[0] != "rectiline"):
+    styles = ("-", "--", ":", "-.")
+    for k, (name, values) in enumerate(
+        sorted(ratios.items(), key=lambda item: item[0] != "rectiline")
+    ):
         finite = sorted(v for v in values if math.isfinite(v))
-        shares = [(k + 1) / count for k in range(len(finite))]
+        heights = [(k + 1) / count for k in range(len(finite))]
         axes.step(
-            [*finite, 1e3],
-            [*shares, shares[-1] if shares else 0],
+            [1.0, *finite, WORST],
+            [0.0, *heights, heights[-1] if heights else 0.0],
+            styles[k // 10 % 4],
             where="post",
             label=name,
-            linewidth=2.5 if name == "rectiline" else 1.2,
+            linewidth=3.0 if name == "rectiline" else 1.2,
         )
-    axes.set(xscale="log", xlim=(1, 1e3), ylim=(0, 1.02), xlabel="times slower than the fastest")
+    axes.axvline(FACTOR, color="gray", linewidth=0.8, linestyle=":")
+    axes.set(xscale="log", xlim=(1, WORST), ylim=(0, 1.02), xlabel="times slower than the fastest")
     axes.set_ylabel(f"share of {count} cases solved")
     axes.legend(fontsize=8)
-    return _save(figure, folder / "profile.png")
+    return figure
 
 
-def accuracy(result: dict[str, Any], folder: Path, clock: str) -> Path | None:
-    """Time against the error really reached, one panel per case (the first dozen)."""
+def accuracy(result: dict[str, Any], clock: str) -> Any:
+    """Time against the error really reached, one panel per case."""
     import matplotlib.pyplot as plt
 
     records = [r for r in result["cases"] if any(e["runs"] for e in r["solvers"].values())]
-    records = records[:: max(1, math.ceil(len(records) / PER_PICTURE))]
     if not records:
         return None
     wide = min(3, len(records))
     high = math.ceil(len(records) / wide)
-    figure, grid = plt.subplots(high, wide, figsize=(5 * wide, 3.2 * high), squeeze=False)
+    figure, grid = plt.subplots(high, wide, figsize=(5 * wide, 3.4 * high), squeeze=False)
+    names = list(dict.fromkeys(name for record in records for name in record["solvers"]))
     for axes, record in zip(grid.flat, records, strict=False):
         for name, entry in record["solvers"].items():
             runs = [run for run in entry["runs"] if "error" not in run]
+            if not runs:
+                continue
             errors = [max(judge.error(r, record["bound"], "suboptimality"), 1e-13) for r in runs]
             times = [median(run[f"{clock}s"]) for run in runs]
             width = 2.2 if name.startswith("rectiline") else 1.1
-            axes.plot(times, errors, "o-", ms=3, lw=width, label=name)
-        axes.set(xscale="log", yscale="log")
+            colour = f"C{names.index(name) % 10}"
+            axes.plot(times, errors, "o-", ms=3, lw=width, label=name, color=colour)
+        axes.set(xscale="log", yscale="log", ylim=(3e-14, 10.0))
         axes.set_title(record["name"], fontsize=8)
         axes.legend(fontsize=6)
         axes.tick_params(which="both", labelsize=6)
@@ -97,7 +113,7 @@ def accuracy(result: dict[str, Any], folder: Path, clock: str) -> Path | None:
         axes.remove()
     figure.supxlabel("seconds", fontsize=9)
     figure.supylabel("true relative error", fontsize=9)
-    return _save(figure, folder / f"accuracy_{result['suite']}.png")
+    return figure
 
 
 def exponents(result: dict[str, Any], clock: str) -> dict[tuple[str, str, str], Any]:
@@ -124,7 +140,7 @@ def _slope(points: list[tuple[float, float]]) -> float:
     return sum((x - mx) * (t - mt) for x, t in logs) / spread if spread else math.nan
 
 
-def scaling(result: dict[str, Any], folder: Path, clock: str) -> Path | None:
+def scaling(result: dict[str, Any], clock: str) -> Any:
     """Time against n, d and C with the fitted exponent in the legend."""
     import matplotlib.pyplot as plt
 
@@ -140,13 +156,12 @@ def scaling(result: dict[str, Any], folder: Path, clock: str) -> Path | None:
                 axes.plot(xs, ts, "o-", label=f"{name} {loss}: exponent {slope:.2f}")
         axes.set(xscale="log", yscale="log", xlabel=tag.removeprefix("by-"), ylabel="seconds")
         axes.legend(fontsize=7)
-    return _save(figure, folder / "scaling.png")
+    return figure
 
 
-def _save(figure: Any, path: Path) -> Path:
+def _save(figure: Any, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     plt.close(figure)
-    return path

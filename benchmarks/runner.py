@@ -7,7 +7,6 @@ solver by solver in turn, so that a noisy moment hits all of them alike.
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -15,14 +14,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import judge, machine, suites
+from . import judge, machine, store, suites
 from .cases import Case
-from .process import Player
+from .process import Player, Players
 
 RESULTS = Path(__file__).parent / "results"
 BOUNDS = RESULTS / "bounds.json"
 REFERENCES = ("rectiline", "rehline", "highs", "piqp", "clarabel")
 LONG = 15.0  # seconds; a run this long is not repeated
+SHORT = 0.05  # seconds; a run this short is repeated at least five times
+WARM = 2.0  # seconds; a first run this long is as good as any
+LEAST = 2.0  # seconds that a rival is given, however fast we are
 
 
 def run_suite(
@@ -33,23 +35,37 @@ def run_suite(
     extra: tuple[str, ...] = (),
 ) -> Path:
     """Race the cases; results are written after each one, replacing older ones of the same name."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{suite}.json"
-    results = json.loads(path.read_text()) if path.exists() else {}
-    known = {case.name for case in suites.cases(suite)}
-    kept = {r["name"]: r for r in results.get("cases", []) if r["name"] in known}
-    for number, case in enumerate(cases, 1):
-        began = time.perf_counter()
-        say(f"[{number}/{len(cases)}] {case.name}")
-        kept[case.name] = _race(suite, case, say, extra)
-        say(f"    {time.perf_counter() - began:.0f} s in all")
-        results = {"suite": suite, "machine": machine.describe(), "cases": list(kept.values())}
-        path.write_text(json.dumps(results, indent=1) + "\n")
+    with Players() as players:
+        for number, case in enumerate(_by_table(cases), 1):
+            began = time.perf_counter()
+            say(f"[{number}/{len(cases)}] {case.name}")
+            record = _race(suite, case, players, say, extra)
+            say(f"    {time.perf_counter() - began:.0f} s in all")
+            _keep(path, suite, record)
     return path
 
 
+def _by_table(cases: list[Case]) -> list[Case]:
+    """Cases on the same table in a row: it is loaded once."""
+    first = {case.data: k for k, case in reversed(list(enumerate(cases)))}
+    return sorted(cases, key=lambda case: first[case.data])
+
+
+def _keep(path: Path, suite: str, record: dict[str, Any]) -> None:
+    order = {case.name: k for k, case in enumerate(suites.cases(suite))}
+
+    def change(old: dict[str, Any]) -> dict[str, Any]:
+        kept = {r["name"]: r for r in old.get("cases", []) if r["name"] in order}
+        kept[record["name"]] = record
+        cases = sorted(kept.values(), key=lambda r: order[r["name"]])
+        return {"suite": suite, "machine": machine.describe(), "cases": cases}
+
+    store.update(path, change)
+
+
 def _race(
-    suite: str, case: Case, say: Callable[[str], None], extra: tuple[str, ...]
+    suite: str, case: Case, players: Players, say: Callable[[str], None], extra: tuple[str, ...]
 ) -> dict[str, Any]:
     now = machine.describe()
     record: dict[str, Any] = {
@@ -59,60 +75,63 @@ def _race(
         **{field: now[field] for field in ("load", "date", "revision")},
         "solvers": {},
     }
-    reference = _reference(suite, case, say)
-    record.update(reference)
-    players: list[Player] = []
+    record.update(_reference(suite, case, players, say))
+    racing: list[Player] = []
     for solver in (*case.solvers, *extra):
-        player = Player(suite, case.name, solver)
-        info = player.start()
+        player = players[solver]
+        info = player.load(suite, case.name)
         record["solvers"][solver] = entry = {"runs": [], **info}
         for field in ("origin", "n", "d", "zero", "fingerprint"):
             if field in entry:
                 record[field] = entry.pop(field)
         if stopped := info.get("skip") or info.get("error"):
             say(f"    {solver}: {'skipped' if 'skip' in info else 'FAILED'}: {stopped}")
-            player.stop()
             continue
-        players.append(player)
+        racing.append(player)
+        entry["limit"] = _limit(case, record, solver)
         _climb(case, player, record, say)
-    if "synthetic stand-in" in record.get("origin", ""):
-        say(f"    data: {record['origin']}")
-    _repeat(case, players, record, say)
-    for player in players:
-        player.stop()
+    if record.get("origin", "") not in ("synthetic", "file", "scikit-learn"):
+        say(f"    data: {record.get('origin', 'unknown')}")
+    _repeat(case, racing, record, say)
     return record
 
 
-def _reference(suite: str, case: Case, say: Callable[[str], None]) -> dict[str, Any]:
+def _limit(case: Case, record: dict[str, Any], solver: str) -> float:
+    """Seconds for one run: of a rival, at most ``patience`` times what we needed for everything."""
+    ours = record["solvers"].get(case.ours, {})
+    if solver == case.ours or not (ours.get("reached") or math.inf) <= min(case.targets):
+        return case.time_limit
+    slowest = max(run["cpus"][0] for run in ours["runs"] if "error" not in run)
+    return min(case.time_limit, max(LEAST, case.patience * slowest))
+
+
+def _reference(
+    suite: str, case: Case, players: Players, say: Callable[[str], None]
+) -> dict[str, Any]:
     """The best bound known for the case, from earlier runs or from new tight ones."""
-    known = json.loads(BOUNDS.read_text()) if BOUNDS.exists() else {}
     best: dict[str, Any] = {"bound": None, "best": None, "bound_from": None}
     goal = 0.05 * min(case.targets)
     key = ""
     for solver in REFERENCES:
         if judge.relative(best["best"], best["bound"]) <= goal:
             break
-        player = Player(suite, case.name, solver)
-        info = player.start()
+        player = players[solver]
+        info = player.load(suite, case.name)
         if not key and "fingerprint" in info:
             key = f"{case.key}-{info['fingerprint']}"
-            best = known.get(key, best)
+            best = store.read(BOUNDS).get(key, best)
         good = judge.relative(best["best"], best["bound"]) <= goal
         if good or "skip" in info or "error" in info:
-            player.stop()
             continue
         tight = player.ask({"do": "tight"}, 10.0)["tolerance"]
         for tol in (0.01 * min(case.targets), tight):
-            run = player.run(tol, 2.0 * case.time_limit)
+            run = player.run(tol, case.time_limit)
             _improve(best, run, solver)
             if "error" in run or judge.relative(best["best"], best["bound"]) <= goal:
                 break
-        player.stop()
     width = judge.relative(best["best"], best["bound"])
     say(f"    bound {best['bound']} from {best['bound_from']}, known to {width:.1e}")
-    BOUNDS.parent.mkdir(exist_ok=True)
-    known[key] = best
-    BOUNDS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    store.update(BOUNDS, lambda known: {**known, key: best})
     return dict(best)
 
 
@@ -127,17 +146,22 @@ def _improve(best: dict[str, Any], run: dict[str, Any], solver: str) -> None:
 def _climb(case: Case, player: Player, record: dict[str, Any], say: Callable[[str], None]) -> None:
     """One run per rung (which also warms up) until every target is reached."""
     entry = record["solvers"][player.solver]
+    limit = entry["limit"]
     size = abs(record["bound"] or record.get("zero") or 1.0)
     ladder = player.ask({"do": "ladder", "targets": list(case.targets), "size": size}, 10.0)
     reached = math.inf
     rungs = ladder.get("tolerances", [])
-    # The first solve pays for imports, compilation and page faults; nobody is timed on it.
-    first = player.run(rungs[0], case.time_limit) if rungs else {}
+    # The first solve pays for imports, compilation and page faults; nobody is timed on it unless
+    # it is so long that this does not matter.
+    compiles = entry.get("compiles", False)
+    first = player.run(rungs[0], max(limit, 30.0) if compiles else limit) if rungs else {}
+    counts = "error" in first or (first.get("cpu", 0.0) > WARM and not compiles)
     for tol in rungs:
-        run = first if "error" in first else player.run(tol, case.time_limit)
+        run = first if counts else player.run(tol, limit)
+        counts = False
         if run.get("timeout") and entry.get("clockless"):
             say(f"    {player.solver}: tol {tol:.1e}: {run['error']}; how far does it get?")
-            run = player.run(tol, case.time_limit, capped=True)
+            run = player.run(tol, limit, capped=True)
         if "error" in run:
             entry["runs"].append({"tol": tol, **run})
             say(f"    {player.solver}: tol {tol:.1e}: {run['error']}")
@@ -146,7 +170,7 @@ def _climb(case: Case, player: Player, record: dict[str, Any], say: Callable[[st
         run["walls"], run["cpus"] = [run.pop("wall")], [run.pop("cpu")]
         entry["runs"].append(run)
         reached = min(reached, judge.error(run, record["bound"], case.measure))
-        over = run["capped"] or run["walls"][0] > case.time_limit
+        over = run["capped"] or run["cpus"][0] > limit
         if over or reached <= min(case.targets):
             break
     entry["reached"] = None if math.isinf(reached) else reached
@@ -172,10 +196,12 @@ def _repeat(
         entry = record["solvers"][player.solver]
         runs = [fastest(entry, t, record["bound"], case.measure) for t in case.targets]
         chosen += [(player, run) for k, run in enumerate(runs) if run and run not in runs[:k]]
-    for _ in range(case.repeats - 1):
+    for turn in range(1, max(case.repeats, 5 if case.repeats > 1 else 1)):
         for player, run in chosen:
-            if run["walls"][0] > LONG:
+            if run["cpus"][0] > (LONG if turn < case.repeats else SHORT):
                 continue
+            if player.cold:  # it had to be killed at a tighter tolerance
+                player.run(run["tol"], case.time_limit, run["capped"])
             again = player.run(run["tol"], case.time_limit, run["capped"])
             if "error" not in again:
                 run["walls"].append(again["wall"])

@@ -17,7 +17,11 @@ from typing import Any
 
 
 class Worker:
-    """Holds the objective and the adapter between commands."""
+    """Holds the objective, the adapter and its last result between commands."""
+
+    objective: Any = None
+    rival: Any = None
+    raw: Any = None
 
     def load(self, suite: str, case: str, solver: str) -> dict[str, Any]:
         from . import suites
@@ -25,6 +29,7 @@ class Worker:
         from .rivals import get
 
         chosen = next(c for c in suites.cases(suite) if c.name == case)
+        self.rival = self.raw = None  # frees the memory of the case before
         self.objective, origin = build(chosen)
         reply: dict[str, Any] = {
             "origin": origin,
@@ -46,7 +51,7 @@ class Worker:
             return {**reply, "skip": f"{self.rival.package} cannot be imported: {error}"}
         except Exception as error:
             return {**reply, "error": f"{type(error).__name__}: {error}"[:400]}
-        reply["clockless"] = self.rival.clockless
+        reply["clockless"], reply["compiles"] = self.rival.clockless, self.rival.compiles
         if self.rival.package == "rectiline":  # our Problem() checks the data: others do so in fit
             began = time.perf_counter()
             self.rival.prepare(self.objective)
@@ -61,18 +66,23 @@ class Worker:
 
     def run(self, tol: float, time_limit: float, capped: bool) -> dict[str, Any]:
         """Time one solve; only the call itself is between the clocks."""
-        from .judge import score
-
         self.rival.capped = capped
         gc.collect()
         gc.disable()
-        cpu, wall = time.process_time(), time.perf_counter()
-        raw = self.rival.solve(tol, time_limit)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        gc.enable()
-        answer = self.rival.answer(raw)
-        result = {"tol": tol, "wall": wall, "cpu": cpu, "capped": capped, "word": answer.word}
-        return {**result, **score(self.objective, answer).to_json()}
+        try:
+            cpu, wall = time.process_time(), time.perf_counter()
+            self.raw = self.rival.solve(tol, time_limit)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        finally:
+            gc.enable()
+        return {"tol": tol, "wall": wall, "cpu": cpu, "capped": capped}
+
+    def score(self) -> dict[str, Any]:
+        """What the judge says of the solve just made."""
+        from .judge import score
+
+        answer = self.rival.answer(self.raw)
+        return {"word": answer.word, **score(self.objective, answer).to_json()}
 
 
 def _zeros(d: int) -> Any:

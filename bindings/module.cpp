@@ -11,5 +11,6 @@ NB_MODULE(_core, m) {
     bind_rehline(m);
     bind_rehline_units(m);
     bind_newton(m);
+    bind_simplex(m);
     bind_sorted_l1(m);
 }

@@ -77,10 +77,15 @@ double derivative(const NewtonState& self, double step, double S) {
     return self.rows->derivative(step, S);
 }
 
-std::tuple<double, double, double, std::int64_t> settle(NewtonState& self, double step, double S) {
+double settle(NewtonState& self, double step, double S) {
     nb::gil_scoped_release release;
-    const RowState state = self.rows->settle(step, S);
-    return {state.loss, state.fenchel_young, state.move, state.n_free};
+    return self.rows->settle(step, S);
+}
+
+std::tuple<double, double> values(const NewtonState& self) {
+    nb::gil_scoped_release release;
+    const RowValues out = self.rows->values();
+    return {out.loss, out.fenchel_young};
 }
 
 NumpyVector image(NewtonState& self) {
@@ -139,7 +144,8 @@ void bind_newton(nb::module_& m) {
         .def("derivative", &derivative, nb::arg("step"), nb::arg("S"),
              "Derivative of the augmented cost along the direction")
         .def("settle", &settle, nb::arg("step"), nb::arg("S"),
-             "Move along the direction; returns (loss, fenchel_young, move, n_free)")
+             "Move along the direction; returns what the multipliers are about to change")
+        .def("values", &values, "(loss, fenchel_young) where it settled")
         .def(
             "adopt", [](NewtonState& self) { self.rows->adopt(); }, "Multipliers := slopes")
         .def("image", &image, "X' (slopes in the predictions), intercept last")

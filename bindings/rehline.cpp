@@ -80,6 +80,7 @@ void bind_rehline(nb::module_& m) {
         .def_ro("objective", &RehlineProgress::objective)
         .def_ro("violation", &RehlineProgress::violation)
         .def_ro("n_active", &RehlineProgress::n_active)
+        .def_ro("visits", &RehlineProgress::visits)
         .def_ro("reached", &RehlineProgress::reached)
         .def_ro("interrupted", &RehlineProgress::interrupted);
     nb::class_<RehlineState>(m, "Rehline", "Dual coordinate ascent, one exact step per sample.")
@@ -91,6 +92,9 @@ void bind_rehline(nb::module_& m) {
         .def("run", &run, nb::arg("max_sweeps"), nb::arg("absolute"), nb::arg("relative"),
              nb::arg("seconds"))
         .def("screen", &screen, nb::arg("gap"))
+        .def(
+            "take_all_rows_back", [](RehlineState& self) { self.loop->take_all_rows_back(); },
+            "Visit all rows again, those set aside too")
         .def_prop_ro(
             "coef", [](const RehlineState& self) { return copy_vector(self.loop->coef()); },
             nb::rv_policy::move)

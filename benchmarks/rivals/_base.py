@@ -67,6 +67,7 @@ class Rival(ABC):
     # then run once more, capped: it stops after as many full sweeps as fit in the limit and shows
     # the accuracy it gets to. Only then, because sweeps over a shrunken problem are cheaper.
     clockless: bool = False
+    compiles: bool = False  # the first call compiles and is given more time
     capped: bool = False
 
     def ladder(self, targets: tuple[float, ...], size: float) -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from ._base import Answer, Rival, around, refuse
 
 class PyfixestFrischNewton(Rival):
     package = "pyfixest"
+    compiles = True
 
     def skip(self, objective: Objective) -> str | None:
         losses = ("pinball", "absolute")

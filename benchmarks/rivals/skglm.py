@@ -13,6 +13,7 @@ from ._base import Answer, Rival, decades, refuse
 
 class Skglm(Rival):
     package = "skglm"
+    compiles = True
     tolerances = decades(1e-2, 1e-12, 1)
 
     def skip(self, objective: Objective) -> str | None:

@@ -15,6 +15,7 @@ NAMES = (
     "sparse_data",
     "generation",
     "scaling",
+    "accuracy",
     "small",
 )
 

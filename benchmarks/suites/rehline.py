@@ -46,15 +46,18 @@ def _case(
 ) -> Case:
     generic = ("piqp",) if data.name not in SPARSE and data.n < 100_000 else ()
     special = {"SVM": ("liblinear", "snapml"), "RidgeHuber": ("skglm",)}.get(tag, ())
+    rivals = ("rehline", "rehline-plain", *special, *generic)
     return Case(
         data,
         loss,
         parameter,
         C=C,
         tag=tag,
-        solvers=("rectiline", "rehline", *special, *generic),
-        needs=(Need(("rehline", *special, *generic), 1 / 1.5, 1e-6),),
+        solvers=("rectiline", *rivals),
+        needs=(Need(rivals, 1 / 1.5, 1e-6),),
         repeats=3,
+        time_limit=30.0,
+        patience=20.0,
         **more,  # type: ignore[arg-type]
     )
 

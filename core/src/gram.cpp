@@ -79,6 +79,7 @@ void dense_part(const DenseView<T>& X, const std::int64_t* rows, const double* w
     for (std::int64_t first = 0; first < count; first += kDepth) {
         const std::int64_t depth = std::min(kDepth, count - first);
         for (std::int64_t k = 0; k < depth; ++k) {
+            if (first + k + kRowsAhead < count) X.prefetch_row(rows[first + k + kRowsAhead]);
             const double scale = std::sqrt(weight[first + k]);
             double* out = packed.data() + k * order;
             pack_row(X.row(rows[first + k]), X.column_stride, X.d, scale, out);

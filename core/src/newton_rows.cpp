@@ -47,20 +47,72 @@ RECTILINE_MULTIVERSION double derivative_pass(const Ramps& r, std::int64_t n, co
     return sum;
 }
 
+// What one settling pass returns besides the arrays it fills.
+struct Settled {
+    double squares;  // sum weight (s - multiplier)^2
+    std::int64_t n_free;
+};
+
+// The arrays of a settling pass, at the first row of a chunk.
+struct SettleArrays {
+    double *t, *dt, *s, *newton_weight;
+    const double *multiplier, *weight;
+};
+
+// Moves t by step * dt; s and its rate of change there; rows on a flat part get Newton weight 0.
 template <int M>
-RECTILINE_MULTIVERSION void slope_pass(const Ramps& r, std::int64_t n, double* t, double* dt,
-                                       const double* multiplier, double step, double inverse_S,
-                                       double* s) {
+RECTILINE_MULTIVERSION Settled settle_pass(const Ramps& r, std::int64_t n, const SettleArrays& a,
+                                           double step, double inverse_S, double lowest,
+                                           double highest) {
     double start[M], low[M], high[M], rate[M];
     for (int m = 0; m < M; ++m)
         start[m] = r.start[m], low[m] = r.low[m], high[m] = r.high[m], rate[m] = r.rate[m];
     const double base = r.base;
-#pragma omp simd
+    double *t = a.t, *dt = a.dt, *s = a.s, *newton_weight = a.newton_weight;
+    const double *multiplier = a.multiplier, *weight = a.weight;
+    double squares = 0, n_free = 0;
+#pragma omp simd reduction(+ : squares, n_free)
     for (std::int64_t i = 0; i < n; ++i) {
         t[i] += step * dt[i];
         dt[i] = 0;
-        s[i] = ramp_slope<M>(start, low, high, rate, base, t[i] + multiplier[i] * inverse_S);
+        const double w = t[i] + multiplier[i] * inverse_S;
+        double slope = base, jacobian = 0;
+        for (int m = 0; m < M; ++m) {
+            double e = w - start[m];
+            jacobian += e > low[m] && e < high[m] ? rate[m] : 0.0;
+            e = e < low[m] ? low[m] : e;
+            e = e > high[m] ? high[m] : e;
+            slope += rate[m] * e;
+        }
+        slope = slope < lowest ? lowest : slope;
+        slope = slope > highest ? highest : slope;
+        s[i] = slope;
+        const double change = slope - multiplier[i];
+        squares += weight[i] * change * change;
+        newton_weight[i] = weight[i] * jacobian;
+        n_free += newton_weight[i] > 0 ? 1.0 : 0.0;
     }
+    return {squares, static_cast<std::int64_t>(n_free)};
+}
+
+// The same for rows with curves of their own, or with many ramps.
+Settled settle_rows(const std::vector<Ramps>& ramps, const RowFunctions& rows, std::int64_t first,
+                    std::int64_t last, const SettleArrays& a, double step, double inverse_S) {
+    Settled out{0, 0};
+    for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t k = i - first;
+        const Ramps& r = ramps[rows.curve_index ? rows.curve_index[i] : 0];
+        const Curve& f = rows.curve(i);
+        a.t[k] += step * a.dt[k];
+        a.dt[k] = 0;
+        const double w = a.t[k] + a.multiplier[k] * inverse_S;
+        a.s[k] = std::clamp(r.slope(w), f.lowest_slope(), f.highest_slope());
+        const double change = a.s[k] - a.multiplier[k];
+        out.squares += a.weight[k] * change * change;
+        a.newton_weight[k] = a.weight[k] * r.jacobian(w);
+        out.n_free += a.newton_weight[k] > 0;
+    }
+    return out;
 }
 
 // Calls kernel<M>() for M = count of ramps, up to 4.
@@ -115,7 +167,9 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_th
       s_(static_cast<std::size_t>(rows.n), 0.0),
       multiplier_(static_cast<std::size_t>(rows.n), 0.0),
       imaged_(static_cast<std::size_t>(rows.n), 0.0),
-      image_(static_cast<std::size_t>(order()), 0.0) {
+      change_(static_cast<std::size_t>(rows.n)),
+      image_(static_cast<std::size_t>(order()), 0.0),
+      newton_weight_(static_cast<std::size_t>(rows.n)) {
     std::copy(rows.offset, rows.offset + rows.n, t_.begin());
 }
 
@@ -140,10 +194,12 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
         [&]<class View>(const View& view) -> DesignView {
             if constexpr (requires { view.row_stride; }) {
                 storage->values.resize(static_cast<std::size_t>(count * d));
-                for (std::int64_t k = 0; k < count; ++k)
+                for (std::int64_t k = 0; k < count; ++k) {
+                    if (k + kRowsAhead < count) view.prefetch_row(index[k + kRowsAhead]);
                     for (std::int64_t j = 0; j < d; ++j)
                         storage->values[k * d + j] =
                             static_cast<double>(view.row(index[k])[j * view.column_stride]);
+                }
                 return DenseView<double>{storage->values.data(), count, d, d, 1};
             } else {
                 storage->pointers.assign(1, 0);
@@ -243,48 +299,58 @@ double NewtonRows::derivative(double step, double S) const {
     });
 }
 
-RowState NewtonRows::settle(double step, double S) {
+double NewtonRows::settle(double step, double S) {
     prepare_ramps(S);
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
-    const double move_factor = 0.5 * inverse_S;
     const std::int64_t n = rows_.n, chunks = chunk_count(n);
-    std::vector<RowState> parts(static_cast<std::size_t>(chunks), RowState{0, 0, 0, 0});
-    parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
+    const int n_threads = n >= 4 * kChunk ? n_threads_ : 1;
+    std::vector<Settled> parts(static_cast<std::size_t>(chunks));
+    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
         const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
-        const bool fast =
-            !rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
-                slope_pass<M>(ramps_[0], last - first, t_.data() + first, dt_.data() + first,
-                              multiplier_.data() + first, step, inverse_S, s_.data() + first);
-            });
-        RowState& sum = parts[c];
-        for (std::int64_t i = first; i < last; ++i) {
-            if (!fast) {
-                const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
-                t_[i] += step * dt_[i];
-                dt_[i] = 0;
-                s_[i] = r.slope(t_[i] + multiplier_[i] * inverse_S);
-            }
+        const SettleArrays arrays{t_.data() + first,          dt_.data() + first,
+                                  s_.data() + first,          newton_weight_.data() + first,
+                                  multiplier_.data() + first, rows_.weight + first};
+        if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
+                const Curve& f = rows_.curves[0];
+                parts[c] = settle_pass<M>(ramps_[0], last - first, arrays, step, inverse_S,
+                                          f.lowest_slope(), f.highest_slope());
+            }))
+            return;
+        parts[c] = settle_rows(ramps_, rows_, first, last, arrays, step, inverse_S);
+    });
+    double squares = 0;
+    std::vector<std::int64_t> begin(static_cast<std::size_t>(chunks) + 1, 0);
+    for (std::int64_t c = 0; c < chunks; ++c) {
+        squares += parts[c].squares;
+        begin[c + 1] = begin[c] + parts[c].n_free;
+    }
+    free_.resize(static_cast<std::size_t>(begin[chunks]));
+    free_weight_.resize(static_cast<std::size_t>(begin[chunks]));
+    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
+        std::int64_t at = begin[c];
+        for (std::int64_t i = c * kChunk; at < begin[c + 1]; ++i)
+            if (newton_weight_[i] > 0) free_[at] = i, free_weight_[at++] = newton_weight_[i];
+    });
+    return 0.5 * inverse_S * squares;
+}
+
+RowValues NewtonRows::values() const {
+    const std::int64_t n = rows_.n, chunks = chunk_count(n);
+    std::vector<RowValues> parts(static_cast<std::size_t>(chunks), RowValues{0, 0});
+    parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
+        RowValues sum{0, 0};
+        for (std::int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {
             const double weight = rows_.weight[i];
             if (weight == 0) continue;
             const Curve& f = rows_.curve(i);
-            const double slope = std::clamp(s_[i], f.lowest_slope(), f.highest_slope());
-            s_[i] = slope;
             sum.loss += weight * f(t_[i]);
-            sum.fenchel_young += weight * fenchel_young(f, slope, t_[i]);
-            const double change = slope - multiplier_[i];
-            sum.move += weight * move_factor * change * change;
+            sum.fenchel_young += weight * fenchel_young(f, s_[i], t_[i]);
         }
+        parts[c] = sum;
     });
-    free_.clear(), free_weight_.clear();
-    for (std::int64_t i = 0; i < n; ++i) {
-        if (rows_.weight[i] == 0) continue;
-        const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
-        const double jacobian = r.jacobian(t_[i] + multiplier_[i] * inverse_S);
-        if (jacobian > 0) free_.push_back(i), free_weight_.push_back(rows_.weight[i] * jacobian);
-    }
-    RowState total{0, 0, 0, static_cast<std::int64_t>(free_.size())};
-    for (const RowState& part : parts)
-        total.loss += part.loss, total.fenchel_young += part.fenchel_young, total.move += part.move;
+    RowValues total{0, 0};
+    for (const RowValues& part : parts)
+        total.loss += part.loss, total.fenchel_young += part.fenchel_young;
     return total;
 }
 
@@ -297,20 +363,19 @@ const std::vector<double>& NewtonRows::image() {
     std::int64_t changed = 0;
     for (std::int64_t i = 0; i < n; ++i)
         changed += s_[i] != imaged_[i];
-    std::vector<double> g(static_cast<std::size_t>(n));
     constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
     const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
-    for (std::int64_t i = 0; i < n; ++i)
-        g[i] = rows_.weight[i] * rows_.direction[i] * (full ? s_[i] : s_[i] - imaged_[i]);
-    // Products skip zero weights, so an update costs only the rows whose slope changed.
-    std::vector<double> part(static_cast<std::size_t>(d));
-    multiply_transposed(X_, g.data(), part.data(), n_threads_);
     double sum = 0;
-    for (const double value : g)
-        sum += value;
+    for (std::int64_t i = 0; i < n; ++i) {
+        change_[i] = rows_.weight[i] * rows_.direction[i] * (full ? s_[i] : s_[i] - imaged_[i]);
+        sum += change_[i];
+    }
+    // Products skip zero weights, so an update costs only the rows whose slope changed.
+    image_change_.resize(static_cast<std::size_t>(d));
+    multiply_transposed(X_, change_.data(), image_change_.data(), n_threads_);
     if (full) std::fill(image_.begin(), image_.end(), 0.0);
     for (std::int64_t j = 0; j < d; ++j)
-        image_[j] += part[j];
+        image_[j] += image_change_[j];
     if (intercept_) image_[d] += sum;
     imaged_ = s_;
     image_valid_ = true;

@@ -10,6 +10,15 @@ namespace {
 
 // ---- dense kernels over a range of rows [first, last) ------------------------------------------
 
+// Four rows at a time are four streams to the hardware: without asking ahead, a large table is read
+// at less than half the speed of memory.
+template <class T>
+RECTILINE_INLINE void prefetch_ahead(const T* x, std::int64_t stride) {
+    constexpr std::int64_t kAhead = 4096;
+    prefetch_bytes(reinterpret_cast<const char*>(x) + kAhead,
+                   4 * stride * static_cast<std::int64_t>(sizeof(T)));
+}
+
 // Rows are taken four at a time: four independent sums hide the latency of the additions.
 template <class T>
 RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n,
@@ -17,6 +26,7 @@ RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, s
     std::int64_t i = 0;
     for (; i + 4 <= n; i += 4) {
         const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        prefetch_ahead(x0, stride);
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
         for (std::int64_t j = 0; j < d; ++j) {
@@ -40,6 +50,7 @@ RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, s
         const double g0 = g[i], g1 = g[i + 1], g2 = g[i + 2], g3 = g[i + 3];
         if (g0 == 0 && g1 == 0 && g2 == 0 && g3 == 0) continue;
         const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        prefetch_ahead(x0, stride);
 #pragma omp simd
         for (std::int64_t j = 0; j < d; ++j)
             q[j] += (g0 * static_cast<double>(x0[j]) + g1 * static_cast<double>(x1[j])) +

@@ -301,7 +301,7 @@ std::int64_t Rehline::accelerate(double gap, double target) {
 
 RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
                              Interrupt& interrupt) {
-    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, false, false};
+    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, 0, false, false};
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         while (progress.sweeps < max_sweeps) {
@@ -311,7 +311,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             Sweep sums{rows_,           curvature_.data(), a_.data(), coefficients_.mover(),
                        intercept_,      balance_,          center_,   options_.intercept_step,
                        options_.shrink, largest_move_,     measure};
-            progress.n_active = n_active_;
+            progress.n_active = n_active_, progress.visits += n_active_;
             const bool finished = sweep(access, sums, interrupt);
             center_ = intercept_;  // the multiplier step of the intercept
             if (options_.intercept_step > 0)
@@ -343,7 +343,6 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                     std::min(max_sweeps, progress.sweeps + accelerate(progress.gap, target));
             }
         }
-        if (n_active_ < static_cast<std::int64_t>(alive_.size())) take_all_rows_back();
     });
     return progress;
 }

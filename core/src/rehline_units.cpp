@@ -260,7 +260,7 @@ bool RehlineUnits::sweep(Rows& access, Sums& sums, Interrupt& interrupt) {
 
 RehlineProgress RehlineUnits::run(std::int64_t max_sweeps, double absolute, double relative,
                                   Interrupt& interrupt) {
-    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, false, false};
+    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, 0, false, false};
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         while (progress.sweeps < max_sweeps) {
@@ -268,6 +268,7 @@ RehlineProgress RehlineUnits::run(std::int64_t max_sweeps, double absolute, doub
             const bool everything = all_active();
             progress.n_active =
                 static_cast<std::int64_t>(relus_.active.size() + rehus_.active.size());
+            progress.visits += progress.n_active;
             Sums sums;
             const bool finished = sweep(access, sums, interrupt);
             ++progress.sweeps, ++sweeps_since_refresh_;

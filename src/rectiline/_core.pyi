@@ -96,6 +96,9 @@ class RehlineProgress:
     def n_active(self) -> int: ...
 
     @property
+    def visits(self) -> int: ...
+
+    @property
     def reached(self) -> bool: ...
 
     @property
@@ -111,6 +114,9 @@ class Rehline:
     def run(self, max_sweeps: int, absolute: float, relative: float, seconds: float) -> RehlineProgress: ...
 
     def screen(self, gap: float) -> int: ...
+
+    def take_all_rows_back(self) -> None:
+        """Visit all rows again, those set aside too"""
 
     @property
     def coef(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -176,8 +182,13 @@ class NewtonRows:
     def derivative(self, step: float, S: float) -> float:
         """Derivative of the augmented cost along the direction"""
 
-    def settle(self, step: float, S: float) -> tuple[float, float, float, int]:
-        """Move along the direction; returns (loss, fenchel_young, move, n_free)"""
+    def settle(self, step: float, S: float) -> float:
+        """
+        Move along the direction; returns what the multipliers are about to change
+        """
+
+    def values(self) -> tuple[float, float]:
+        """(loss, fenchel_young) where it settled"""
 
     def adopt(self) -> None:
         """Multipliers := slopes"""

@@ -9,6 +9,15 @@
 
 namespace rectiline {
 
+// Asks for `bytes` of memory that will be read soon. Rows picked here and there, or several rows
+// read side by side, are not recognised by the hardware as one stream.
+RECTILINE_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
+    constexpr std::int64_t kLine = 64;
+    const char* start = static_cast<const char*>(from);
+    for (std::int64_t at = 0; at < bytes; at += kLine)
+        RECTILINE_PREFETCH(start + at);
+}
+
 template <class T>
 struct DenseView {
     const T* data;
@@ -17,7 +26,13 @@ struct DenseView {
 
     const T* row(std::int64_t i) const { return data + i * row_stride; }
     bool rows_contiguous() const { return column_stride == 1 || d <= 1; }
+    // Asks for a row that will be read soon, where it lies in one piece.
+    void prefetch_row(std::int64_t i) const {
+        if (rows_contiguous()) prefetch_bytes(row(i), d * static_cast<std::int64_t>(sizeof(T)));
+    }
 };
+
+constexpr std::int64_t kRowsAhead = 8;  // how far ahead picked rows are asked for
 
 template <class T, class I>
 struct SparseView {

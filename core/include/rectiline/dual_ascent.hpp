@@ -27,6 +27,7 @@ struct RehlineProgress {
     double objective;       // estimate of the primal value during the last full sweep
     double violation;       // largest constraint violation met during the last sweep
     std::int64_t n_active;  // rows (or units) visited by the last sweep
+    std::int64_t visits;    // rows (or units) visited in this call
     bool reached;           // gap estimate over all rows is at most the target
     bool interrupted;
 };

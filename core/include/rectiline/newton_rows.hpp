@@ -23,11 +23,9 @@
 
 namespace rectiline {
 
-struct RowState {
+struct RowValues {
     double loss;           // sum weight phi(t)
     double fenchel_young;  // of the pair (t, s)
-    double move;           // sum weight (s - multiplier)^2 / (2 S): what this outer step changed
-    std::int64_t n_free;   // rows in J
 };
 
 class NewtonRows {
@@ -49,8 +47,10 @@ class NewtonRows {
 
     // d/dstep of the augmented cost at t + step * aim.
     double derivative(double step, double S) const;
-    // Moves to t + step * aim, evaluates slopes and J there.
-    RowState settle(double step, double S);
+    // Moves to t + step * aim, evaluates slopes and J there. Returns sum weight (s - multiplier)^2
+    // / (2 S): what this outer step changed.
+    double settle(double step, double S);
+    RowValues values() const;  // of the pair where it settled
     void adopt();  // multipliers := slopes
 
     // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
@@ -79,9 +79,10 @@ class NewtonRows {
     int n_threads_;
     std::shared_ptr<Storage> storage_;  // owned arrays of a subset
 
-    std::vector<double> t_, dt_, s_, multiplier_, imaged_;
-    std::vector<double> image_;
-    std::vector<std::int64_t> free_;
+    std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_;
+    std::vector<double> image_, image_change_;
+    std::vector<double> newton_weight_;  // per row, 0 outside J
+    std::vector<std::int64_t> free_;     // J
     std::vector<double> free_weight_;
     bool image_valid_ = false;
     std::int64_t images_ = 0;

@@ -53,7 +53,7 @@ class Rehline {
     void restart(const double* sample_dual, const double* constraint_dual, double intercept);
 
     // Sweeps until the gap estimate falls below max(absolute, relative * |objective|), max_sweeps
-    // sweeps are done, or the interrupt says stop.
+    // sweeps are done, or the interrupt says stop. Rows set aside stay so from one call to the next.
     RehlineProgress run(std::int64_t max_sweeps, double absolute, double relative,
                         Interrupt& interrupt);
 
@@ -61,6 +61,9 @@ class Rehline {
     // Every row whose argument cannot reach a knot is fixed at its slope for good. Needs no
     // intercept. Returns the number of rows that are left.
     std::int64_t screen(double gap);
+
+    // Visits all rows again in the next sweep, those set aside too.
+    void take_all_rows_back();
 
     // Recomputes q and b from the dual point, which removes accumulated rounding.
     void refresh();
@@ -75,7 +78,6 @@ class Rehline {
     struct Sweep;
     template <class Rows>
     bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
-    void take_all_rows_back();
     std::int64_t accelerate(double gap, double target);
 
     DesignView X_;

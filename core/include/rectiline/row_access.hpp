@@ -19,10 +19,7 @@ struct ContiguousRows {
     void reserve() {}
     RECTILINE_INLINE void load(const std::int64_t*, std::int64_t) {}
     RECTILINE_INLINE void prefetch(std::int64_t i) const {
-        const char* row = reinterpret_cast<const char*>(X.row(i));
-        const std::int64_t bytes = X.d * static_cast<std::int64_t>(sizeof(T));
-        for (std::int64_t at = 0; at < bytes; at += 64)
-            RECTILINE_PREFETCH(row + at);
+        prefetch_bytes(X.row(i), X.d * static_cast<std::int64_t>(sizeof(T)));
     }
     RECTILINE_INLINE double dot(std::int64_t, std::int64_t i, const double* b) const {
         return rectiline::dot(X.row(i), b, X.d);

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,12 +32,30 @@ from rectiline.estimators._fairness import (
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import COMMON, make_loss
-from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
+from rectiline.solvers import Solution
 
 __all__ = ["PLQClassifier"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledData:
+    """What a fit was given, checked."""
+
+    X: Any
+    y: NDArray[Any]
+    design: Design
+    loss: Loss
+    weight: NDArray[np.float64]
+    loss_weight: NDArray[np.float64]  # times the weights of the classes
+    constraints: list[Constraint]
+    groups: FairnessData | None
+    classes: NDArray[Any]
+    places: NDArray[np.intp]  # of each sample's label among the classes
+    tasks: list[TwoClassTask]
 
 
 @documented()
@@ -116,28 +135,7 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
         verbose: int = 0,
         callback: Any = None,
     ) -> None:
-        self.loss = loss
-        self.loss_params = loss_params
-        self.penalty = penalty
-        self.penalty_params = penalty_params
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.constraints = constraints
-        self.monotone = monotone
-        self.order = order
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
+        keep_parameters(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -167,51 +165,67 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
             return self._fit(X, y, sample_weight, sensitive_features)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQClassifier:
+        data = self._read(X, y, sample_weight, sensitive)
+        penalty = self._penalty()
+        makers = [
+            partial(self._problem, data, task, penalty, factor=self.C) for task in data.tasks
+        ]
+        return self._keep(data, self._solve(makers, data.X, data.y))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> LabelledData:
+        """Check what fit was given; note the columns of X."""
         loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
         X, y = check_data(self, X, y, numeric_y=False, multi_output=False)
         weight = check_weight(sample_weight, X)
         classes, places = find_classes(y, weight)
-        weight = self.C * class_weights(self.class_weight, classes, places, weight)
-        groups = FairnessData.read(sensitive, X.shape[0])
-        constraints = self._listed_constraints()
         tasks = two_class_tasks(places, classes.size, self.multi_class)
+        constraints = self._listed_constraints()
         if tasks[0].samples is not None and any(map(is_fairness, constraints)):
             raise ValueError("Fairness constraints need multi_class='ovr'; got 'ovo'.")
-        design = check_design(X)
-        penalty = self._penalty()
-        makers = [
-            partial(self._problem, task, design, loss, penalty, constraints, weight, groups)
-            for task in tasks
-        ]
-        solutions = self._solve(makers, X, y)
-        samples = [task.samples for task in tasks if task.samples is not None]
-        store_solutions(self, solutions, rows=True, samples=samples or None, n_samples=X.shape[0])
-        self.classes_ = classes
-        self._set_fairness(X, groups, tasks)
-        return self
+        return LabelledData(
+            X=X,
+            y=y,
+            design=check_design(X),
+            loss=loss,
+            weight=weight,
+            loss_weight=class_weights(self.class_weight, classes, places, weight),
+            constraints=constraints,
+            groups=FairnessData.read(sensitive, X.shape[0]),
+            classes=classes,
+            places=places,
+            tasks=tasks,
+        )
 
     def _problem(
         self,
+        data: LabelledData,
         task: TwoClassTask,
-        design: Design,
-        loss: Loss,
         penalty: Penalty | None,
-        constraints: list[Constraint],
-        weight: NDArray[np.float64],
-        groups: FairnessData | None,
         keep: NDArray[np.bool_] | None = None,
+        factor: float = 1.0,
     ) -> Problem:
-        """Return one two-class problem."""
-        rows = task.samples
+        """Return one two-class problem; samples that are not kept have no weight."""
+        rows = slice(None) if task.samples is None else task.samples
+        weight = factor * data.loss_weight[rows]
         return Problem(
-            design if rows is None else design.X[rows],
+            data.design if task.samples is None else data.X[rows],
             task.targets,
-            loss=loss,
+            loss=data.loss,
             penalty=penalty,
-            constraints=bound_constraints(constraints, groups, task.targets > 0, keep),
-            sample_weight=weight if rows is None else weight[rows],
+            constraints=bound_constraints(data.constraints, data.groups, task.targets > 0, keep),
+            sample_weight=weight if keep is None else np.where(keep[rows], weight, 0.0),
             fit_intercept=self.fit_intercept,
         )
+
+    def _keep(self, data: LabelledData, solutions: list[Solution]) -> Self:
+        """Set the fitted attributes."""
+        samples = [task.samples for task in data.tasks if task.samples is not None]
+        store_solutions(
+            self, solutions, rows=True, samples=samples or None, n_samples=data.y.shape[0]
+        )
+        self.classes_ = data.classes
+        self._set_fairness(data.X, data.groups, data.tasks)
+        return self
 
     def _set_fairness(self, X: Any, groups: FairnessData | None, tasks: list[TwoClassTask]) -> None:
         if groups is None or tasks[0].samples is not None:

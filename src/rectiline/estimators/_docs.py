@@ -24,7 +24,9 @@ penalty : {"l2", "l1", "elasticnet", "group", "slope"}, Penalty or None, default
     ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2``, the sum of the groups' largest absolute values, or
     the sorted L1 norm. An object from `rectiline.penalties` is used as it is.
 penalty_params : dict, optional
-    ``{"groups": ...}`` for "group" (one label per column, or disjoint lists of positions);
+    ``{"groups": ...}`` for "group": one label per column, a mapping from column to label
+    (``{"a": "g1", "b": "g1"}``) or from label to columns (``{"g1": ["a", "b"]}``), or disjoint
+    lists of columns. Columns are names or positions; those in no group pay nothing.
     ``{"q": 0.1}`` or ``{"strengths": ...}`` for "slope".""",
     "C": """
 C : float, default=1.0

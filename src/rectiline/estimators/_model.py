@@ -31,6 +31,7 @@ class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: 
             getattr(self, "l1_ratio", 0.5) if l1_ratio is None else l1_ratio,
             strength,
             self.penalty_params,
+            column_names(self),
         )
 
     def _listed_constraints(self) -> list[Constraint]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline import losses
+from rectiline.estimators._groups import column_groups
 from rectiline.losses import Loss
 from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope
 
@@ -19,6 +22,7 @@ __all__ = [
     "RUNNING",
     "make_loss",
     "make_penalty",
+    "shared_loss",
 ]
 
 PENALTIES = ("l2", "l1", "elasticnet", "group", "slope")
@@ -71,7 +75,13 @@ def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str,
             f"loss={loss!r} is a loss of the {made.of}; this estimator takes losses of the "
             f"{allowed}."
         )
-    return made
+    return shared_loss(made) if isinstance(loss, str) else made
+
+
+@lru_cache(maxsize=256)
+def shared_loss(loss: Loss) -> Loss:
+    """Return an equal loss that earlier fits have used, whose curve is worked out already."""
+    return loss
 
 
 def make_penalty(
@@ -80,10 +90,11 @@ def make_penalty(
     l1_ratio: float = 0.5,
     strength: float = 1.0,
     params: Mapping[str, Any] | None = None,
+    names: NDArray[Any] | None = None,
 ) -> Penalty | None:
     """Return the penalty that the parameters describe, at the given strength.
 
-    A `Penalty` object keeps its own strength times `strength`.
+    A `Penalty` object keeps its own strength times `strength`; `names` are those of the columns.
     """
     given = dict(params or {})
     if penalty is None or isinstance(penalty, Penalty):
@@ -110,10 +121,10 @@ def make_penalty(
     if penalty == "group":
         if "groups" not in given:
             raise ValueError(
-                "penalty='group' needs penalty_params={'groups': ...}: one label per column, or a "
-                "list of disjoint lists of column indices."
+                "penalty='group' needs penalty_params={'groups': ...}: one label per column, a "
+                "mapping such as {'g1': ['a', 'b']}, or a list of disjoint lists of columns."
             )
-        return GroupLinf(strength, given["groups"])
+        return GroupLinf(strength, column_groups(given["groups"], names, n_features))
     if "strengths" in given:
         made = Slope(given["strengths"])
         return made.with_strength(strength * made.strength)

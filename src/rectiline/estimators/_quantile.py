@@ -18,7 +18,7 @@ from rectiline.estimators._intervals import central_pair, checked_levels, explai
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import RUNNING
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
-from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
@@ -114,23 +114,7 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         verbose: int = 0,
         callback: Any = None,
     ) -> None:
-        self.quantile = quantile
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
-        self.l1_ratio = l1_ratio
-        self.loss = loss
-        self.non_crossing = non_crossing
-        self.shared_slopes = shared_slopes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
+        keep_parameters(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -26,7 +26,7 @@ from rectiline.estimators._search import (
     grid_values,
     scaled,
 )
-from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.problems import Problem
 
 __all__ = ["QuantileRegressorCV"]
@@ -114,23 +114,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
         verbose: int = 0,
         callback: Any = None,
     ) -> None:
-        self.quantile = quantile
-        self.alphas = alphas
-        self.l1_ratios = l1_ratios
-        self.loss = loss
-        self.cv = cv
-        self.scoring = scoring
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
+        keep_parameters(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

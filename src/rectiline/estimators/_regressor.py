@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, _fit_context
 
+from rectiline.backends import Design
+from rectiline.constraints import Constraint
 from rectiline.estimators._check import (
     check_data,
     check_design,
@@ -21,12 +24,27 @@ from rectiline.estimators._fairness import FairnessData, bound_constraints, fair
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import COMMON, make_loss
-from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
+from rectiline.solvers import Solution
 
 __all__ = ["PLQRegressor"]
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionData:
+    """What a fit was given, checked."""
+
+    X: Any
+    y: NDArray[Any]
+    targets: NDArray[np.float64]  # one column per output
+    design: Design
+    loss: Loss
+    weight: NDArray[np.float64]
+    constraints: list[Constraint]
+    groups: FairnessData | None
 
 
 @documented()
@@ -93,26 +111,7 @@ class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         verbose: int = 0,
         callback: Any = None,
     ) -> None:
-        self.loss = loss
-        self.loss_params = loss_params
-        self.penalty = penalty
-        self.penalty_params = penalty_params
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.constraints = constraints
-        self.monotone = monotone
-        self.order = order
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
+        keep_parameters(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -141,26 +140,53 @@ class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
             return self._fit(X, y, sample_weight, sensitive_features)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQRegressor:
+        data = self._read(X, y, sample_weight, sensitive)
+        penalty = self._penalty()
+        makers = [
+            partial(self._problem, data, output, penalty, factor=self.C)
+            for output in range(data.targets.shape[1])
+        ]
+        return self._keep(data, self._solve(makers, data.X, data.y))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> RegressionData:
+        """Check what fit was given; note the columns of X."""
         loss = make_loss(self.loss, self.loss_params, of=("residual",))
         X, y = check_data(self, X, y, numeric_y=True, multi_output=True)
-        weight = self.C * check_weight(sample_weight, X)
-        groups = FairnessData.read(sensitive, X.shape[0])
-        constraints = bound_constraints(self._listed_constraints(), groups)
-        design = check_design(X)
-        targets = y[:, None] if y.ndim == 1 else y
-        problem = partial(
-            Problem,
-            design,
+        return RegressionData(
+            X=X,
+            y=y,
+            targets=np.asarray(y[:, None] if y.ndim == 1 else y, dtype=np.float64),
+            design=check_design(X),
             loss=loss,
-            penalty=self._penalty(),
-            constraints=constraints,
-            sample_weight=weight,
+            weight=check_weight(sample_weight, X),
+            constraints=self._listed_constraints(),
+            groups=FairnessData.read(sensitive, X.shape[0]),
+        )
+
+    def _problem(
+        self,
+        data: RegressionData,
+        output: int,
+        penalty: Penalty | None,
+        keep: NDArray[np.bool_] | None = None,
+        factor: float = 1.0,
+    ) -> Problem:
+        """Return the problem of one output; samples that are not kept have no weight."""
+        weight = factor * data.weight
+        return Problem(
+            data.design,
+            data.targets[:, output],
+            loss=data.loss,
+            penalty=penalty,
+            constraints=bound_constraints(data.constraints, data.groups, None, keep),
+            sample_weight=weight if keep is None else np.where(keep, weight, 0.0),
             fit_intercept=self.fit_intercept,
         )
-        makers = [partial(problem, np.asarray(column, float)) for column in targets.T]
-        solutions = self._solve(makers, X, y)
-        store_solutions(self, solutions, rows=y.ndim > 1)
-        self._set_fairness(X, groups)
+
+    def _keep(self, data: RegressionData, solutions: list[Solution]) -> Self:
+        """Set the fitted attributes."""
+        store_solutions(self, solutions, rows=data.y.ndim > 1)
+        self._set_fairness(data.X, data.groups)
         return self
 
     def _set_fairness(self, X: Any, groups: FairnessData | None) -> None:

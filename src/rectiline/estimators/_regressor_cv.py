@@ -18,7 +18,7 @@ from rectiline.estimators._regressor import PLQRegressor
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._scoring import r2_of, scorer_of
 from rectiline.estimators._search import Search
-from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
@@ -111,28 +111,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         verbose: int = 0,
         callback: Any = None,
     ) -> None:
-        self.Cs = Cs
-        self.l1_ratios = l1_ratios
-        self.loss = loss
-        self.loss_params = loss_params
-        self.penalty = penalty
-        self.penalty_params = penalty_params
-        self.constraints = constraints
-        self.monotone = monotone
-        self.order = order
-        self.cv = cv
-        self.scoring = scoring
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
+        keep_parameters(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -1,15 +1,22 @@
-"""A fit that fails leaves the estimator as it was."""
+"""What an estimator holds: its parameters, and after a failed fit what it held before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["restored_on_failure"]
+__all__ = ["keep_parameters", "restored_on_failure"]
 
 # scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
 _NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+
+def keep_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Set every parameter as it was given; `given` are the locals of the constructor."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
 
 
 @contextmanager

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from rectiline.paths._path import Path, path
 from rectiline.problems import Problem
+from rectiline.solvers import Progress
 
 Vector = NDArray[np.float64]
 
@@ -24,10 +26,12 @@ __all__ = ["FoldJob", "fold_paths"]
 
 @dataclass(frozen=True, eq=False)
 class FoldJob:
-    """One path: how to make its problem, and its strengths."""
+    """One path: how to make its problem, its strengths, and who hears of it."""
 
     make: Callable[[], Problem]
     strengths: Vector
+    callback: Callable[[Progress], Any] | None = None
+    on_end: Callable[[Path], None] | None = None
 
 
 def fold_paths(
@@ -36,16 +40,27 @@ def fold_paths(
     time_limit: float | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Solve every path; the time limit is for all of them together.
+    """Solve every path; the time limit is for all of them together, in fair shares.
 
     Compiled solvers release the interpreter lock, so threads run side by side.
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
+    workers = min(effective_n_jobs(n_jobs), len(jobs))
+    waiting = list(range(len(jobs)))  # taking one off is atomic
 
     def one(job: FoldJob) -> Path:
-        left = None if deadline is None else max(deadline - time.perf_counter(), 1e-6)
-        return path(job.make(), job.strengths, time_limit=left, **options)
+        share = None
+        if deadline is not None:
+            rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
+            share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
+        waiting.pop()
+        found = path(
+            job.make(), job.strengths, time_limit=share, callback=job.callback, **options
+        )
+        if job.on_end is not None:
+            job.on_end(found)
+        return found
 
-    if n_jobs in (None, 1) or len(jobs) == 1:
+    if workers == 1:
         return [one(job) for job in jobs]
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(job) for job in jobs))

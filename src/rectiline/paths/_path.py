@@ -100,7 +100,8 @@ def path(
     ratio : float, optional
         See `default_strengths`.
     time_limit : float, optional
-        Most seconds for the whole path. Strengths that were not reached are left out.
+        Most seconds for the whole path. Strengths that were not reached are left out, as they are
+        after a callback that stops.
     warm_start : Solution, optional
         Where the first strength starts.
     **options
@@ -148,7 +149,7 @@ def path(
         one = problem.with_penalty(problem.penalty.with_strength(float(strength)))
         latest = solve(one, warm_start=latest, time_limit=left, **options)
         solutions.append(latest)
-        if latest.status == Status.INFEASIBLE:
+        if latest.status in (Status.INFEASIBLE, Status.STOPPED):
             break
     reached = grid[: len(solutions)]
     return Path(reached, tuple(solutions), time.perf_counter() - began)

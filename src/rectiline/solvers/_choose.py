@@ -29,10 +29,6 @@ SOLVERS: dict[str, type[Solver]] = {
     "rehline": Rehline,
 }
 
-# Difficulty up to which coordinate ascent is worth a try, and sweeps it may still seem to need.
-# On losses with kinks most rows are set aside, so that later sweeps cost little.
-_EASY = {"kinks": 6000.0, "smooth": 2000.0}
-_PATIENCE = {"kinks": 200, "smooth": 30}
 _SMOOTH_ROWS = 20_000  # beyond, Newton beats coordinate ascent on losses without kinks
 _MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
 _MANY_COLUMNS = 200  # from here on generating columns can pay
@@ -78,7 +74,7 @@ def _separable(problem: Problem) -> list[Stage]:
     if not problem.columns.strongly_convex:
         return stages
     few = n <= (_MANY_ROWS if form.slope_width()[1] else _SMOOTH_ROWS)
-    if few and _difficulty(form) <= _EASY[_shape(form)]:
+    if few and _is_easy(form):
         return [_first_try(form), *stages]
     return stages
 
@@ -96,13 +92,22 @@ def _few_columns_matter(problem: Problem) -> bool:
     return bool(np.max(np.abs(problem.design.tdot(slopes)) / columns.l1) <= _STRONG_L1)
 
 
-def _shape(form: RectifiedForm) -> str:
-    return "kinks" if form.slope_width()[1] else "smooth"
+def _is_easy(form: RectifiedForm) -> bool:
+    """Whether coordinate ascent is worth a try before a Newton matrix of `d` columns.
+
+    Measured. On losses with kinks a Newton method takes many steps, most on few rows; on others it
+    takes few steps, each with the squares of all rows.
+    """
+    d = form.design.n_features
+    kinked = form.slope_width()[1]
+    return _difficulty(form) <= (max(1000.0, 40.0 * d) if kinked else max(500.0, 0.6 * d * d))
 
 
 def _first_try(form: RectifiedForm) -> Stage:
-    method = Rehline(patience=_PATIENCE[_shape(form)])
-    return Stage(method, "rehline: a try, as the penalty looks strong")
+    d = form.design.n_features
+    # What a Newton method costs, in sweeps.
+    patience = 20.0 + 0.5 * d if form.slope_width()[1] else 8.0 + d / 6.0
+    return Stage(Rehline(patience=patience), "rehline: a try, as the penalty looks strong")
 
 
 def _difficulty(form: RectifiedForm) -> float:

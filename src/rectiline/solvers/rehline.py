@@ -35,7 +35,10 @@ class RehlineState:
 
     loop: _core.Rehline | _core.RehlineUnits
     form: RectifiedForm
-    screened_gap: float = float("inf")
+    screened_gap: float = math.inf
+    work: float = 0.0  # in sweeps over all rows
+    first_look: tuple[float, float] | None = None  # work and relative gap then
+    best_gap: float = math.inf  # smallest estimate of the relative gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ class Rehline:
         Set rows aside that sit still far from every knot, until the gap looks closed.
     screen : bool, default=True
         Fix rows for good once the certified gap proves where they end (not with an intercept).
-    patience : int, optional
-        Give up when more sweeps than this seem to be left, judged by the rate so far.
+    patience : float, optional
+        Give up when more work than this many sweeps over all rows seems to be left, judged by the
+        rate so far, or after twice that work.
     variant : {"sample", "unit"}, default="sample"
         "sample" moves all units of a sample in one exact step. "unit" moves one ReLU or ReHU at a
         time, as Algorithm 1 of the paper does and, with `shrink`, Algorithm 2: for comparison.
@@ -65,7 +69,7 @@ class Rehline:
     accelerate: bool | None = None
     shrink: bool = True
     screen: bool = True
-    patience: int | None = None
+    patience: float | None = None
     variant: Literal["sample", "unit"] = "sample"
 
     name: ClassVar[str] = "rehline"
@@ -124,9 +128,8 @@ class Rehline:
         return self._advance_while_it_pays(state, budget)
 
     def _advance_while_it_pays(self, state: RehlineState, budget: Budget) -> Step:
-        """Sweep a few times at a time and extrapolate how many sweeps are left."""
-        assert self.patience is not None
-        began, total, last = time.perf_counter(), 0, math.inf
+        """Sweep a few times at a time and extrapolate how much work is left."""
+        began, total = time.perf_counter(), 0
         while total < budget.iterations:
             left = budget.seconds - (time.perf_counter() - began)
             few = min(_PROBE, budget.iterations - total)
@@ -134,14 +137,30 @@ class Rehline:
             total += done.sweeps
             if done.reached or done.interrupted:
                 return Step(total, done.reached)
+            state.work += done.visits / state.form.design.n_samples
             objective = done.objective if budget.objective is None else budget.objective
             ratio = done.gap / max(abs(objective), 1e-300)
-            rate = math.log(last / ratio) / done.sweeps if 0 < ratio < last < math.inf else 0.0
-            still = math.log(max(ratio / budget.relative_gap, 1.0))
-            if last < math.inf and still > rate * self.patience:
+            if self._gives_up(state, ratio, budget.relative_gap):
                 return Step(total, False, exhausted=True)
-            last = ratio
         return Step(total, False)
+
+    def _gives_up(self, state: RehlineState, ratio: float, target: float) -> bool:
+        """Whether the rate since the first look leaves too much work.
+
+        Estimates while rows are set aside miss their share, and jump when the rows come back: the
+        smallest one so far is compared with the first.
+        """
+        assert self.patience is not None
+        state.best_gap = min(state.best_gap, ratio)
+        if state.first_look is None:
+            state.first_look = (state.work, ratio)
+            return False
+        before, first = state.first_look
+        if state.work > 2.0 * self.patience:
+            return True
+        still = math.log(max(state.best_gap / target, 1.0))
+        gained = math.log(max(first / state.best_gap, 1.0)) if state.best_gap > 0 else math.inf
+        return still * (state.work - before) > self.patience * gained
 
     def point(self, state: RehlineState) -> FormPoint:
         """Return the current pair."""
@@ -149,9 +168,10 @@ class Rehline:
         return FormPoint(loop.coef, loop.intercept, loop.sample_dual, loop.constraint_dual)
 
     def learn(self, state: RehlineState, certificate: Certificate) -> None:
-        """Screen rows when the certified gap has fallen enough to be worth a pass over X."""
+        """Look at all rows again; screen when the certified gap has fallen enough for a pass."""
         if isinstance(state.loop, _core.RehlineUnits):
             return
+        state.loop.take_all_rows_back()
         if not self.screen or state.form.fit_intercept or certificate.relative_violation > 1e-9:
             return
         if certificate.gap < 0.1 * state.screened_gap:

@@ -69,12 +69,11 @@ class Run:
     schedule: Schedule
     smooth: bool  # the loss has no kinks: its rows need no envelope
     frozen: Frozen | None = None
+    reference: float = 0.0  # objective with the frozen rows, where known: gaps are relative to it
     growth: float = 1.0
     steps: int = 0
     gap: float = np.inf
     objective: float = np.inf
-    loss: float = np.inf
-    fenchel_young: float = np.inf
     center: Vector = field(init=False)
     exact: bool = field(init=False)
     use_proximal: bool = field(init=False)
@@ -98,7 +97,7 @@ class Run:
             self.growth = min(self.growth * self.schedule.factor, _LARGEST_GROWTH)
         while True:
             inner, failed = self._minimise(first_step + max_steps, target)
-            self.estimate()
+            self.estimate(*self.rows.values())
             relative = self.relative_gap
             out = Outcome(self.gap, self.objective, self.steps - first_step, guards, failed)
             late = time.perf_counter() >= deadline
@@ -117,7 +116,8 @@ class Run:
     @property
     def relative_gap(self) -> float:
         """The estimated gap relative to the objective."""
-        return self.gap / max(abs(self.objective), abs(self.objective - self.gap), 1e-300)
+        size = max(abs(self.objective), abs(self.objective - self.gap), self.reference)
+        return self.gap / max(size, 1e-300)
 
     @property
     def stiffness(self) -> float:
@@ -140,38 +140,41 @@ class Run:
     # ---- the inner minimisation ------------------------------------------------------------
 
     def _minimise(self, last_step: int, target: float) -> tuple[int, bool]:
-        model = self.model
+        """Return the steps taken and whether the last one failed."""
         S = self.stiffness
-        state = self.rows.settle(0.0, S)
+        move = self.rows.settle(0.0, S)
         inner, decrement = 0, np.inf
         proximal = self._proximal_weight()
         while True:
             gradient = self._gradient(proximal)
-            if inner:
-                move = state[2] + self._central_move(proximal)
-                self.loss, self.fenchel_young = state[0], state[1]
-                enough = _INNER_SHARE * move
-                if self.exact:
-                    enough = 0.02 * target * abs(self._central_value() + state[0])
-                if decrement <= enough or decrement <= 1e-30 or inner >= self.schedule.inner_steps:
-                    return inner, False
-            if self.steps >= last_step:
-                self.loss, self.fenchel_young = state[0], state[1]
+            if inner >= self.schedule.inner_steps or self.steps >= last_step:
+                return inner, False
+            if inner and self._is_near(decrement, move, proximal, target):
                 return inner, False
             direction = self._newton_direction(gradient, proximal)
             if direction is None:
-                self.loss, self.fenchel_young = state[0], state[1]
                 return inner, True
             self.steps += 1
             inner += 1
             decrement = -0.5 * float(gradient @ direction)
             if not decrement > 0:
-                self.loss, self.fenchel_young = state[0], state[1]
                 return inner, False
-            self.rows.aim(model.expand(direction))
+            self.rows.aim(self.model.expand(direction))
             step = self._search(direction, proximal, S, decrement)
             self.b = self.b + step * direction
-            state = self.rows.settle(step, S)
+            move = self.rows.settle(step, S)
+
+    def _is_near(self, decrement: float, move: float, proximal: Vector, target: float) -> bool:
+        """Whether the minimisation is as good as the multipliers deserve."""
+        if decrement <= 1e-30:
+            return True
+        if not self.exact:
+            return decrement <= _INNER_SHARE * (move + self._central_move(proximal))
+        share = 0.02 * target
+        if decrement > share * abs(self.objective):  # an older value, which is no smaller
+            return False
+        self.objective = self._central_value() + self.rows.values()[0]
+        return decrement <= share * abs(self.objective)
 
     def _proximal_weight(self) -> Vector:
         weight = np.zeros(self.model.order)
@@ -293,13 +296,13 @@ class Run:
         model, b = self.model, self.b
         return 0.5 * float(model.rho @ (b * b)) + float(model.l1 @ np.abs(b))
 
-    def estimate(self) -> None:
-        """Estimate objective and gap of the current pair, on this row set."""
+    def estimate(self, loss: float, fenchel_young: float) -> None:
+        """Estimate objective and gap of the current pair, given the sums over its rows."""
         model, b = self.model, self.b
         q = -model.contract(self.rows.image())
         if self.frozen is not None:
             q -= self.frozen.gradient(b)
-        gap = self.fenchel_young
+        gap = fenchel_young
         if model.n_constraints:
             value = model.rows @ b + model.offset
             xi = model.constraint_slopes(value, self.multipliers, self.growth)
@@ -307,7 +310,7 @@ class Run:
             gap += float(np.abs(xi) @ np.abs(value))
         gap += self._column_gap(q)
         self.gap = float(gap)
-        self.objective = self.loss + self._central_value()
+        self.objective = loss + self._central_value()
 
     def _column_gap(self, q: Vector) -> float:
         model, b = self.model, self.b

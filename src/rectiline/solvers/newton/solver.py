@@ -31,11 +31,15 @@ Vector = NDArray[np.float64]
 __all__ = ["Newton", "ReducedNewton"]
 
 _LARGEST_ORDER = 3000  # columns for which a dense Newton matrix is sensible
-_FAST = Schedule(start=30.0, factor=5.0, inner_steps=40)  # many more rows than columns
+_FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _WARM_START = 30.0
 _FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
 _REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
+_ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
+_NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
+_STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
+_FREEZE_RATIO = 100  # rows per column from which a working set pays
 
 
 @dataclass(slots=True, eq=False)
@@ -52,12 +56,14 @@ class NewtonState:
     sample: Vector
     cold: bool
     schedule: Schedule
-    reach: float | None = None  # how far arguments may still move; None: freezing does not pay
+    may_freeze: bool  # whether a working set can pay
+    reach: float | None = None  # how far arguments may still move, once known
     length: Vector | None = None  # of each row, for the working set
     growth: float = 0.0  # stiffness that the last reduced run ended with
     run: Run | None = None
     steps: int = 0
     relative_gap: float = field(default=np.inf)
+    objective: float = 0.0  # of the pair on all rows, once known
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,17 @@ class Newton:
         elif design.n_samples <= 2 * model.order and form.columns.strongly_convex:
             schedule = replace(schedule, start=min(1.0, _gentle_start(form, model)))
         return NewtonState(
-            form, model, rows, b, multipliers, not kinked, seed, sample, warm is None, schedule
+            form=form,
+            model=model,
+            rows=rows,
+            b=b,
+            multipliers=multipliers,
+            smooth=not kinked,
+            seed=seed,
+            sample=sample,
+            cold=warm is None,
+            schedule=schedule,
+            may_freeze=self.working_set and design.n_samples >= _FREEZE_RATIO * model.order,
         )
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
@@ -128,14 +144,19 @@ class Newton:
         target = budget.relative_gap
         if state.relative_gap <= target:  # believed, but not certified: look again
             state.relative_gap = np.inf
+        last = before + budget.iterations
         if state.cold and self.subsample:
             self._subsample_start(state, budget.iterations, deadline)
+        if state.smooth:
+            state.may_freeze = False  # a few steps on all rows are enough
+        if state.may_freeze and state.reach is None:
+            self._prepare_to_freeze(state, target, last, deadline)
         state.cold = False
-        if self.working_set and state.reach is not None:
-            self._working_set_rounds(state, target, before + budget.iterations, deadline)
+        if state.may_freeze:
+            self._working_set_rounds(state, target, last, deadline)
         failed = False
         if state.relative_gap > target and time.perf_counter() < deadline:
-            left = before + budget.iterations - state.steps
+            left = last - state.steps
             failed = left > 0 and self._all_rows(state, target, left, deadline)
         return Step(state.steps - before, state.relative_gap <= target, exhausted=failed)
 
@@ -159,6 +180,18 @@ class Newton:
         if levels:
             state.rows.place(model.expand(state.b))
 
+    def _prepare_to_freeze(
+        self, state: NewtonState, target: float, last_step: int, deadline: float
+    ) -> None:
+        """Find which rows are near a knot, after a rough answer on all rows."""
+        if state.cold:
+            self._all_rows(state, max(target, _ROUGH), last_step - state.steps, deadline)
+        else:
+            state.rows.place(state.model.expand(state.b))
+        state.length = row_lengths(state.model)
+        near = state.rows.slack() / state.length
+        state.reach = float(np.quantile(near, _NEAR_SHARE))
+
     def _working_set_rounds(
         self, state: NewtonState, target: float, last_step: int, deadline: float
     ) -> None:
@@ -171,17 +204,23 @@ class Newton:
             assert state.reach is not None and state.length is not None
             working = freeze_far_rows(state.rows, model, state.b, state.reach, state.length)
             if working is None:
-                state.reach = None
+                state.may_freeze = False
                 return
             rows = working.rows
             rows.set_multiplier(np.ascontiguousarray(state.sample[working.index]))
-            schedule = replace(
-                state.schedule, start=min(max(state.schedule.start, state.growth / 25.0), 1e3)
-            )
+            stiffness = max(_STIFFER * state.schedule.start, state.growth / 25.0)
+            schedule = replace(state.schedule, start=min(stiffness, 1e3))
             multipliers = Multipliers(state.multipliers.column, state.multipliers.constraint)
             before = rows.arguments()
             run = Run(
-                rows, model, state.b, multipliers, schedule, state.smooth, frozen=working.frozen
+                rows,
+                model,
+                state.b,
+                multipliers,
+                schedule,
+                state.smooth,
+                frozen=working.frozen,
+                reference=abs(state.objective),
             )
             # No use in solving the reduced problem far beyond what freezing lets it prove.
             aim = 0.2 * target if state.relative_gap < 1e-3 else max(0.2 * target, 1e-6)
@@ -197,7 +236,9 @@ class Newton:
             if gap < previous:
                 state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
                 state.relative_gap, state.growth = gap, run.growth
+                state.objective = run.objective
                 state.reach *= 0.2
+                state.run = None
             else:
                 state.rows.place(model.expand(state.b))
             if gap > 0.2 * previous or out.failed:
@@ -209,9 +250,8 @@ class Newton:
         coef, intercept = model.to_user(run.b)
         z = form.design.dot(coef, self.n_threads) + intercept
         state.rows.place_at(z)
-        loss, fenchel_young = form.rows.sums(z, sample)
-        run.loss, run.fenchel_young = loss, fenchel_young
-        run.estimate()
+        run.estimate(*form.rows.sums(z, sample))
+        run.reference = 0.0
         return run.relative_gap
 
     def _all_rows(self, state: NewtonState, target: float, max_steps: int, deadline: float) -> bool:
@@ -227,7 +267,7 @@ class Newton:
         state.b, state.multipliers = run.b, run.multipliers
         state.sample = state.rows.dual()
         state.steps += out.steps
-        state.relative_gap = run.relative_gap
+        state.relative_gap, state.objective = run.relative_gap, run.objective
         if out.guards > 4 and run.schedule is _FAST:
             run.schedule = _CAREFUL
             run.growth = _CAREFUL.start

@@ -1,0 +1,310 @@
+#include "rectiline/simplex_parts.hpp"
+
+#include "rectiline/multiversion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rectiline {
+namespace {
+
+constexpr std::int64_t kChunk = 1024;  // of an output that stays in the nearest cache
+constexpr double kSingular = 1e-11;    // pivots of a scaled matrix that count as zero
+
+RECTILINE_MULTIVERSION void subtract4(const double* a, const double* b, const double* c,
+                                      const double* d, const double* scale, std::int64_t size,
+                                      double* out) {
+    const double s0 = scale[0], s1 = scale[1], s2 = scale[2], s3 = scale[3];
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k)
+        out[k] -= (s0 * a[k] + s1 * b[k]) + (s2 * c[k] + s3 * d[k]);
+}
+
+RECTILINE_MULTIVERSION void subtract1(const double* a, double scale, std::int64_t size,
+                                      double* out) {
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k)
+        out[k] -= scale * a[k];
+}
+
+RECTILINE_MULTIVERSION void add3(const double* a, const double* b, const double* c, const double* d,
+                                 const double* x, const double* y, const double* z,
+                                 std::int64_t size, double* p, double* q, double* r) {
+    const double x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+    const double y0 = y[0], y1 = y[1], y2 = y[2], y3 = y[3];
+    const double z0 = z[0], z1 = z[1], z2 = z[2], z3 = z[3];
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k) {
+        const double a0 = a[k], b0 = b[k], c0 = c[k], d0 = d[k];
+        p[k] += (x0 * a0 + x1 * b0) + (x2 * c0 + x3 * d0);
+        q[k] += (y0 * a0 + y1 * b0) + (y2 * c0 + y3 * d0);
+        r[k] += (z0 * a0 + z1 * b0) + (z2 * c0 + z3 * d0);
+    }
+}
+
+RECTILINE_MULTIVERSION void dots3(const double* line, const double* x, const double* y,
+                                  const double* z, std::int64_t size, double* out) {
+    double p = 0, q = 0, r = 0;
+#pragma omp simd reduction(+ : p, q, r)
+    for (std::int64_t k = 0; k < size; ++k) {
+        p += line[k] * x[k];
+        q += line[k] * y[k];
+        r += line[k] * z[k];
+    }
+    out[0] = p;
+    out[1] = q;
+    out[2] = r;
+}
+
+RECTILINE_MULTIVERSION double dot(const double* a, const double* b, std::int64_t size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = 0; k < size; ++k)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+// line -= factor * pivot; returns the squared length of the result.
+RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, double factor,
+                                          std::int64_t size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = 0; k < size; ++k) {
+        line[k] -= factor * pivot[k];
+        sum += line[k] * line[k];
+    }
+    return sum;
+}
+
+std::int64_t enlarged(std::int64_t needed, std::int64_t held) {
+    return needed <= held ? held : std::max((needed + 7) / 8 * 8, held + held / 2 / 8 * 8);
+}
+
+void restride(std::vector<double>& data, std::int64_t lines, std::int64_t used, std::int64_t from,
+              std::int64_t to, std::int64_t new_lines) {
+    if (from == to) {
+        data.resize(static_cast<std::size_t>(new_lines * to), 0.0);
+        return;
+    }
+    std::vector<double> fresh(static_cast<std::size_t>(new_lines * to), 0.0);
+    for (std::int64_t k = 0; k < lines; ++k)
+        std::copy_n(data.data() + k * from, used, fresh.data() + k * to);
+    data = std::move(fresh);
+}
+
+}  // namespace
+
+void TwoWayMatrix::grow(std::int64_t rows, std::int64_t columns) {
+    const std::int64_t m = n_rows_ + rows, k = n_columns_ + columns;
+    const std::int64_t row_stride = enlarged(k, row_stride_);
+    const std::int64_t column_stride = enlarged(m, column_stride_);
+    restride(by_row_, n_rows_, n_columns_, row_stride_, row_stride, m);
+    restride(by_column_, n_columns_, n_rows_, column_stride_, column_stride, k);
+    n_rows_ = m, n_columns_ = k, row_stride_ = row_stride, column_stride_ = column_stride;
+}
+
+void TwoWayMatrix::subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
+                                 double* out) const {
+    for (std::int64_t first = 0; first < n_columns_; first += kChunk) {
+        const std::int64_t size = std::min(kChunk, n_columns_ - first);
+        std::int64_t i = 0;
+        for (; i + 4 <= count; i += 4)
+            subtract4(row(rows[i]) + first, row(rows[i + 1]) + first, row(rows[i + 2]) + first,
+                      row(rows[i + 3]) + first, scale + i, size, out + first);
+        for (; i < count; ++i)
+            subtract1(row(rows[i]) + first, scale[i], size, out + first);
+    }
+}
+
+void TwoWayMatrix::add_columns(const std::int32_t* columns, const double* const scale[3],
+                               std::int64_t count, double* const out[3]) const {
+    const bool all = scale[0] != nullptr && scale[1] != nullptr && scale[2] != nullptr;
+    for (std::int64_t first = 0; first < n_rows_; first += kChunk) {
+        const std::int64_t size = std::min(kChunk, n_rows_ - first);
+        std::int64_t i = 0;
+        for (; all && i + 4 <= count; i += 4)
+            add3(column(columns[i]) + first, column(columns[i + 1]) + first,
+                 column(columns[i + 2]) + first, column(columns[i + 3]) + first, scale[0] + i,
+                 scale[1] + i, scale[2] + i, size, out[0] + first, out[1] + first, out[2] + first);
+        for (; i < count; ++i)
+            for (int k = 0; k < 3; ++k)
+                if (scale[k] != nullptr)
+                    subtract1(column(columns[i]) + first, -scale[k][i], size, out[k] + first);
+    }
+}
+
+void KernelInverse::reserve(std::int64_t size) {
+    const std::int64_t stride = enlarged(size, stride_);
+    if (stride == stride_) return;
+    restride(inverse_, this->size(), this->size(), stride_, stride, stride);
+    stride_ = stride;
+}
+
+void KernelInverse::solve(const double* const right[3], double* const out[3]) const {
+    const bool all = right[0] != nullptr && right[1] != nullptr && right[2] != nullptr;
+    for (std::int64_t j = 0; j < size(); ++j) {
+        if (all) {
+            double found[3];
+            dots3(line(j), right[0], right[1], right[2], size(), found);
+            for (int k = 0; k < 3; ++k)
+                out[k][j] = found[k];
+            continue;
+        }
+        for (int k = 0; k < 3; ++k)
+            if (right[k] != nullptr) out[k][j] = dot(line(j), right[k], size());
+    }
+}
+
+void KernelInverse::solve_transposed(const double* left, double* out) const {
+    const std::int64_t s = size();
+    std::fill(out, out + s, 0.0);
+    std::int64_t j = 0;
+    double scale[4];
+    for (; j + 4 <= s; j += 4) {
+        for (int k = 0; k < 4; ++k)
+            scale[k] = -left[j + k];
+        subtract4(line(j), line(j + 1), line(j + 2), line(j + 3), scale, s, out);
+    }
+    for (; j < s; ++j)
+        subtract1(line(j), -left[j], s, out);
+}
+
+// Subtracts the pivot line from all others (`count` entries of each), so that the new column
+// becomes a unit vector. The pivot line may lie in the inverse: `skip` is its place then.
+void KernelInverse::eliminate(std::int64_t count, const double* alpha, double pivot,
+                              const double* pivot_line, std::int64_t skip) {
+    for (std::int64_t j = 0; j < size(); ++j)
+        if (j != skip && alpha[j] != 0.0)
+            norms[j] = update_line(inverse_.data() + j * stride_, pivot_line, alpha[j] / pivot, count);
+    ++n_updates;
+}
+
+void KernelInverse::column_for_column(std::int64_t j, std::int32_t column, const double* alpha) {
+    const std::int64_t s = size();
+    double* mine = inverse_.data() + j * stride_;
+    eliminate(s, alpha, alpha[j], mine, j);
+    for (std::int64_t i = 0; i < s; ++i)
+        mine[i] /= alpha[j];
+    norms[j] /= alpha[j] * alpha[j];
+    columns[j] = column;
+}
+
+void KernelInverse::row_for_column(std::int64_t j, std::int64_t i, const double* alpha) {
+    const std::int64_t last = size() - 1;
+    eliminate(last + 1, alpha, alpha[j], inverse_.data() + j * stride_, j);
+    // Column i of the other lines is zero now; the last one takes its place.
+    for (std::int64_t k = 0; k <= last; ++k) {
+        double* one = inverse_.data() + k * stride_;
+        one[i] = one[last];
+        one[last] = 0.0;
+    }
+    rows[i] = rows[last];
+    drop_line(j);
+    rows.pop_back();
+}
+
+void KernelInverse::drop_line(std::int64_t j) {
+    const std::int64_t last = static_cast<std::int64_t>(columns.size()) - 1;
+    if (j != last) {
+        std::copy_n(inverse_.data() + last * stride_, last + 1, inverse_.data() + j * stride_);
+        columns[j] = columns[last];
+        norms[j] = norms[last];
+    }
+    std::fill_n(inverse_.data() + last * stride_, last + 1, 0.0);
+    columns.pop_back();
+    norms.pop_back();
+}
+
+void KernelInverse::column_for_row(std::int32_t row, std::int32_t column, const double* alpha,
+                                   const double* g, double pivot) {
+    const std::int64_t s = size();
+    reserve(s + 1);
+    spare_.assign(g, g + s);
+    spare_.push_back(-1.0);
+    for (std::int64_t j = 0; j < s; ++j)
+        inverse_[j * stride_ + s] = 0.0;
+    eliminate(s + 1, alpha, pivot, spare_.data(), -1);
+    double* mine = inverse_.data() + s * stride_;
+    double sum = 0.0;
+    for (std::int64_t i = 0; i <= s; ++i) {
+        mine[i] = spare_[i] / pivot;
+        sum += mine[i] * mine[i];
+    }
+    rows.push_back(row);
+    columns.push_back(column);
+    norms.push_back(sum);
+}
+
+void KernelInverse::row_for_row(std::int32_t row, std::int64_t i, const double* alpha,
+                                const double* g, double pivot) {
+    const std::int64_t s = size();
+    spare_.assign(g, g + s);
+    eliminate(s, alpha, pivot, spare_.data(), -1);
+    for (std::int64_t j = 0; j < s; ++j) {  // column i is zero now and becomes that of the new row
+        double& place = inverse_[j * stride_ + i];
+        norms[j] -= place * place;
+        place = alpha[j] / pivot;
+        norms[j] += place * place;
+    }
+    rows[i] = row;
+}
+
+void KernelInverse::measure() {
+    norms.resize(columns.size());
+    for (std::int64_t j = 0; j < size(); ++j)
+        norms[j] = dot(line(j), line(j), size());
+    n_updates = 0;
+}
+
+bool KernelInverse::factorise(const TwoWayMatrix& A) {
+    const std::int64_t s = size();
+    reserve(s);
+    // Gauss-Jordan in place with row exchanges, which become column exchanges of the inverse.
+    std::vector<double> work(static_cast<std::size_t>(s * s));
+    for (std::int64_t i = 0; i < s; ++i)
+        for (std::int64_t j = 0; j < s; ++j)
+            work[i * s + j] = A.column(columns[j])[rows[i]];
+    std::vector<std::int64_t> swapped(static_cast<std::size_t>(s)), place(swapped);
+    std::iota(place.begin(), place.end(), std::int64_t{0});
+    for (std::int64_t k = 0; k < s; ++k) {
+        std::int64_t best = k;
+        for (std::int64_t i = k + 1; i < s; ++i)
+            if (std::fabs(work[i * s + k]) > std::fabs(work[best * s + k])) best = i;
+        const double pivot = work[best * s + k];
+        if (!(std::fabs(pivot) > kSingular)) {
+            // Column k depends on those before it: it leaves with a row that is not used yet.
+            columns.erase(columns.begin() + k);
+            rows.erase(rows.begin() + place[s - 1]);
+            factorise(A);
+            return false;
+        }
+        swapped[k] = best;
+        if (best != k) {
+            std::swap(place[k], place[best]);
+            std::swap_ranges(work.begin() + best * s, work.begin() + (best + 1) * s,
+                             work.begin() + k * s);
+        }
+        double* line_k = work.data() + k * s;
+        line_k[k] = 1.0;
+        for (std::int64_t j = 0; j < s; ++j)
+            line_k[j] /= pivot;
+        for (std::int64_t i = 0; i < s; ++i) {
+            double* one = work.data() + i * s;
+            const double factor = one[k];
+            if (i == k || factor == 0.0) continue;
+            one[k] = 0.0;
+            update_line(one, line_k, factor, s);
+        }
+    }
+    for (std::int64_t k = s; k-- > 0;)
+        if (swapped[k] != k)
+            for (std::int64_t i = 0; i < s; ++i)
+                std::swap(work[i * s + k], work[i * s + swapped[k]]);
+    for (std::int64_t j = 0; j < s; ++j)
+        std::copy_n(work.data() + j * s, s, inverse_.data() + j * stride_);
+    measure();
+    return true;
+}
+
+}  // namespace rectiline
