@@ -20,6 +20,7 @@ from pathlib import Path
 
 from . import guard, suites
 from .cases import Case, select
+from .environment import folder, make
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,8 +62,6 @@ def main(arguments: list[str] | None = None) -> int:
         os.environ["RECTILINE_OPENML"] = "0"
     match options.command:
         case "setup":
-            from .environment import make
-
             make()
         case "check":
             return _elsewhere("benchmarks.check")
@@ -144,11 +143,13 @@ def _quick(strict: bool) -> int:
 
 
 def _say_where_data_comes_from() -> None:
-    folder = os.environ.get("RECTILINE_DATA")
-    if folder and Path(folder).is_dir():
-        print(f"real data sets: .npz files in {folder}")
+    if not folder("rivals").exists():
+        print("the rivals' environment is missing (make bench-setup): most rivals will be skipped")
+    data = os.environ.get("RECTILINE_DATA")
+    if data and Path(data).is_dir():
+        print(f"real data sets: .npz files in {data}")
         return
-    why = f"RECTILINE_DATA={folder} is no folder" if folder else "RECTILINE_DATA is not set"
+    why = f"RECTILINE_DATA={data} is no folder" if data else "RECTILINE_DATA is not set"
     openml = "" if os.environ.get("RECTILINE_OPENML") == "0" else "OpenML by name, failing that "
     print(f"{why}: real data sets come from {openml}synthetic stand-ins; each row says which")
 

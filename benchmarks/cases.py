@@ -63,6 +63,7 @@ class Case:
     """One race. ``solvers`` are names of ``benchmarks.rivals``; the first one is ours.
 
     A run is stopped after ``time_limit`` seconds, a rival's also after ``patience`` times ours.
+    ``how_far``: a rival without a clock that was stopped runs again to show the error it gets to.
     """
 
     data: Data
@@ -83,6 +84,7 @@ class Case:
     limit_seconds: float | None = None
     time_limit: float = 60.0
     patience: float = 50.0
+    how_far: bool = True
     repeats: int = 5
     tag: str = ""
 
@@ -109,7 +111,7 @@ class Case:
         definition = asdict(self)
         for field in ("solvers", "targets", "measure", "needs", "limit_seconds"):
             definition.pop(field)
-        for field in ("time_limit", "patience", "repeats", "tag"):
+        for field in ("time_limit", "patience", "how_far", "repeats", "tag"):
             definition.pop(field)
         return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]
 

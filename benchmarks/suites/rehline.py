@@ -46,7 +46,9 @@ def _case(
 ) -> Case:
     generic = ("piqp",) if data.name not in SPARSE and data.n < 100_000 else ()
     special = {"SVM": ("liblinear", "snapml"), "RidgeHuber": ("skglm",)}.get(tag, ())
-    rivals = ("rehline", "rehline-plain", *special, *generic)
+    # Without shrinking it is sometimes faster at strong penalties and stalls sooner at weak ones.
+    forms = ("rehline", "rehline-plain") if C <= 100.0 else ("rehline",)
+    rivals = (*forms, *special, *generic)
     return Case(
         data,
         loss,
@@ -58,6 +60,7 @@ def _case(
         repeats=3,
         time_limit=30.0,
         patience=20.0,
+        how_far=False,
         **more,  # type: ignore[arg-type]
     )
 

@@ -134,10 +134,10 @@ void TwoWayMatrix::add_columns(const std::int32_t* columns, const double* const 
     }
 }
 
-void KernelInverse::reserve(std::int64_t size) {
+void KernelInverse::reserve(std::int64_t size, std::int64_t kept) {
     const std::int64_t stride = enlarged(size, stride_);
     if (stride == stride_) return;
-    restride(inverse_, this->size(), this->size(), stride_, stride, stride);
+    restride(inverse_, kept, kept, stride_, stride, stride);
     stride_ = stride;
 }
 
@@ -219,7 +219,7 @@ void KernelInverse::drop_line(std::int64_t j) {
 void KernelInverse::column_for_row(std::int32_t row, std::int32_t column, const double* alpha,
                                    const double* g, double pivot) {
     const std::int64_t s = size();
-    reserve(s + 1);
+    reserve(s + 1, s);
     spare_.assign(g, g + s);
     spare_.push_back(-1.0);
     for (std::int64_t j = 0; j < s; ++j)
@@ -259,7 +259,7 @@ void KernelInverse::measure() {
 
 bool KernelInverse::factorise(const TwoWayMatrix& A) {
     const std::int64_t s = size();
-    reserve(s);
+    reserve(s, 0);
     // Gauss-Jordan in place with row exchanges, which become column exchanges of the inverse.
     std::vector<double> work(static_cast<std::size_t>(s * s));
     for (std::int64_t i = 0; i < s; ++i)

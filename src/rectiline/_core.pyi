@@ -216,6 +216,46 @@ class NewtonRows:
     @property
     def n(self) -> int: ...
 
+class BoxedSimplex:
+    """max cost'v with low <= A v <= high, 0 <= v <= width; A dense."""
+
+    def __init__(self) -> None: ...
+
+    def add_columns(self, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Entry values[k, u] is in row rows[k] of new column u"""
+
+    def add_rows(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Entry values[r, k] is in column columns[k] of new row r"""
+
+    def set_row_bounds(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def set_widths(self, columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def solve(self, most_steps: int, seconds: float) -> str:
+        """
+        Go on from the present basis: 'optimal', 'infeasible', 'limit' or 'trouble'
+        """
+
+    def forget_basis(self) -> None: ...
+
+    def set_basis(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """0: at its low end, 1: basic, 2: at its high end"""
+
+    def basis(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], rows: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill in both arrays"""
+
+    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """v"""
+
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """One per row: how the optimum grows with the row's bounds"""
+
+    def ray(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """After 'infeasible': multipliers that prove it"""
+
+    @property
+    def n_steps(self) -> int: ...
+
 def sorted_l1_prox(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     argmin_b |b - v|^2 / 2 + sum_k strengths_k |b|_(k), for non-increasing strengths

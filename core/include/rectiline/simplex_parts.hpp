@@ -66,7 +66,7 @@ class KernelInverse {
     bool factorise(const TwoWayMatrix& A);
 
   private:
-    void reserve(std::int64_t size);
+    void reserve(std::int64_t size, std::int64_t kept);
     void eliminate(std::int64_t count, const double* alpha, double pivot, const double* pivot_line,
                    std::int64_t skip);
     void drop_line(std::int64_t j);

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
+from rectiline.paths import Path
 from rectiline.solvers import Progress, Solution
 
 try:  # scikit-learn 1.9 and later
@@ -26,9 +27,17 @@ class FitReport:
     best certified answer and its status is "stopped".
     """
 
-    def __init__(self, estimator: Any, n_problems: int, X: Any = None, y: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        n_problems: int,
+        X: Any = None,
+        y: Any = None,
+        kind: Literal["problem", "path"] = "problem",
+    ) -> None:
         self.estimator = estimator
         self.n_problems = n_problems
+        self.kind: Literal["problem", "path"] = kind
         self.X, self.y = X, y
         self._lock = Lock()  # problems report from threads
         self._root = self._begin()
@@ -45,20 +54,22 @@ class FitReport:
     def for_problem(self, index: int) -> Callable[[Progress], bool] | None:
         """Return the callback of one problem, or None if nobody listens."""
         estimator = self.estimator
-        if self._root is None and not estimator.verbose and estimator.callback is None:
+        # A search has so many certificates that only those who ask for more see them.
+        prints = estimator.verbose > (self.kind == "path")
+        if self._root is None and not prints and estimator.callback is None:
             return None
         context: Any = None
         if self._root is not None:
             with self._lock:
                 context = self._root.subcontext(
-                    task_name="problem", task_id=index, max_subtasks=None
+                    task_name=self.kind, task_id=index, max_subtasks=None
                 )
                 context.call_on_fit_task_begin(estimator=estimator, X=self.X, y=self.y)
 
         def tell(progress: Progress) -> bool:
             with self._lock:
                 stop = False
-                if estimator.verbose:
+                if prints:
                     print(self._line(index, progress))
                 if estimator.callback is not None:
                     stop = bool(estimator.callback(progress))
@@ -70,12 +81,15 @@ class FitReport:
 
         return tell
 
-    def _line(self, index: int, progress: Progress) -> str:
+    def _head(self, index: int) -> str:
         name = type(self.estimator).__name__
-        which = f" problem {index + 1}/{self.n_problems}" if self.n_problems > 1 else ""
+        which = f" {self.kind} {index + 1}/{self.n_problems}" if self.n_problems > 1 else ""
+        return f"[{name}]{which}"
+
+    def _line(self, index: int, progress: Progress) -> str:
         proof = progress.certificate
         return (
-            f"[{name}]{which} {progress.solver} {progress.n_iter} iterations, "
+            f"{self._head(index)} {progress.solver} {progress.n_iter} iterations, "
             f"{progress.seconds:.2f} s: objective {proof.primal:.8g}, relative gap "
             f"{proof.relative_gap:.1e}, violation {proof.violation:.1e}"
         )
@@ -88,6 +102,12 @@ class FitReport:
             )
             with self._lock:
                 print(f"{self._line(index, last)} ({solution.status})")
+
+    def path_ended(self, index: int, path: Path) -> None:
+        """Print what a path came to, if anyone reads."""
+        if self.estimator.verbose:
+            with self._lock:
+                print(f"{self._head(index)} {path!r}")
 
     def end(self) -> None:
         """Close the contexts that were opened."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,36 +23,21 @@ from rectiline.estimators._search import (
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
+Vector = NDArray[np.float64]
+
 __all__ = ["ChoosesC", "ChoosesStrength"]
 
 
 class ChoosesStrength(RoutesToSplitter):
-    """What the three CV estimators share."""
+    """What the three CV estimators share: search, then solve what was chosen."""
 
-    _grid_parameter: ClassVar[str]  # how the parameter with the values to try is called
-    _value_name: ClassVar[str]  # and one such value
-
-    @abstractmethod
     def _ratios(self) -> list[float | None]:
         """Return the mixes to try."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def _values(self, ratio: float | None, strengths: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the user calls these strengths of a path; the inverse is the same."""
-
-    @abstractmethod
-    def _chosen_problem(self, task: int, chosen: Chosen) -> Problem:
-        """Return the problem to solve with what was chosen."""
-
-    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> NDArray[np.float64]:
+    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> Vector:
         """Return the strengths to try for one mix, from large to small."""
-        problems = (make(task, ratio, None) for task in range(n_tasks))
-        given = getattr(self, self._grid_parameter)
-        strengths, values = grid_values(given, problems, self._grid_parameter)
-        if strengths is None:
-            assert values is not None
-            strengths = np.sort(self._values(ratio, values))[::-1].copy()
-        return strengths
+        raise NotImplementedError
 
     def _choose(
         self,
@@ -63,16 +47,13 @@ class ChoosesStrength(RoutesToSplitter):
         make: MakeProblem,
         score: ScoreFold,
         params: dict[str, Any],
-        final: Callable[[int, Chosen], Problem],
         *,
         classifier: bool,
-    ) -> list[Solution]:
-        """Search, note what was chosen, and solve the chosen problems."""
-        began = time.perf_counter()
-        options = RunOptions.of(self)
+    ) -> Chosen:
+        """Search the grid; the paths on all the data are part of the result."""
         folds = self._folds(X, y, params, classifier=classifier)
         ratios = self._ratios()
-        report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, "path")
+        report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, kind="path")
         chosen = Search(
             n_samples=X.shape[0],
             n_tasks=n_tasks,
@@ -81,13 +62,61 @@ class ChoosesStrength(RoutesToSplitter):
             folds=folds,
             l1_ratios=ratios,
             strengths=[self._grid(make, ratio, n_tasks) for ratio in ratios],
-            options=options,
+            options=RunOptions.of(self),
             report=report,
         ).run()
         report.end()
-        self._note(chosen)
+        self.l1_ratio_ = chosen.l1_ratio
+        self.path_ = chosen.paths[0] if len(chosen.paths) == 1 else chosen.paths
+        return chosen
+
+    def _solve_chosen(
+        self, chosen: Chosen, makers: Sequence[Callable[[], Problem]], factor: float, began: float
+    ) -> list[Solution]:
+        """Solve the chosen problems, whose losses weigh `factor` times as much as on the path.
+
+        The points of the path are the starts; what is left is to finish them.
+        """
+        options = RunOptions.of(self)
         if options.time_limit is not None:
             left = options.time_limit - (time.perf_counter() - began)
             options = replace(options, time_limit=max(left, 1e-6))
-        makers = [lambda t=t: final(t, chosen) for t in range(n_tasks)]  # type: ignore[misc]
-        return solve_all(makers, options, chosen.solutions)
+        starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
+        return solve_all(makers, options, starts)
+
+
+class ChoosesC(ChoosesStrength):
+    """What `PLQClassifierCV` and `PLQRegressorCV` share.
+
+    Paths run at ``C = 1`` and strength s; that is the objective at ``C = 1/s`` divided by C.
+    """
+
+    Cs: Any
+    l1_ratios: Any
+    penalty: Any
+    _penalty: Any
+
+    def _ratios(self) -> list[float | None]:
+        if not isinstance(self.penalty, str) or self.penalty != "elasticnet":
+            return [None]
+        return [0.5] if self.l1_ratios is None else [float(one) for one in self.l1_ratios]
+
+    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> Vector:
+        penalty = self._penalty(l1_ratio=ratio)
+        if penalty is None or penalty.is_zero:
+            raise ValueError(f"penalty={self.penalty!r}: there is no strength to choose.")
+        problems = (make(task, ratio, None) for task in range(n_tasks))
+        strengths, values = grid_values(self.Cs, problems, "Cs")
+        if strengths is not None:
+            return strengths
+        assert values is not None
+        return np.asarray(penalty.strength / np.sort(values))
+
+    def _note_C(self, chosen: Chosen) -> float:
+        """Set what the search found in terms of C; return the chosen C."""
+        unit = self._penalty(l1_ratio=chosen.l1_ratio).strength
+        self.C_ = float(unit / chosen.strength)
+        self.Cs_ = unit / chosen.strengths
+        table = dict(chosen.results)
+        self.cv_results_ = {"param_C": unit / table.pop("strength"), **table}
+        return self.C_

@@ -82,6 +82,7 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
         How more than two classes become two-class problems.
     {fit_intercept}
     {running}
+    {warm_start}
 
     Attributes
     ----------
@@ -167,9 +168,7 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
     def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQClassifier:
         data = self._read(X, y, sample_weight, sensitive)
         penalty = self._penalty()
-        makers = [
-            partial(self._problem, data, task, penalty, factor=self.C) for task in data.tasks
-        ]
+        makers = [partial(self._problem, data, task, penalty, factor=self.C) for task in data.tasks]
         return self._keep(data, self._solve(makers, data.X, data.y))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> LabelledData:

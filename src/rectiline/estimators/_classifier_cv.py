@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 
-from rectiline.estimators._check import check_data, check_design, check_weight
-from rectiline.estimators._chooses_c import ChoosesC
-from rectiline.estimators._classes import (
-    TwoClassTask,
-    class_weights,
-    find_classes,
-    two_class_tasks,
-)
+from rectiline.estimators._chooses import ChoosesC
 from rectiline.estimators._classifier import PLQClassifier
 from rectiline.estimators._docs import documented
-from rectiline.estimators._fairness import FairnessData, is_fairness
-from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._parameters import GRID, make_loss
-from rectiline.estimators._run import RunOptions
+from rectiline.estimators._parameters import GRID
 from rectiline.estimators._scoring import accuracy_of, scorer_of
-from rectiline.estimators._search import Search
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
@@ -91,7 +82,7 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
         **{
             name: rule
             for name, rule in PLQClassifier._parameter_constraints.items()
-            if name not in ("C", "l1_ratio")
+            if name not in ("C", "l1_ratio", "warm_start")
         },
         **GRID,
     }
@@ -118,7 +109,6 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         time_limit: float | None = None,
-        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -158,56 +148,20 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
     def _fit_cv(
         self, X: Any, y: Any, sample_weight: Any, sensitive: Any, params: dict[str, Any]
     ) -> PLQClassifierCV:
-        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
-        X, y = check_data(self, X, y, numeric_y=False, multi_output=False)
-        weight = check_weight(sample_weight, X)
-        classes, places = find_classes(y, weight)
-        losses_weight = class_weights(self.class_weight, classes, places, weight)
-        groups = FairnessData.read(sensitive, X.shape[0])
-        constraints = self._listed_constraints()
-        tasks = two_class_tasks(places, classes.size, self.multi_class)
-        pairs = tasks[0].samples is not None
-        if pairs and any(map(is_fairness, constraints)):
-            raise ValueError("Fairness constraints need multi_class='ovr'; got 'ovo'.")
-        design = check_design(X)
+        began = time.perf_counter()
+        data = self._read(X, y, sample_weight, sensitive)
 
-        def make(
-            task: int, ratio: float | None, keep: NDArray[np.bool_] | None, factor: float
-        ) -> Problem:
-            one, used = _widened(tasks[task], losses_weight)
-            used = factor * (used if keep is None else np.where(keep, used, 0.0))
-            penalty = self._penalty(l1_ratio=ratio)
-            return self._problem(one, design, loss, penalty, constraints, used, groups, keep)
+        def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
+            return self._problem(data, data.tasks[task], self._penalty(l1_ratio=ratio), keep)
 
-        if self.scoring is None and not pairs:
-            score = accuracy_of(X, places, weight)
+        if self.scoring is None and data.tasks[0].samples is None:
+            score = accuracy_of(data.X, data.places, data.weight)
         else:
-            given = None if sample_weight is None else weight
-            score = scorer_of(self, self.scoring, X, y, given, {"classes_": classes}, False)
-        search = Search(
-            n_samples=X.shape[0],
-            n_tasks=len(tasks),
-            make=make,
-            score=score,
-            folds=self._folds(X, y, params, classifier=True),
-            l1_ratios=self._ratios(),
-            strengths=self._grids(make, len(tasks)),
-            options=RunOptions.of(self),
-        )
-        solutions = self._choose(search)
-        store_solutions(self, solutions, rows=True)
-        self.classes_ = classes
-        self._set_fairness(X, groups, tasks)
-        return self
-
-
-def _widened(
-    task: TwoClassTask, weight: NDArray[np.float64]
-) -> tuple[TwoClassTask, NDArray[np.float64]]:
-    """Return a pair's task over all samples, those of other classes with weight zero."""
-    if task.samples is None:
-        return task, weight
-    targets, used = np.full(weight.size, -1.0), np.zeros(weight.size)
-    targets[task.samples] = task.targets
-    used[task.samples] = weight[task.samples]
-    return TwoClassTask(targets), used
+            given = None if sample_weight is None else data.weight
+            fitted = {"classes_": data.classes}
+            score = scorer_of(self, self.scoring, data.X, data.y, given, fitted, False)
+        chosen = self._choose(data.X, data.y, len(data.tasks), make, score, params, classifier=True)
+        C = self._note_C(chosen)
+        penalty = self._penalty(l1_ratio=chosen.l1_ratio)
+        makers = [partial(self._problem, data, task, penalty, factor=C) for task in data.tasks]
+        return self._keep(data, self._solve_chosen(chosen, makers, C, began))

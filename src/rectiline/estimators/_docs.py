@@ -60,16 +60,18 @@ max_iter : int, optional
     Most iterations, in the solver's own unit.
 time_limit : float, optional
     Most seconds for the whole fit; the best certified answer is kept, with a warning.
-warm_start : bool, default=False
-    Whether to start from the previous fit.
 n_jobs : int, optional
     Threads for fits that consist of several problems.
 random_state : int, RandomState instance or None, default=None
     Seed of the solver's random choices; None is a fixed seed.
 verbose : int, default=0
-    Whether to print a line at every certificate.
+    Whether to print a line at every certificate; a search over strengths prints one for each path,
+    and from 2 on all certificates.
 callback : callable, optional
     Called with a `rectiline.Progress` at every certificate; a true return value stops.""",
+    "warm_start": """
+warm_start : bool, default=False
+    Whether to start from the previous fit.""",
     "proof": """
 n_iter_ : int or ndarray
     Iterations of the solver; one entry per problem if there are several.
@@ -88,6 +90,8 @@ n_features_in_ : int
 feature_names_in_ : ndarray
     Names of the columns of X, where they are all strings.""",
 }
+
+_PARTS["running_tight"] = _PARTS["running"].replace("default=1e-6", "default=1e-9")
 
 _MARK = re.compile(r"^([ ]*)\{(\w+)\}$", re.MULTILINE)
 

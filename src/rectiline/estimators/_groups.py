@@ -7,7 +7,6 @@ from numbers import Integral
 from reprlib import repr as brief
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.estimators._names import column_index
@@ -82,9 +81,7 @@ def _from_lists(
     return found
 
 
-def _from_labels(
-    labels: Mapping[Any, Any], names: NDArray[Any] | None, d: int
-) -> list[list[int]]:
+def _from_labels(labels: Mapping[Any, Any], names: NDArray[Any] | None, d: int) -> list[list[int]]:
     members: dict[Any, list[int]] = {}
     seen: set[int] = set()
     for column, label in labels.items():

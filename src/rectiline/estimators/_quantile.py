@@ -56,7 +56,8 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         Composite quantile regression: one slope vector for all quantiles, own intercepts. The
         loss is the mean over the quantiles, and they cannot cross.
     {fit_intercept}
-    {running}
+    {running_tight}
+    {warm_start}
 
     Attributes
     ----------

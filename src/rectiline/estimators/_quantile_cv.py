@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -12,28 +13,23 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from rectiline.estimators._check import check_data, check_design, check_weight
+from rectiline.estimators._chooses import ChoosesStrength
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._intervals import checked_levels, explained_loss
 from rectiline.estimators._parameters import GRID
 from rectiline.estimators._quantile import QuantileRegressor
-from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scoring import scorer_of
-from rectiline.estimators._search import (
-    RoutesToSplitter,
-    ScoreFold,
-    Search,
-    grid_values,
-    scaled,
-)
+from rectiline.estimators._search import MakeProblem, ScoreFold, grid_values
 from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 
 __all__ = ["QuantileRegressorCV"]
 
 
 @documented()
-class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
+class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
     """`QuantileRegressor` with alpha, and l1_ratio, chosen by cross-validation.
 
     Several quantiles share one alpha. Folds follow warm-started paths in threads that share X.
@@ -51,7 +47,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
         What is fitted.
     {cv}
     {fit_intercept}
-    {running}
+    {running_tight}
 
     Attributes
     ----------
@@ -85,7 +81,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
         **{
             name: rule
             for name, rule in QuantileRegressor._parameter_constraints.items()
-            if name not in ("alpha", "l1_ratio", "non_crossing", "shared_slopes")
+            if name not in ("alpha", "l1_ratio", "non_crossing", "shared_slopes", "warm_start")
         },
         **{name: rule for name, rule in GRID.items() if name != "Cs"},
         "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
@@ -108,7 +104,6 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
         tol: float = 1e-9,
         max_iter: int | None = None,
         time_limit: float | None = None,
-        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -141,6 +136,7 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
     def _fit_cv(
         self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]
     ) -> QuantileRegressorCV:
+        began = time.perf_counter()
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y = np.asarray(y, dtype=np.float64)
         weight = check_weight(sample_weight, X)
@@ -148,19 +144,20 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
         losses = [self._loss(q) for q in self.quantiles_]
         design = check_design(X)
 
-        def make(
-            task: int, ratio: float | None, keep: NDArray[np.bool_] | None, factor: float
-        ) -> Problem:
-            used = weight if keep is None else np.where(keep, weight, 0.0)
-            # Losses as means: the strength of the penalty is alpha itself, on every fold.
+        def problem(task: int, penalty: Penalty | None, used: NDArray[np.float64]) -> Problem:
             return Problem(
                 design,
                 y,
                 loss=losses[task],
-                penalty=self._penalty_at(1.0, factor, ratio),
-                sample_weight=used / used.sum(),
+                penalty=penalty,
+                sample_weight=used,
                 fit_intercept=self.fit_intercept,
             )
+
+        def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
+            used = weight if keep is None else np.where(keep, weight, 0.0)
+            # Losses as means: the strength of the penalty is alpha itself, on every fold.
+            return problem(task, self._penalty_at(1.0, 1.0, ratio), used / used.sum())
 
         def explained(
             test: NDArray[np.intp], coef: NDArray[np.float64], intercept: NDArray[np.float64]
@@ -172,41 +169,22 @@ class QuantileRegressorCV(RoutesToSplitter, QuantileRegressor):
             given = None if sample_weight is None else weight
             fitted = {"quantiles_": self.quantiles_}
             score = scorer_of(self, self.scoring, X, y, given, fitted, not self._is_list)
-        ratios = [float(one) for one in self.l1_ratios]
-        chosen = Search(
-            n_samples=X.shape[0],
-            n_tasks=len(losses),
-            make=make,
-            score=score,
-            folds=self._folds(X, y, params, classifier=False),
-            l1_ratios=list(ratios),
-            strengths=[self._grid(make, ratio, len(losses)) for ratio in ratios],
-            options=RunOptions.of(self),
-        ).run()
-        self.alpha_, self.l1_ratio_ = chosen.strength, chosen.l1_ratio
-        self.alphas_ = chosen.strengths
-        self.path_ = chosen.paths[0] if len(chosen.paths) == 1 else chosen.paths
+        chosen = self._choose(X, y, len(losses), make, score, params, classifier=False)
+        self.alpha_, self.alphas_ = chosen.strength, chosen.strengths
         table = dict(chosen.results)
         self.cv_results_ = {"param_alpha": table.pop("strength"), **table}
         total = float(weight.sum())
-        makers = [
-            lambda loss=loss: Problem(
-                design,
-                y,
-                loss=loss,
-                penalty=self._penalty_at(total, self.alpha_, self.l1_ratio_),
-                sample_weight=weight,
-                fit_intercept=self.fit_intercept,
-            )
-            for loss in losses
-        ]
-        warm = [scaled(one, total) for one in chosen.solutions]
-        solutions = solve_all(makers, replace(RunOptions.of(self), time_limit=None), warm)
+        penalty = self._penalty_at(total, self.alpha_, self.l1_ratio_)
+        makers = [partial(problem, task, penalty, weight) for task in range(len(losses))]
+        solutions = self._solve_chosen(chosen, makers, total, began)
         store_solutions(self, solutions, rows=self._is_list)
         return self
 
-    def _grid(self, make: Any, ratio: float, n_tasks: int) -> NDArray[np.float64]:
-        problems = (make(task, ratio, None, 1.0) for task in range(n_tasks))
+    def _ratios(self) -> list[float | None]:
+        return [float(one) for one in self.l1_ratios]
+
+    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> NDArray[np.float64]:
+        problems = (make(task, ratio, None) for task in range(n_tasks))
         strengths, values = grid_values(self.alphas, problems, "alphas")
         if strengths is not None:
             return strengths

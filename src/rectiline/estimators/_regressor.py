@@ -66,6 +66,7 @@ class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
     {constraints}
     {fit_intercept}
     {running}
+    {warm_start}
 
     Attributes
     ----------

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 
-from rectiline.estimators._check import check_data, check_design, check_weight
-from rectiline.estimators._chooses_c import ChoosesC
+from rectiline.estimators._chooses import ChoosesC
 from rectiline.estimators._docs import documented
-from rectiline.estimators._fairness import FairnessData, bound_constraints
-from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._parameters import GRID, make_loss
+from rectiline.estimators._parameters import GRID
 from rectiline.estimators._regressor import PLQRegressor
-from rectiline.estimators._run import RunOptions
 from rectiline.estimators._scoring import r2_of, scorer_of
-from rectiline.estimators._search import Search
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
@@ -80,7 +77,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         **{
             name: rule
             for name, rule in PLQRegressor._parameter_constraints.items()
-            if name not in ("C", "l1_ratio")
+            if name not in ("C", "l1_ratio", "warm_start")
         },
         **GRID,
     }
@@ -105,7 +102,6 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         tol: float = 1e-6,
         max_iter: int | None = None,
         time_limit: float | None = None,
-        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -145,42 +141,20 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
     def _fit_cv(
         self, X: Any, y: Any, sample_weight: Any, sensitive: Any, params: dict[str, Any]
     ) -> PLQRegressorCV:
-        loss = make_loss(self.loss, self.loss_params, of=("residual",))
-        X, y = check_data(self, X, y, numeric_y=True, multi_output=True)
-        weight = check_weight(sample_weight, X)
-        groups = FairnessData.read(sensitive, X.shape[0])
-        constraints = self._listed_constraints()
-        design = check_design(X)
-        targets = np.asarray(y[:, None] if y.ndim == 1 else y, dtype=np.float64)
+        began = time.perf_counter()
+        data = self._read(X, y, sample_weight, sensitive)
+        outputs = range(data.targets.shape[1])
 
-        def make(
-            task: int, ratio: float | None, keep: NDArray[np.bool_] | None, factor: float
-        ) -> Problem:
-            return Problem(
-                design,
-                targets[:, task],
-                loss=loss,
-                penalty=self._penalty(l1_ratio=ratio),
-                constraints=bound_constraints(constraints, groups, None, keep),
-                sample_weight=factor * (weight if keep is None else np.where(keep, weight, 0.0)),
-                fit_intercept=self.fit_intercept,
-            )
+        def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
+            return self._problem(data, task, self._penalty(l1_ratio=ratio), keep)
 
         if self.scoring is None:
-            score = r2_of(X, targets, weight)
+            score = r2_of(data.X, data.targets, data.weight)
         else:
-            given = None if sample_weight is None else weight
-            score = scorer_of(self, self.scoring, X, y, given, {}, y.ndim == 1)
-        search = Search(
-            n_samples=X.shape[0],
-            n_tasks=targets.shape[1],
-            make=make,
-            score=score,
-            folds=self._folds(X, y, params, classifier=False),
-            l1_ratios=self._ratios(),
-            strengths=self._grids(make, targets.shape[1]),
-            options=RunOptions.of(self),
-        )
-        store_solutions(self, self._choose(search), rows=y.ndim > 1)
-        self._set_fairness(X, groups)
-        return self
+            given = None if sample_weight is None else data.weight
+            score = scorer_of(self, self.scoring, data.X, data.y, given, {}, data.y.ndim == 1)
+        chosen = self._choose(data.X, data.y, len(outputs), make, score, params, classifier=False)
+        C = self._note_C(chosen)
+        penalty = self._penalty(l1_ratio=chosen.l1_ratio)
+        makers = [partial(self._problem, data, task, penalty, factor=C) for task in outputs]
+        return self._keep(data, self._solve_chosen(chosen, makers, C, began))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
+from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
@@ -23,8 +26,8 @@ from rectiline.solvers import Solution
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-# (task, l1_ratio, samples that count, factor on the losses) -> problem; None keeps every sample
-MakeProblem = Callable[[int, float | None, Mask | None, float], Problem]
+# (task, l1_ratio, samples that count) -> problem; None keeps every sample
+MakeProblem = Callable[[int, float | None, Mask | None], Problem]
 # (test samples, coefficients (tasks, d), intercepts (tasks,)) -> score
 ScoreFold = Callable[[NDArray[np.intp], NDArray[np.float64], Vector], float]
 
@@ -35,7 +38,6 @@ __all__ = [
     "ScoreFold",
     "Search",
     "grid_values",
-    "scaled",
 ]
 
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
@@ -97,17 +99,21 @@ class Search:
     l1_ratios: list[float | None]
     strengths: list[Vector]  # one grid per mix, from large to small
     options: RunOptions
+    report: FitReport
 
     def run(self) -> Chosen:
-        """Score the grid, choose, and solve the path of the winner on all the data."""
-        scores, seconds = self._scores()
-        mean = scores.mean(axis=2)
-        ratio, place = _best(mean)
-        jobs = [
-            FoldJob(lambda t=t: self._at(t, ratio, None), self.strengths[ratio])  # type: ignore[misc]
-            for t in range(self.n_tasks)
-        ]
-        paths = tuple(self._paths(jobs))
+        """Score the grid, choose, and solve the path of the winner on all the data.
+
+        A time limit is shared out evenly between the folds of every mix and the last path.
+        """
+        began = time.perf_counter()
+        n_folds = len(self.l1_ratios) * len(self.folds)
+        limit = self.options.time_limit
+        scores, seconds = self._scores(None if limit is None else limit * n_folds / (n_folds + 1))
+        ratio, place = _best(scores.mean(axis=2))
+        left = None if limit is None else max(limit - (time.perf_counter() - began), 1e-6)
+        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
+        paths = tuple(self._paths(jobs, left))
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),
@@ -118,28 +124,40 @@ class Search:
             results=self._table(scores, seconds),
         )
 
-    def _at(self, task: int, ratio: int, keep: Mask | None) -> Problem:
-        return self.make(task, self.l1_ratios[ratio], keep, 1.0)
+    def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
+        """Return the path of one task and mix, on the training part of a fold or on all data."""
+        keep = None
+        index = len(self.l1_ratios) * len(self.folds)
+        if fold is not None:
+            keep = np.zeros(self.n_samples, dtype=bool)
+            keep[self.folds[fold][0]] = True
+            index = ratio * len(self.folds) + fold
+        index = index * self.n_tasks + task
+        return FoldJob(
+            partial(self.make, task, self.l1_ratios[ratio], keep),
+            self.strengths[ratio],
+            self.report.for_problem(index),
+            partial(self.report.path_ended, index),
+        )
 
-    def _paths(self, jobs: list[FoldJob]) -> list[Path]:
-        keywords = self.options.keywords()
+    def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Path]:
+        keywords = {**self.options.keywords(), "time_limit": seconds}
         found = fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
         for one in found:
             for solution in one:
                 raise_if_infeasible(solution)
         return found
 
-    def _scores(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return scores and fit times, shaped (ratios, strengths, folds)."""
-        jobs, width = [], max(grid.size for grid in self.strengths)
-        for ratio in range(len(self.l1_ratios)):
-            for train, _ in self.folds:
-                keep = np.zeros(self.n_samples, dtype=bool)
-                keep[train] = True
-                for task in range(self.n_tasks):
-                    make = lambda t=task, r=ratio, k=keep: self._at(t, r, k)  # noqa: E731
-                    jobs.append(FoldJob(make, self.strengths[ratio]))
-        found = iter(self._paths(jobs))
+        jobs = [
+            self._job(task, ratio, fold)
+            for ratio in range(len(self.l1_ratios))
+            for fold in range(len(self.folds))
+            for task in range(self.n_tasks)
+        ]
+        found = iter(self._paths(jobs, limit))
+        width = max(grid.size for grid in self.strengths)
         shape = (len(self.l1_ratios), width, len(self.folds))
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
         for ratio in range(shape[0]):
@@ -198,8 +216,3 @@ def grid_values(
     if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"{name}={given!r}: must be a count or a list of positive finite numbers.")
     return None, values
-
-
-def scaled(solution: Solution, factor: float) -> Solution:
-    """Return a solution whose multipliers fit the objective times `factor`."""
-    return replace(solution, dual=solution.dual.scaled(factor))

@@ -54,9 +54,7 @@ def fold_paths(
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
             share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
-        found = path(
-            job.make(), job.strengths, time_limit=share, callback=job.callback, **options
-        )
+        found = path(job.make(), job.strengths, time_limit=share, callback=job.callback, **options)
         if job.on_end is not None:
             job.on_end(found)
         return found

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers.generation._boxed import BoxedProgram
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
 from rectiline.solvers.generation._highs import LinearProgram, Positions
 
@@ -28,7 +29,11 @@ class ExtraColumns:
     """Keeps the columns of bounds and levels, in the order of directions, and the budget rows."""
 
     def __init__(
-        self, form: LinearProgramForm, program: LinearProgram, box_scale: float, cost_scale: float
+        self,
+        form: LinearProgramForm,
+        program: LinearProgram | BoxedProgram,
+        box_scale: float,
+        cost_scale: float,
     ) -> None:
         self._form, self._program = form, program
         self._box_scale, self._cost_scale = box_scale, cost_scale

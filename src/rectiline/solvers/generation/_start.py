@@ -55,7 +55,7 @@ def start_linear(
     limit = max(plan.directions_per_round // 4, 20) if plan.columns else 2 * d
     pricing.seed(guess.q, guess.coef, limit)
     z = form.design.dot(guess.coef) + guess.intercept
-    if warm is None and form.fit_intercept:
+    if warm is None and plan.start != "subsample" and form.fit_intercept:
         better = form.best_intercept(z - guess.intercept)
         z = z - guess.intercept + better
     arguments = form.arguments(z)
@@ -65,6 +65,8 @@ def start_linear(
         count = max(4 * int(np.count_nonzero(guess.coef)), plan.units_per_round)
     units = nearest_units(arguments, width, count)
     master = Master(form, pricing.directions, arguments > 0, units)
+    if guess.coef.any():
+        master.guess_basis(guess.coef, arguments)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
     state = LinearState(
         form,

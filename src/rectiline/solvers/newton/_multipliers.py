@@ -36,6 +36,9 @@ _SEARCH_SHARE = 0.2  # derivative left by the search along a direction
 _SEARCH_STEPS = 40
 _INNER_STEPS = 15  # more than this means that the penalty grew too fast
 _LARGEST_GROWTH = 1e8
+_LOOSEST = 1e12
+_MOST_WORSE = 8  # outer steps in a row without a smaller gap
+_LOOSEN = 100.0  # of the proximal term, while what it leaves in the columns is most of the gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,12 @@ class Run:
     growth: float = 1.0
     steps: int = 0
     gap: float = np.inf
+    column_gap: float = np.inf  # the columns' part of it
     objective: float = np.inf
     center: Vector = field(init=False)
     exact: bool = field(init=False)
     use_proximal: bool = field(init=False)
+    looseness: float = 1.0  # by how much the proximal term is weaker than the growth makes it
     bump: float = 0.0  # share of the largest diagonal entry added when a factorisation fails
 
     def __post_init__(self) -> None:
@@ -90,7 +95,7 @@ class Run:
 
     def solve(self, target: float, max_steps: int, deadline: float) -> Outcome:
         """Iterate until the estimated relative gap is at most `target`."""
-        guards, last = 0, np.inf
+        guards, worse, last, best = 0, 0, np.inf, np.inf
         first_step = self.steps
         if np.isfinite(self.gap):  # called again: what it ended with was not good enough
             self._adopt()
@@ -104,12 +109,19 @@ class Run:
             if relative <= target or failed or late or self.steps - first_step >= max_steps:
                 return out
             self._adopt()
+            if self.column_gap > 0.5 * self.gap:
+                self.looseness = min(_LOOSEN * self.looseness, _LOOSEST)
             if inner >= self.schedule.inner_steps:
                 guards += 1
                 self.growth /= self.schedule.factor**1.5
             elif relative > 0.1 * last:
                 self.growth = min(self.growth * self.schedule.factor, _LARGEST_GROWTH)
             last = relative
+            worse = 0 if relative < best else worse + 1
+            best = min(best, relative)
+            if worse >= _MOST_WORSE:  # stiffer terms only add rounding now
+                out.failed = True
+                return out
             if guards > 4:
                 return out
 
@@ -179,7 +191,7 @@ class Run:
     def _proximal_weight(self) -> Vector:
         weight = np.zeros(self.model.order)
         if self.use_proximal:
-            weight[self.model.weak] = self.model.proximal_stiffness / self.growth
+            weight[self.model.weak] = self.model.proximal_stiffness / (self.growth * self.looseness)
         return weight
 
     def _gradient(self, proximal: Vector) -> Vector:
@@ -308,7 +320,8 @@ class Run:
             xi = model.constraint_slopes(value, self.multipliers, self.growth)
             q += model.rows.T @ xi
             gap += float(np.abs(xi) @ np.abs(value))
-        gap += self._column_gap(q)
+        self.column_gap = self._column_gap(q)
+        gap += self.column_gap
         self.gap = float(gap)
         self.objective = loss + self._central_value()
 
