@@ -89,5 +89,6 @@ void bind_rows(nb::module_& m);
 void bind_rehline(nb::module_& m);
 void bind_rehline_units(nb::module_& m);
 void bind_newton(nb::module_& m);
+void bind_newton_loop(nb::module_& m);
 void bind_simplex(nb::module_& m);
 void bind_sorted_l1(nb::module_& m);

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     bind_rehline(m);
     bind_rehline_units(m);
     bind_newton(m);
+    bind_newton_loop(m);
     bind_simplex(m);
     bind_sorted_l1(m);
 }

@@ -1,10 +1,8 @@
-#include "rectiline/newton_rows.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include "common.hpp"
+#include "newton_rows.hpp"
 #include <memory>
 
 namespace {
@@ -13,10 +11,7 @@ using namespace rectiline;
 using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
-struct NewtonState {
-    std::unique_ptr<NewtonRows> rows;
-    std::vector<nb::object> keep;
-};
+using NewtonState = NewtonRowsState;
 
 NumpyMatrix new_matrix(std::size_t order) {
     double* data = new double[order * order > 0 ? order * order : 1]();
@@ -61,47 +56,15 @@ void place_at(NewtonState& self, VectorIn z) {
     self.rows->place_at(z.data());
 }
 
-void aim(NewtonState& self, VectorIn db) {
-    require(db.shape(0) == order_of(self), "db must have one entry per column (and the intercept)");
-    nb::gil_scoped_release release;
-    self.rows->aim(db.data());
-}
-
 void set_multiplier(NewtonState& self, std::optional<VectorIn> g) {
     require(!g || g->shape(0) == n_of(self), "g must have one entry per row");
     self.rows->set_multiplier(g ? g->data() : nullptr);
-}
-
-double derivative(const NewtonState& self, double step, double S) {
-    nb::gil_scoped_release release;
-    return self.rows->derivative(step, S);
-}
-
-double settle(NewtonState& self, double step, double S) {
-    nb::gil_scoped_release release;
-    return self.rows->settle(step, S);
 }
 
 std::tuple<double, double> values(const NewtonState& self) {
     nb::gil_scoped_release release;
     const RowValues out = self.rows->values();
     return {out.loss, out.fenchel_young};
-}
-
-NumpyVector image(NewtonState& self) {
-    const std::vector<double>* out;
-    {
-        nb::gil_scoped_release release;
-        out = &self.rows->image();
-    }
-    return copy_vector(*out);
-}
-
-NumpyMatrix gram(const NewtonState& self) {
-    NumpyMatrix H = new_matrix(order_of(self));
-    nb::gil_scoped_release release;
-    self.rows->gram(H.data());
-    return H;
 }
 
 template <void (NewtonRows::*method)(double*) const>
@@ -138,18 +101,11 @@ void bind_newton(nb::module_& m) {
              "The given rows, copied side by side")
         .def("place", &place, nb::arg("b"), "Set the arguments to those of b")
         .def("place_at", &place_at, nb::arg("z"), "Set the arguments to those of predictions z")
-        .def("aim", &aim, nb::arg("db"), "Set the direction of the arguments to that of db")
         .def("set_multiplier", &set_multiplier, nb::arg("g").none() = nb::none(),
              "Set the multipliers from slopes in the predictions")
-        .def("derivative", &derivative, nb::arg("step"), nb::arg("S"),
-             "Derivative of the augmented cost along the direction")
-        .def("settle", &settle, nb::arg("step"), nb::arg("S"),
-             "Move along the direction; returns what the multipliers are about to change")
         .def("values", &values, "(loss, fenchel_young) where it settled")
         .def(
             "adopt", [](NewtonState& self) { self.rows->adopt(); }, "Multipliers := slopes")
-        .def("image", &image, "X' (slopes in the predictions), intercept last")
-        .def("gram", &gram, "Newton matrix of the rows")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
         .def("arguments", &per_row<&NewtonRows::arguments>, "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")

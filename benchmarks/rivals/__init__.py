@@ -11,6 +11,7 @@ from importlib import import_module
 from ._base import Answer, Rival
 
 _WHERE = {
+    "rectiline-quantile": ("estimators", "RectilineQuantile"),
     "rehline": ("rehline", "ReHLine"),
     "rehline-plain": ("rehline", "ReHLinePlain"),
     "liblinear": ("liblinear", "Liblinear"),

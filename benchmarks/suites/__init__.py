@@ -17,6 +17,7 @@ NAMES = (
     "scaling",
     "accuracy",
     "small",
+    "estimators",
 )
 
 

@@ -2,6 +2,7 @@
 
 #include "rectiline/gram.hpp"
 #include "rectiline/products.hpp"
+#include "rectiline/row_access.hpp"
 #include "rectiline/threads.hpp"
 
 #include <algorithm>
@@ -385,6 +386,53 @@ const std::vector<double>& NewtonRows::image() {
 void NewtonRows::gram(double* H) const {
     weighted_gram(X_, free_.data(), free_weight_.data(), static_cast<std::int64_t>(free_.size()),
                   intercept_, H, n_threads_);
+}
+
+std::int64_t NewtonRows::free_entries() const {
+    std::int64_t total = 0;
+    with_row_access(X_, [&](auto& access) {
+        for (const std::int64_t i : free_)
+            total += access.length(i);
+    });
+    return total;
+}
+
+void NewtonRows::free_rows(double* P) const {
+    const std::int64_t width = order();
+    std::fill(P, P + n_free() * width, 0.0);
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            double* row = P + k * width;
+            access.load(&free_[k], 1);
+            access.for_each(0, free_[k], [&](std::int64_t j, double x) { row[j] = x; });
+            if (intercept_) row[width - 1] = 1.0;
+        }
+    });
+}
+
+void NewtonRows::free_times(const double* b, double* out) const {
+    const double b0 = intercept_ ? b[order() - 1] : 0.0;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            access.load(&free_[k], 1);
+            out[k] = access.dot(0, free_[k], b) + b0;
+        }
+    });
+}
+
+void NewtonRows::add_free_transposed(const double* u, double* q) const {
+    double sum = 0;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            access.load(&free_[k], 1);
+            access.axpy(0, free_[k], u[k], q);
+            sum += u[k];
+        }
+    });
+    if (intercept_) q[order() - 1] += sum;
 }
 
 void NewtonRows::dual(double* g) const {

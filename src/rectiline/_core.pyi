@@ -5,6 +5,7 @@ from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
+from typing_extensions import CapsuleType
 
 
 def default_thread_count() -> int:
@@ -173,31 +174,14 @@ class NewtonRows:
     def place_at(self, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Set the arguments to those of predictions z"""
 
-    def aim(self, db: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Set the direction of the arguments to that of db"""
-
     def set_multiplier(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Set the multipliers from slopes in the predictions"""
-
-    def derivative(self, step: float, S: float) -> float:
-        """Derivative of the augmented cost along the direction"""
-
-    def settle(self, step: float, S: float) -> float:
-        """
-        Move along the direction; returns what the multipliers are about to change
-        """
 
     def values(self) -> tuple[float, float]:
         """(loss, fenchel_young) where it settled"""
 
     def adopt(self) -> None:
         """Multipliers := slopes"""
-
-    def image(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """X' (slopes in the predictions), intercept last"""
-
-    def gram(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """Newton matrix of the rows"""
 
     def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Slopes in the predictions"""
@@ -215,6 +199,33 @@ class NewtonRows:
 
     @property
     def n(self) -> int: ...
+
+def use_dense_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
+    """
+    Take Fortran routines with 32-bit integers for dense factors and products.
+    """
+
+class NewtonFrozen:
+    """What rows outside a working set add."""
+
+    def __init__(self, linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], quadratic: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, at: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class NewtonLoop:
+    """Inner minimisation of the semismooth Newton method of multipliers."""
+
+    def __init__(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], center: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinked: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column_stiffness: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], equality: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint_stiffness: float, d: int) -> None: ...
+
+    def minimise(self, rows: NewtonRows, frozen: NewtonFrozen | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float, max_steps: int, share: float, decrement: float, seconds: float) -> tuple[int, bool, bool]:
+        """Minimise over b, in place; returns (steps, failed, interrupted)"""
+
+    def estimate(self, rows: NewtonRows, frozen: NewtonFrozen | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float, loss: float, fenchel_young: float) -> tuple[float, float, float]:
+        """(gap, the columns' part of it, objective) of the pair at hand"""
+
+    def slopes(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """The multipliers of kinked columns and constraints at b"""
+
+    def polish(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """b with kinked columns moved onto the kinks that they have reached"""
 
 class BoxedSimplex:
     """max cost'v with low <= A v <= high, 0 <= v <= width; A dense."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from rectiline.estimators import PLQClassifier
+from rectiline.estimators import PLQClassifier, PLQClassifierCV
 
 X, Y = load_breast_cancer(return_X_y=True)
 
@@ -56,3 +56,48 @@ def test_scikit_learns_protocol():
     assert recorder.events.count("begin problem") == recorder.events.count("end problem") == 1
     model.set_params(solver="auto").set_callbacks().fit(X, Y)
     assert model.status_ == "solved"
+
+
+def test_a_search_tells_of_its_paths(capsys):
+    heard = []
+    model = PLQClassifierCV(Cs=3, cv=2, verbose=1, callback=heard.append).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" Path")[0] for line in lines] == [
+        f"[PLQClassifierCV] path {k}/3" for k in (1, 2, 3)
+    ]
+    assert heard and model.status_ == "solved"
+    PLQClassifierCV(Cs=3, cv=2, verbose=2).fit(X, Y)
+    assert len(capsys.readouterr().out.splitlines()) > 3
+
+
+def test_a_search_that_is_stopped_keeps_what_it_has():
+    model = PLQClassifierCV(Cs=5, cv=2, solver="rehline", tol=1e-9, callback=lambda p: True)
+    model.fit(X, Y)
+    assert len(model.path_) == 1 and model.path_[0].status == "stopped"
+    assert np.isneginf(model.cv_results_["mean_test_score"][1:]).all()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_search_speaks_scikit_learns_protocol(n_jobs):
+    pytest.importorskip("sklearn.callback")
+
+    class Recorder:
+        def __init__(self):
+            self.begun, self.ended = [], []
+
+        def setup(self, estimator, context):
+            assert context.task_name == "fit"
+
+        def teardown(self, estimator, context):
+            assert len(self.begun) == len(self.ended)
+
+        def on_fit_task_begin(self, estimator, context):
+            self.begun.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context):
+            self.ended.append(context.task_name)
+
+    recorder = Recorder()
+    PLQClassifierCV(Cs=3, cv=2, n_jobs=n_jobs).set_callbacks(recorder).fit(X, Y)
+    assert recorder.begun.count("path") == 3 and "certificate" in recorder.begun
+    assert sorted(recorder.begun) == sorted(recorder.ended)

@@ -17,6 +17,7 @@ from rectiline.estimators import (
     QuantileRegressor,
     QuantileRegressorCV,
 )
+from rectiline.exceptions import ConvergenceWarning
 
 X_CANCER, Y_CANCER = load_breast_cancer(return_X_y=True)
 X_CANCER = StandardScaler().fit_transform(X_CANCER)
@@ -95,3 +96,11 @@ def test_groups_reach_the_splitter():
 def test_messages(keywords, message):
     with pytest.raises(ValueError, match=message):
         PLQRegressorCV(**keywords).fit(X_DIABETES, Y_DIABETES)
+
+
+def test_a_time_limit_is_for_the_whole_search():
+    model = PLQClassifierCV(penalty="l1", cv=3, time_limit=1e-9)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model.fit(X_CANCER, Y_CANCER)
+    assert model.status_ == "time_limit" and len(model.path_) < 30
+    assert np.isfinite(model.certificate_.primal)

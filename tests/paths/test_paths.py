@@ -128,3 +128,10 @@ def test_best_intercept_of_an_interval():
     assert best_intercept(rl.losses.Absolute(), np.array([0.0, 1, 5, 9]), np.ones(4)) == 3.0
     assert best_intercept(rl.losses.Hinge(), np.array([-1, 1]), np.ones(2)) == 0.0
     assert best_intercept(rl.losses.SquaredError(), np.array([1.0, 2, 6]), np.ones(3)) == 3.0
+
+
+def test_a_callback_that_stops_ends_the_path():
+    problem = rl.Problem(X, Y, rl.losses.Huber(), Ridge(1.0))
+    heard = []
+    stopped = path(problem, n_strengths=6, tol=1e-9, callback=lambda p: heard.append(p) or True)
+    assert len(stopped) < 6 and stopped[-1].status == "stopped"

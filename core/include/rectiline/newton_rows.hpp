@@ -57,6 +57,14 @@ class NewtonRows {
     const std::vector<double>& image();
     void gram(double* H) const;  // sum over J of the Newton weights times x x'
 
+    // The rows of J themselves, for systems of their size; vectors end with the intercept.
+    std::int64_t n_free() const { return static_cast<std::int64_t>(free_.size()); }
+    const std::vector<double>& free_weight() const { return free_weight_; }
+    std::int64_t free_entries() const;                        // stored entries of these rows
+    void free_rows(double* P) const;                          // n_free() x order()
+    void free_times(const double* b, double* out) const;      // X_J b
+    void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
+
     void dual(double* g) const;  // slopes in the predictions
     void arguments(double* t) const;
     // Distance of each t to its nearest knot; infinite for rows of zero weight.

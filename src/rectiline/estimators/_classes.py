@@ -35,12 +35,13 @@ class TwoClassTask:
 
 def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the labels that have weight, and the position of each sample's label (-1 if none)."""
-    check_classification_targets(y)
+    if y.dtype.kind not in "biuSU":  # whole numbers and texts are labels, others may not be
+        check_classification_targets(y)
     classes = np.unique(y if (weight > 0).all() else y[weight > 0])
     if classes.size < 2:
         raise ValueError(
             "y must have at least two classes with positive sample weight; it has one class only: "
-            f"{classes[0]!r}."
+            f"{classes.tolist()[0]!r}."
         )
     places = np.searchsorted(classes, y).clip(0, classes.size - 1)
     return classes, np.where(classes[places] == y, places, -1)

@@ -16,7 +16,7 @@ from rectiline.problems import Problem
 from rectiline.solvers import Solution, Status, solve
 from rectiline.solvers._polish import polish
 
-__all__ = ["finish"]
+__all__ = ["central_intercept", "finish"]
 
 _MOST_SAMPLES = 100_000  # for the search of the intercept, which sorts
 _MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
@@ -30,15 +30,22 @@ def finish(problem: Problem, solution: Solution) -> Solution:
     if solution.status != Status.SOLVED:
         return solution
     solution = _exact(problem, solution)
-    if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
+    intercept = central_intercept(problem, solution)
+    if intercept == solution.intercept:
         return solution
-    if _is_pinned(problem, solution):
-        return solution
-    intercept = middle_intercept(problem, solution.coef)
     certificate, dual = problem.certify_repaired(solution.coef, intercept, solution.dual)
     if certificate.relative_gap > max(solution.certificate.relative_gap, 1e-14):
         return solution
     return replace(solution, intercept=intercept, certificate=certificate, dual=dual)
+
+
+def central_intercept(problem: Problem, solution: Solution) -> float:
+    """Return the middle one of several best intercepts, where there are several."""
+    if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
+        return solution.intercept
+    if _is_pinned(problem, solution):
+        return solution.intercept
+    return middle_intercept(problem, solution.coef)
 
 
 def _exact(problem: Problem, solution: Solution) -> Solution:

@@ -68,7 +68,10 @@ GRID: dict[str, list[Any]] = {
 
 def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str, ...]) -> Loss:
     """Return the loss that ``loss`` and ``loss_params`` describe, checked to suit the estimator."""
-    made = losses.get(loss, **(params or {}))
+    try:
+        made = losses.get(loss, **(params or {}))
+    except TypeError as error:
+        raise TypeError(f"loss_params={params!r} does not suit loss={loss!r}: {error}") from None
     if made.of not in of:
         allowed = " or ".join(of)
         raise ValueError(

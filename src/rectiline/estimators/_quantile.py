@@ -16,7 +16,7 @@ from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
 from rectiline.estimators._model import PLQModel
-from rectiline.estimators._parameters import RUNNING
+from rectiline.estimators._parameters import RUNNING, shared_loss
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.losses import Expectile, Loss, Pinball
@@ -195,7 +195,8 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
     _always_lists = _is_list
 
     def _loss(self, level: float) -> Loss:
-        return Pinball(float(level)) if self.loss == "pinball" else Expectile(float(level))
+        kind = Pinball if self.loss == "pinball" else Expectile
+        return shared_loss(kind(float(level)))
 
     def _penalty_at(
         self, total: float, alpha: float | None = None, l1_ratio: float | None = None

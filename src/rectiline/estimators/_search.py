@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._finish import central_intercept
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
@@ -134,9 +135,9 @@ class Search:
             index = ratio * len(self.folds) + fold
         index = index * self.n_tasks + task
         return FoldJob(
-            partial(self.make, task, self.l1_ratios[ratio], keep),
+            cache(partial(self.make, task, self.l1_ratios[ratio], keep)),  # scores need it again
             self.strengths[ratio],
-            self.report.for_problem(index),
+            partial(self.report.for_problem, index),
             partial(self.report.path_ended, index),
         )
 
@@ -156,18 +157,22 @@ class Search:
             for fold in range(len(self.folds))
             for task in range(self.n_tasks)
         ]
-        found = iter(self._paths(jobs, limit))
+        found = iter(zip(jobs, self._paths(jobs, limit), strict=True))
         width = max(grid.size for grid in self.strengths)
         shape = (len(self.l1_ratios), width, len(self.folds))
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
         for ratio in range(shape[0]):
             for fold, (_, test) in enumerate(self.folds):
-                paths = [next(found) for _ in range(self.n_tasks)]
+                made, paths = zip(*(next(found) for _ in range(self.n_tasks)), strict=True)
+                problems = [job.make() for job in made]
                 for k in range(min(len(one) for one in paths)):
-                    coef = np.array([one[k].coef for one in paths])
-                    intercept = np.array([one[k].intercept for one in paths])
+                    points = [one[k] for one in paths]
+                    coef = np.array([point.coef for point in points])
+                    # As in a fit, so that scores do not depend on which of several equally good
+                    # intercepts a solver came to.
+                    intercept = np.array(list(map(central_intercept, problems, points)))
                     scores[ratio, k, fold] = self.score(test, coef, intercept)
-                    seconds[ratio, k, fold] = sum(one[k].seconds for one in paths)
+                    seconds[ratio, k, fold] = sum(point.seconds for point in points)
         return scores, seconds
 
     def _table(
@@ -186,7 +191,8 @@ class Search:
         for fold in range(each.shape[1]):
             table[f"split{fold}_test_score"] = each[:, fold]
         table["mean_test_score"] = each.mean(axis=1)
-        table["std_test_score"] = each.std(axis=1)
+        with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
+            table["std_test_score"] = each.std(axis=1)
         order = np.argsort(-table["mean_test_score"], kind="stable")
         table["rank_test_score"] = np.argsort(order) + 1
         table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])

@@ -30,8 +30,8 @@ class FoldJob:
 
     make: Callable[[], Problem]
     strengths: Vector
-    callback: Callable[[Progress], Any] | None = None
-    on_end: Callable[[Path], None] | None = None
+    on_start: Callable[[], Callable[[Progress], Any] | None] = lambda: None  # gives the callback
+    on_end: Callable[[Path], None] = lambda found: None
 
 
 def fold_paths(
@@ -54,9 +54,9 @@ def fold_paths(
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
             share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
-        found = path(job.make(), job.strengths, time_limit=share, callback=job.callback, **options)
-        if job.on_end is not None:
-            job.on_end(found)
+        callback = job.on_start()
+        found = path(job.make(), job.strengths, time_limit=share, callback=callback, **options)
+        job.on_end(found)
         return found
 
     if workers == 1:

@@ -215,6 +215,8 @@ def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows
 def _columns(problem: Problem, pair: _Pair) -> tuple[Vector, NDArray[np.intp]]:
     """Return coefficients with those that are held put in place, and the free ones."""
     columns, coef = problem.columns, pair.coef.copy()
+    if not (columns.has_l1 or columns.has_bounds):
+        return coef, np.arange(coef.size)
     lower, upper = columns.lower, columns.upper
     q = problem._rows_part(pair.dual) - problem.design.tdot(pair.dual.sample)
     size = np.abs(coef[coef != 0])
@@ -244,6 +246,8 @@ def _tight_rows(
 ) -> tuple[NDArray[np.float64], Vector, Vector, NDArray[np.intp]]:
     """Return the rows that hold with equality, their constants, multipliers and positions."""
     rows = problem.constraint_rows
+    if not problem.has_constraint_rows:
+        return np.zeros((0, coef.size)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
     slack = rows.A @ coef + rows.c
     top = float(np.max(dual.inequality, initial=0.0))
     scale = float(np.max(np.abs(slack), initial=0.0)) / top if top > 0 else 0.0

@@ -44,7 +44,7 @@ class Generation:
     ----------
     start_with : {"auto", "screening", "smoothed", "averaged", "subsample", "path"}, default="auto"
         First guess: columns most correlated with the slopes at zero; the smoothed problem on
-        screened columns; the same averaged over subsamples; the program on a quarter of the
+        screened columns; the same averaged over subsamples; the program on an eighth of the
         samples, started the same way; a path of decreasing strengths.
     columns, samples : bool, optional
         Whether columns and samples are generated; by default where there are many of them.

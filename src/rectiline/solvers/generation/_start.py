@@ -117,10 +117,10 @@ def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
 def _subsample_guess(
     form: LinearProgramForm, plan: Plan, intercept: float, q: Vector, seed: int
 ) -> Guess:
-    """Solve the program roughly on a random quarter of the samples, which starts the same way."""
+    """Solve the program roughly on a random eighth of the samples, which starts the same way."""
     n = form.design.n_samples
     rng = np.random.default_rng(seed)
-    samples = np.sort(rng.choice(n, max(n // 4, 1), replace=False))
+    samples = np.sort(rng.choice(n, max(n // 8, 1), replace=False))
     if not form.weight[samples].any():
         return Guess(np.zeros(q.size), intercept, q)
     part = form.on_samples(samples)

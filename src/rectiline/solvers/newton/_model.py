@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline import _core
 from rectiline.problems.forms import RectifiedForm
+from rectiline.solvers.newton._routines import take_routines
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["Frozen", "Model", "Multipliers"]
+__all__ = ["Model", "Multipliers"]
 
 
 @dataclass(slots=True, eq=False)
@@ -34,19 +36,7 @@ class Multipliers:
     constraint: Vector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frozen:
-    """What rows outside a working set add: a linear term, and a quadratic one around `at`."""
-
-    linear: Vector
-    quadratic: Matrix | None
-    at: Vector
-
-    def gradient(self, b: Vector) -> Vector:
-        """Return the gradient of the frozen rows' cost at `b`."""
-        if self.quadratic is None:
-            return self.linear
-        return self.linear + self.quadratic @ (b - self.at)
+take_routines()
 
 
 class Model:
@@ -81,7 +71,7 @@ class Model:
         self.upper = self._padded(columns.upper / unit, np.inf)
         self.kinked = np.flatnonzero(
             (self.l1 > 0) | np.isfinite(self.lower) | np.isfinite(self.upper)
-        )
+        ).astype(np.int64)
         self._set_constraints(unit)
         # Natural units: arguments vary by `argument_scale`, all slopes together by total_width.
         self.argument_scale = argument_scale
@@ -97,6 +87,22 @@ class Model:
         self.weak[self.order - form.fit_intercept :] = True
         # A weak penalty that is not tiny makes the Newton matrix safe without a proximal term.
         self.needs_proximal = bool((self.rho[:d] < 1e-9 * stiffness).any()) or form.fit_intercept
+
+        self.loop = _core.NewtonLoop(
+            self.scale,
+            self.center,
+            self.rho,
+            self.l1,
+            self.lower,
+            self.upper,
+            self.kinked,
+            self.column_stiffness,
+            self.rows,
+            self.offset,
+            self.equality.view(np.uint8),
+            self.constraint_stiffness,
+            d,
+        )
 
     def _padded(self, values: Vector, last: float) -> Vector:
         out = np.full(self.order, last)
@@ -162,45 +168,3 @@ class Model:
     def no_multipliers(self) -> Multipliers:
         """Return zero multipliers."""
         return Multipliers(np.zeros(self.kinked.size), np.zeros(self.n_constraints))
-
-    # ---- augmented terms -------------------------------------------------------------------
-
-    def column_dual(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
-        """Return the slopes of the augmented column terms at `b` (kinked columns only)."""
-        stiff = self.column_stiffness * growth
-        return stiff * self._column_overshoot(b, multipliers, stiff)
-
-    def _column_overshoot(self, b: Vector, multipliers: Multipliers, stiff: Vector) -> Vector:
-        w = b[self.kinked] + multipliers.column / stiff
-        return np.asarray(w - self._column_target(w, stiff))
-
-    def _column_target(self, w: Vector, stiff: Vector) -> Vector:
-        """Return the proximal point of the kinked column terms: exact zeros, exact bounds."""
-        k = self.kinked
-        limit = self.l1[k] / stiff
-        return np.clip(w - np.clip(w, -limit, limit), self.lower[k], self.upper[k])
-
-    def polished(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
-        """Return `b` with kinked columns moved onto the kinks that they have reached."""
-        if not self.kinked.size:
-            return b
-        stiff = self.column_stiffness * growth
-        out = b.copy()
-        out[self.kinked] = self._column_target(b[self.kinked] + multipliers.column / stiff, stiff)
-        return out
-
-    def column_newton_weight(self, b: Vector, multipliers: Multipliers, growth: float) -> Vector:
-        """Return the diagonal that the augmented column terms add to the Newton matrix."""
-        k = self.kinked
-        stiff = self.column_stiffness * growth
-        w = b[k] + multipliers.column / stiff
-        limit = self.l1[k] / stiff
-        soft = w - np.clip(w, -limit, limit)
-        on_kink = (np.abs(w) <= limit) & (self.l1[k] > 0)
-        outside = (soft <= self.lower[k]) | (soft >= self.upper[k])
-        return np.where(on_kink | outside, stiff, 0.0)
-
-    def constraint_slopes(self, value: Vector, multipliers: Multipliers, growth: float) -> Vector:
-        """Return the updated constraint multipliers at row values `value`."""
-        xi = multipliers.constraint - self.constraint_stiffness * growth * value
-        return np.where(self.equality, xi, np.maximum(xi, 0.0))

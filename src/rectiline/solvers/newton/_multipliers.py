@@ -1,13 +1,12 @@
-"""Semismooth-Newton method of multipliers on one set of rows: the central decisions.
+"""Semismooth-Newton method of multipliers on one set of rows: the outer decisions.
 
 One outer step fixes the multipliers and minimises, over b,
 
     sum_i envelope_i(t_i(b)) + sum_j rho_j/2 b_j^2 + envelopes of kinked columns and constraints
         + frozen rows + (proximal term on weak columns)
 
-by Newton's method with an exact search along each direction; then the multipliers move to the
-slopes at the minimiser. Everything per row is asked of the row set (`_core.NewtonRows`), which
-returns scalars, one d-vector or one d x d matrix.
+by Newton's method (`_core.NewtonLoop`); then the multipliers move to the slopes at the minimiser.
+How stiff the envelopes are, how loose the proximal term, and when to give up is decided here.
 
 Sources: the augmented Lagrangian of Rockafellar with the semismooth Newton inner solver; the
 proximal method of multipliers where columns cost nothing. Schedules are measured, see the
@@ -21,19 +20,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from rectiline import _core
-from rectiline.solvers.newton._model import Frozen, Model, Multipliers
+from rectiline.solvers.newton._model import Model, Multipliers
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Outcome", "Run", "Schedule"]
 
 _INNER_SHARE = 0.05  # Newton decrement against what the outer step moved
-_SEARCH_SHARE = 0.2  # derivative left by the search along a direction
-_SEARCH_STEPS = 40
+_EXACT_SHARE = 0.02  # of the target, where one minimisation must end at it
 _INNER_STEPS = 15  # more than this means that the penalty grew too fast
 _LARGEST_GROWTH = 1e8
 _LOOSEST = 1e12
@@ -71,7 +67,7 @@ class Run:
     multipliers: Multipliers
     schedule: Schedule
     smooth: bool  # the loss has no kinks: its rows need no envelope
-    frozen: Frozen | None = None
+    frozen: _core.NewtonFrozen | None = None
     reference: float = 0.0  # objective with the frozen rows, where known: gaps are relative to it
     growth: float = 1.0
     steps: int = 0
@@ -82,10 +78,10 @@ class Run:
     exact: bool = field(init=False)
     use_proximal: bool = field(init=False)
     looseness: float = 1.0  # by how much the proximal term is weaker than the growth makes it
-    bump: float = 0.0  # share of the largest diagonal entry added when a factorisation fails
 
     def __post_init__(self) -> None:
         self.growth = self.schedule.start
+        self.b = self.b.copy()  # minimised in place
         self.center = self.b.copy()
         # Without multipliers there is nothing to iterate on: one minimisation is exact.
         self.exact = self.smooth and not self.model.kinked.size and not self.model.n_constraints
@@ -101,7 +97,8 @@ class Run:
             self._adopt()
             self.growth = min(self.growth * self.schedule.factor, _LARGEST_GROWTH)
         while True:
-            inner, failed = self._minimise(first_step + max_steps, target)
+            left = first_step + max_steps - self.steps
+            inner, failed = self._minimise(left, target, deadline)
             self.estimate(*self.rows.values())
             relative = self.relative_gap
             out = Outcome(self.gap, self.objective, self.steps - first_step, guards, failed)
@@ -141,52 +138,21 @@ class Run:
 
     def _adopt(self) -> None:
         self.rows.adopt()
-        self.multipliers.column = self.model.column_dual(self.b, self.multipliers, self.growth)
-        if self.model.n_constraints:
-            value = self.model.rows @ self.b + self.model.offset
-            self.multipliers.constraint = self.model.constraint_slopes(
-                value, self.multipliers, self.growth
-            )
+        column, constraint = self.model.loop.slopes(*self._point())
+        self.multipliers.column, self.multipliers.constraint = column, constraint
         self.center = self.b.copy()
 
-    # ---- the inner minimisation ------------------------------------------------------------
-
-    def _minimise(self, last_step: int, target: float) -> tuple[int, bool]:
-        """Return the steps taken and whether the last one failed."""
-        S = self.stiffness
-        move = self.rows.settle(0.0, S)
-        inner, decrement = 0, np.inf
-        proximal = self._proximal_weight()
-        while True:
-            gradient = self._gradient(proximal)
-            if inner >= self.schedule.inner_steps or self.steps >= last_step:
-                return inner, False
-            if inner and self._is_near(decrement, move, proximal, target):
-                return inner, False
-            direction = self._newton_direction(gradient, proximal)
-            if direction is None:
-                return inner, True
-            self.steps += 1
-            inner += 1
-            decrement = -0.5 * float(gradient @ direction)
-            if not decrement > 0:
-                return inner, False
-            self.rows.aim(self.model.expand(direction))
-            step = self._search(direction, proximal, S, decrement)
-            self.b = self.b + step * direction
-            move = self.rows.settle(step, S)
-
-    def _is_near(self, decrement: float, move: float, proximal: Vector, target: float) -> bool:
-        """Whether the minimisation is as good as the multipliers deserve."""
-        if decrement <= 1e-30:
-            return True
-        if not self.exact:
-            return decrement <= _INNER_SHARE * (move + self._central_move(proximal))
-        share = 0.02 * target
-        if decrement > share * abs(self.objective):  # an older value, which is no smaller
-            return False
-        self.objective = self._central_value() + self.rows.values()[0]
-        return decrement <= share * abs(self.objective)
+    def _point(self) -> tuple[Vector, Vector, Vector, Vector, Vector, float, float]:
+        """Return what an outer step holds fixed, and b."""
+        return (
+            self.b,
+            self.center,
+            self.multipliers.column,
+            self.multipliers.constraint,
+            self._proximal_weight(),
+            self.growth,
+            self.stiffness,
+        )
 
     def _proximal_weight(self) -> Vector:
         weight = np.zeros(self.model.order)
@@ -194,148 +160,30 @@ class Run:
             weight[self.model.weak] = self.model.proximal_stiffness / (self.growth * self.looseness)
         return weight
 
-    def _gradient(self, proximal: Vector) -> Vector:
-        model, b = self.model, self.b
-        gradient = model.rho * b + model.contract(self.rows.image())
-        gradient += proximal * (b - self.center)
-        if self.frozen is not None:
-            gradient += self.frozen.gradient(b)
-        if model.kinked.size:
-            gradient[model.kinked] += model.column_dual(b, self.multipliers, self.growth)
-        if model.n_constraints:
-            value = model.rows @ b + model.offset
-            gradient -= model.rows.T @ model.constraint_slopes(value, self.multipliers, self.growth)
-        return gradient
-
-    def _newton_direction(self, gradient: Vector, proximal: Vector) -> Vector | None:
-        model = self.model
-        H = model.contract_matrix(self.rows.gram())
-        if self.frozen is not None and self.frozen.quadratic is not None:
-            H += self.frozen.quadratic
-        diagonal = model.rho + proximal
-        if model.kinked.size:
-            diagonal[model.kinked] += model.column_newton_weight(
-                self.b, self.multipliers, self.growth
-            )
-        if model.n_constraints:
-            value = model.rows @ self.b + model.offset
-            xi = model.constraint_slopes(value, self.multipliers, self.growth)
-            active = model.rows[model.equality | (xi > 0)]
-            H += (self.growth * model.constraint_stiffness) * (active.T @ active)
-        return self._solve(H, diagonal, -gradient)
-
-    def _solve(self, H: Matrix, diagonal: Vector, right: Vector) -> Vector | None:
-        index = np.arange(diagonal.size)
-        base = H[index, index] + diagonal
-        level = float(base.max(initial=0.0))
-        for _ in range(8):
-            H[index, index] = base + self.bump * level
-            factor, info = lapack.dpotrf(H, lower=1, clean=0, overwrite_a=0)
-            if info == 0:
-                solution, info = lapack.dpotrs(factor, right, lower=1)
-                if np.isfinite(solution).all():
-                    return np.asarray(solution)
-            self.bump = max(100 * self.bump, 1e-15)
-        return None
-
-    def _search(self, direction: Vector, proximal: Vector, S: float, decrement: float) -> float:
-        """Return a step where the derivative along `direction` nearly vanishes."""
-        model, b = self.model, self.b
-        weight = model.rho + proximal
-        constant = float(direction @ (model.rho * b + proximal * (b - self.center)))
-        slope = float(direction @ (weight * direction))
-        if self.frozen is not None:
-            constant += float(direction @ self.frozen.gradient(b))
-            if self.frozen.quadratic is not None:
-                slope += float(direction @ (self.frozen.quadratic @ direction))
-        kinked, m = model.kinked, model.n_constraints
-        if m:
-            value, change = model.rows @ b + model.offset, model.rows @ direction
-
-        def derivative(step: float) -> float:
-            total = constant + step * slope + self.rows.derivative(step, S)
-            if kinked.size:
-                dual = model.column_dual(b + step * direction, self.multipliers, self.growth)
-                total += float(dual @ direction[kinked])
-            if m:
-                xi = model.constraint_slopes(value + step * change, self.multipliers, self.growth)
-                total -= float(xi @ change)
-            return total
-
-        low, high = 0.0, np.inf
-        at_low, at_high = -2.0 * decrement, np.inf
-        step = 1.0
-        enough = _SEARCH_SHARE * 2.0 * decrement
-        for _ in range(_SEARCH_STEPS):
-            here = derivative(step)
-            if abs(here) <= enough:
-                break
-            if here < 0:
-                low, at_low = step, here
-            else:
-                high, at_high = step, here
-            if not np.isfinite(high):
-                step *= 2.0
-                continue
-            # regula falsi kept away from the ends, so that the bracket always shrinks
-            width = high - low
-            step = low + width * (-at_low / (at_high - at_low))
-            step = min(max(step, low + 0.1 * width), high - 0.1 * width)
-            if width <= 1e-14 * high:
-                break
-        return step
-
-    # ---- values ----------------------------------------------------------------------------
-
-    def _central_move(self, proximal: Vector) -> float:
-        model = self.model
-        away = self.b - self.center
-        move = 0.5 * float(proximal @ (away * away))
-        if model.kinked.size:
-            new = model.column_dual(self.b, self.multipliers, self.growth)
-            change = new - self.multipliers.column
-            move += 0.5 * float(np.sum(change * change / (model.column_stiffness * self.growth)))
-        if model.n_constraints:
-            value = model.rows @ self.b + model.offset
-            change = (
-                model.constraint_slopes(value, self.multipliers, self.growth)
-                - self.multipliers.constraint
-            )
-            move += 0.5 * float(change @ change) / (model.constraint_stiffness * self.growth)
-        return move
-
-    def _central_value(self) -> float:
-        model, b = self.model, self.b
-        return 0.5 * float(model.rho @ (b * b)) + float(model.l1 @ np.abs(b))
+    def _minimise(self, max_steps: int, target: float, deadline: float) -> tuple[int, bool]:
+        """Return the steps taken and whether the last one failed."""
+        steps, failed, _ = self.model.loop.minimise(
+            self.rows,
+            self.frozen,
+            *self._point(),
+            min(max_steps, self.schedule.inner_steps),
+            _INNER_SHARE,
+            _EXACT_SHARE * target if self.exact else 0.0,
+            max(deadline - time.perf_counter(), 0.0),
+        )
+        self.steps += steps
+        return steps, failed
 
     def estimate(self, loss: float, fenchel_young: float) -> None:
         """Estimate objective and gap of the current pair, given the sums over its rows."""
-        model, b = self.model, self.b
-        q = -model.contract(self.rows.image())
-        if self.frozen is not None:
-            q -= self.frozen.gradient(b)
-        gap = fenchel_young
-        if model.n_constraints:
-            value = model.rows @ b + model.offset
-            xi = model.constraint_slopes(value, self.multipliers, self.growth)
-            q += model.rows.T @ xi
-            gap += float(np.abs(xi) @ np.abs(value))
-        self.column_gap = self._column_gap(q)
-        gap += self.column_gap
-        self.gap = float(gap)
-        self.objective = loss + self._central_value()
+        self.gap, self.column_gap, self.objective = self.model.loop.estimate(
+            self.rows, self.frozen, *self._point(), loss, fenchel_young
+        )
 
-    def _column_gap(self, q: Vector) -> float:
-        model, b = self.model, self.b
-        curved = ~model.weak | (model.rho > 0)
-        shrunk = q - np.clip(q, -model.l1, model.l1)
-        rho = np.where(curved, model.rho, 1.0)
-        best = np.clip(shrunk / rho, model.lower, model.upper)
-        move = b - best
-        strong = 0.5 * rho * move * move - (q - rho * best) * move
-        strong += model.l1 * (np.abs(b) - np.abs(best))
-        flat_dual = np.clip(q, -model.l1, model.l1)
-        flat = model.l1 * np.abs(b) - flat_dual * b + np.abs((q - flat_dual) * b)
-        bounded = (b <= model.lower) | (b >= model.upper)
-        flat = np.where(bounded, 0.0, flat)
-        return float(np.sum(np.maximum(np.where(curved, strong, flat), 0.0)))
+    def polished(self) -> Vector:
+        """Return b with kinked columns moved onto the kinks that they have reached."""
+        return self.model.loop.polish(*self._point())
+
+    def constraint_multipliers(self) -> Vector:
+        """Return the multipliers of the constraints at b."""
+        return self.model.loop.slopes(*self._point())[1]

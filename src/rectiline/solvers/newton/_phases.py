@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
-from rectiline.solvers.newton._model import Frozen, Model
+from rectiline.solvers.newton._model import Model
 
 Vector = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class WorkingSet:
 
     index: NDArray[np.int64]
     rows: _core.NewtonRows
-    frozen: Frozen
+    frozen: _core.NewtonFrozen
     frozen_dual: Vector
 
 
@@ -80,5 +80,5 @@ def freeze_far_rows(
     index = np.flatnonzero(keep).astype(np.int64)
     if quadratic is not None:
         quadratic = model.contract_matrix(quadratic)
-    frozen = Frozen(model.contract(linear), quadratic, b.copy())
+    frozen = _core.NewtonFrozen(model.contract(linear), quadratic, b.copy())
     return WorkingSet(index, rows.subset(index), frozen, dual)

@@ -231,7 +231,7 @@ class Newton:
             change = (rows.arguments() - before) / state.length[working.index]
             moved = _REACH * float(np.sqrt(np.mean(change * change)))
             previous = state.relative_gap
-            run.b = model.polished(run.b, run.multipliers, run.growth)
+            run.b = run.polished()
             gap = self._judge(state, run, sample)
             if gap < previous:
                 state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
@@ -279,10 +279,8 @@ class Newton:
         model, b, run = state.model, state.b, state.run
         constraint = state.multipliers.constraint
         if run is not None:
-            b = model.polished(b, run.multipliers, run.growth)
-            if model.n_constraints:
-                value = model.rows @ run.b + model.offset
-                constraint = model.constraint_slopes(value, run.multipliers, run.growth)
+            b = run.polished()
+            constraint = run.constraint_multipliers()
         coef, intercept = model.to_user(b)
         return FormPoint(coef, intercept, state.sample, constraint / state.model.row_norm)
 

@@ -1,0 +1,98 @@
+"""Promises that are not races: one number each, measured in a process of its own.
+
+    python -m benchmarks.measures [TEXT]      measure those whose name contains TEXT, print a table
+
+Results go to ``results/measures.json``. What is measured is in ``estimator_measures.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from . import machine, store
+from .process import ROOT, THREAD_VARIABLES, interpreter
+from .runner import RESULTS
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A function of ``estimator_measures`` with its arguments, and the most it may return."""
+
+    name: str
+    function: str
+    arguments: tuple[Any, ...]
+    unit: str
+    at_most: float
+
+
+FIRST = "first call, raw columns, wall time"
+OVER = "fit above rl.solve, CPU time"
+COST = "CV of 5 folds x 30 strengths over one cold fit per fold at the weakest strength"
+TABLES = ("breast_cancer", "diabetes", "wine")
+MEASURES = (
+    *(Measure(f"{FIRST}: {table}", "first_call", (table,), "s", 1.0) for table in TABLES),
+    *(Measure(f"{OVER}: {table}", "overhead", (table,), "ms", 2.0) for table in TABLES),
+    Measure(
+        "QuantileRegressor 1,000,000 x 20: memory beyond X, in sizes of X",
+        "memory",
+        (1_000_000, 20),
+        "X",
+        3.0,
+    ),
+    *(
+        Measure(f"{COST}: {label}", "search_cost", arguments, "cold fits", 3.0)
+        for label, arguments in {
+            "breast_cancer hinge l2": ("breast_cancer", "hinge", "l2", 0, 0),
+            "20000x50 hinge l2": ("margin", "hinge", "l2", 20_000, 50),
+            "20000x50 pinball l2": ("residual", "pinball", "l2", 20_000, 50),
+            "20000x50 huber l2": ("residual", "huber", "l2", 20_000, 50),
+            "2000x200 hinge l1": ("margin", "hinge", "l1", 2_000, 200),
+            "5000x100 pinball elasticnet": ("residual", "pinball", "elasticnet", 5_000, 100),
+        }.items()
+    ),
+)
+
+
+def run(measure: Measure) -> dict[str, Any]:
+    """Measure in a fresh process with one thread; an ``error`` if it fails."""
+    call = json.dumps([measure.function, list(measure.arguments)])
+    done = subprocess.run(
+        [interpreter(), "-m", "benchmarks.estimator_measures", call],
+        cwd=ROOT,
+        env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        return {"error": done.stderr.strip().rpartition("\n")[2][:400]}
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def main(text: str = "") -> int:
+    """Measure, keep and print; the number of broken promises is returned."""
+    broken = 0
+    for measure in MEASURES:
+        if text not in measure.name:
+            continue
+        found = run(measure)
+        kept = found.get("value", float("inf")) <= measure.at_most
+        broken += not kept
+        shown = f"{found['value']:.3g} {measure.unit}" if "value" in found else found["error"]
+        verdict = "kept" if kept else "BROKEN"
+        print(f"{verdict:7s} {measure.name}: {shown} (at most {measure.at_most:g})", flush=True)
+        entry = {**found, "unit": measure.unit, "at_most": measure.at_most, **machine.describe()}
+        store.update(
+            RESULTS / "measures.json",
+            lambda old, name=measure.name, entry=entry: {**old, name: entry},  # type: ignore[misc]
+        )
+    return broken
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,96 @@
+"""A live linear program on the compiled simplex method, for programs whose columns are all boxed.
+
+The same program and the same methods as in `_highs.py`. The matrix is kept dense and only the part
+of the basis that is not slack is inverted, which on the masters of dense data is about ten times
+faster than HiGHS.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline import _core
+from rectiline.solvers.generation._highs import Block, Positions
+
+Vector = NDArray[np.float64]
+
+__all__ = ["BoxedProgram"]
+
+_MOST_STEPS = 100  # per row and column
+
+
+class BoxedProgram:
+    """One program to maximise; `solve` starts from where the last one ended."""
+
+    def __init__(self) -> None:
+        self._model = _core.BoxedSimplex()
+        self.n_rows = self.n_columns = self.n_steps = 0
+
+    def add_columns(
+        self, cost: Vector, low: Vector, high: Vector, rows: Positions, values: Block
+    ) -> Positions:
+        """Add columns with entries ``values[r, j]`` in row ``rows[r]``; return their positions."""
+        assert not low.any() and np.isfinite(high).all()
+        count = cost.size
+        self._model.add_columns(_vector(cost), _vector(high), rows, _dense(values))
+        added = np.arange(self.n_columns, self.n_columns + count, dtype=np.int32)
+        self.n_columns += count
+        return added
+
+    def add_rows(self, low: Vector, high: Vector, columns: Positions, values: Block) -> Positions:
+        """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their places."""
+        count = low.size
+        self._model.add_rows(_vector(low), _vector(high), columns, _dense(values))
+        added = np.arange(self.n_rows, self.n_rows + count, dtype=np.int32)
+        self.n_rows += count
+        return added
+
+    def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
+        """Replace the bounds of some rows; the basis stays."""
+        self._model.set_row_bounds(rows, _vector(low), _vector(high))
+
+    def change_column_bounds(self, columns: Positions, low: Vector, high: Vector) -> None:
+        """Replace the bounds of some columns; the basis stays."""
+        assert not low.any()
+        self._model.set_widths(columns, _vector(high))
+
+    def solve(self, seconds: float) -> str:
+        """Return "optimal", "infeasible", "limit" or "trouble"."""
+        most = _MOST_STEPS * (self.n_rows + self.n_columns)
+        before = self._model.n_steps
+        status = self._model.solve(most, seconds)
+        self.n_steps += self._model.n_steps - before
+        return status
+
+    def restart(self) -> None:
+        """Forget the basis, so that the next solve starts cold."""
+        self._model.forget_basis()
+
+    def solution(self) -> tuple[Vector, Vector]:
+        """Return the values of the columns and the multipliers of the rows."""
+        return self._model.values(), self._model.multipliers()
+
+    def ray(self) -> Vector | None:
+        """Return the multipliers of the rows that prove infeasibility."""
+        return self._model.ray()
+
+    def basis(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the status of columns and rows: BASIC, LOW or HIGH."""
+        columns = np.zeros(self.n_columns, dtype=np.uint8)
+        rows = np.zeros(self.n_rows, dtype=np.uint8)
+        self._model.basis(columns, rows)
+        return columns.astype(np.int8), rows.astype(np.int8)
+
+    def set_basis(self, columns: NDArray[np.int8], rows: NDArray[np.int8]) -> None:
+        """Start the next solve from this basis; what does not fit is dropped."""
+        self._model.set_basis(columns.astype(np.uint8), rows.astype(np.uint8))
+
+
+def _vector(values: Vector) -> Vector:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _dense(values: Block) -> NDArray[np.float64]:
+    return np.ascontiguousarray(values.toarray() if sp.issparse(values) else values, dtype=float)

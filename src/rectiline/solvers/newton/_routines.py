@@ -1,0 +1,32 @@
+"""Hand SciPy's Cholesky and symmetric product to the compiled core.
+
+SciPy exports the Fortran routines it is built on for use from compiled code. The core calls them
+with 32-bit integers; where an export is missing or has another shape, it keeps its own loops.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from rectiline import _core
+
+__all__ = ["take_routines"]
+
+_ARGUMENTS = {"dpotrf": 5, "dpotrs": 8, "dsyrk": 10}
+
+
+def take_routines() -> bool:
+    """Use SciPy's routines if they can be used; return whether."""
+    try:
+        lapack: dict[str, Any] = import_module("scipy.linalg.cython_lapack").__pyx_capi__
+        blas: dict[str, Any] = import_module("scipy.linalg.cython_blas").__pyx_capi__
+        found = (lapack["dpotrf"], lapack["dpotrs"], blas["dsyrk"])
+    except (ImportError, AttributeError, KeyError):
+        return False
+    for capsule, count in zip(found, _ARGUMENTS.values(), strict=True):
+        signature = repr(capsule)  # <capsule object "void (char *, int *, ...)" at ...>
+        if signature.count("*") != count or "int *" not in signature:
+            return False
+    _core.use_dense_routines(*found)
+    return True
