@@ -25,7 +25,7 @@ def _case(n: int, d: int, quantile: float, alpha: float, promised: bool = True) 
         needs=(Need((THEIRS,), 30.0, TARGET),) if promised else (),
         repeats=3,
         time_limit=300.0,
-        patience=200.0,
+        patience=3000.0,
         how_far=False,
     )
 

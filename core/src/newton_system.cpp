@@ -43,11 +43,11 @@ NewtonSystem::Way NewtonSystem::choose(const Parts& parts) {
     const double mean = entries / std::max(1.0, static_cast<double>(parts.rows.n_free()));
     const double matrix = 0.5 * entries * mean + p * p * p / 6.0;
     const double rows = 0.5 * n_rows * n_rows * p + n_rows * n_rows * n_rows / 6.0;
-    const bool rows_fit = n_rows * p <= kLargestRows;
+    // A dense copy of sparse rows would undo their advantage: products with them cost little.
+    const bool rows_fit = n_rows * p <= kLargestRows && mean > 0.1 * p;
     if (rows_fit && rows < 0.5 * matrix) return Way::rows;
     if (order <= kLargestOrder) return Way::matrix;
-    // Sparse rows: products with them cost little, their dense copies would not.
-    return rows_fit && mean > 0.1 * p && n_rows < p ? Way::rows : Way::cg;
+    return rows_fit && n_rows < p ? Way::rows : Way::cg;
 }
 
 bool NewtonSystem::solve(const Parts& parts, const double* v, double* x, Way way) {

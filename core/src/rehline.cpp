@@ -10,7 +10,6 @@
 namespace rectiline {
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kGapFactor = 2;  // from the lower bound summed by step_rows to the gap itself
 }  // namespace
 
 // What one sweep reads, moves and sums.
@@ -60,6 +59,11 @@ struct OneKnot {
         const double e = t - knot;
         return (e < 0 ? curvature_left : curvature_right) > 0 ? 0.0 : std::fabs(e);
     }
+    RECTILINE_INLINE double slope(double t, bool& curved) const {
+        const double e = t - knot, q = e < 0 ? curvature_left : curvature_right;
+        curved = q > 0;
+        return (e < 0 ? left : right) + q * e;
+    }
 };
 
 RECTILINE_INLINE double evaluate(const Curve& f, double t) {
@@ -81,14 +85,28 @@ RECTILINE_INLINE double slack(const Curve& f, double t) {
 RECTILINE_INLINE double slack(const OneKnot& f, double t) {
     return f.slack(t);
 }
+RECTILINE_INLINE double slope(const Curve& f, double t, bool& curved) {
+    curved = f.curvature[f.piece(t)] > 0;
+    return f.slope(t);
+}
+RECTILINE_INLINE double slope(const OneKnot& f, double t, bool& curved) {
+    return f.slope(t, curved);
+}
+
+// What a row is likely to add to the gap after this sweep, from its step: `away` is how far the
+// slope at t is from its dual, `change` the step, r the curvature of the dual along it. At a kink
+// its Fenchel-Young term before the step is r change away, on a curved piece it is at least
+// r change^2. The step itself takes all of it away, the steps of other rows bring some back; the
+// factors are measured.
+RECTILINE_INLINE double gap_share(double away, double change, double r, bool curved) {
+    return curved ? 2.0 * r * change * change : 0.4 * r * change * away;
+}
 
 // One exact step for each row of the block in the given order. Rows that stay active are written to
 // `kept`; returns their number.
 //
-// The share of a row in the gap, before its step, is at least r change^2 (the exact step ends at
-// slope `next` and argument t - r change, and both Fenchel-Young terms are convex), with equality
-// far from the ends of its pieces. Summing that costs nothing; evaluating the loss would double the
-// work per row, so it is done only when `Measure` asks for the objective.
+// A row that does not move adds nothing to the gap. Evaluating the loss would add to the work of
+// the others, so it is done only when `Measure` asks for the objective.
 //
 // While a block is worked on, the rows of the next one are fetched, one per step: rows are visited
 // in random order, which no hardware prefetcher follows.
@@ -123,7 +141,9 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves
         const double change = next - a;
         if (change != 0) {
             s.a[i] = next;
-            gap += r * change * change;
+            bool curved;
+            const double away = weight * slope(f, t, curved) - a;
+            gap += gap_share(away, change, r, curved);
             s.move(access, slot, i, -change * direction);
             if (s.intercept_step > 0) {
                 s.balance += change * direction;
@@ -319,7 +339,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             ++progress.sweeps, ++sweeps_since_refresh_;
             largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
             // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
-            progress.gap = kGapFactor * sums.gap + sums.constraints.gap +
+            progress.gap = sums.gap + sums.constraints.gap +
                            constraints_.complementarity(coef().data()) +
                            options_.intercept_step * balance_ * balance_;
             progress.violation = sums.constraints.violation;

@@ -12,7 +12,8 @@ constexpr double kOnKink = 1e-9;        // distance at which a kink counts as re
 constexpr std::int64_t kPatience = 40;  // steps that do not move before costs are perturbed
 constexpr std::int64_t kMostPerturbed = 4;
 constexpr double kPerturbation = 1e-7;
-constexpr std::int64_t kMostUpdates = 150;
+constexpr std::int64_t kMostUpdates = 150;  // between factorisations, or
+constexpr std::int64_t kUpdatesPerSize = 2;  // times the size of the kernel if that is more
 
 }  // namespace
 
@@ -150,11 +151,15 @@ void BoxedSimplex::restore_costs() {
     refresh(kernel_.n_updates > 0);
 }
 
+bool BoxedSimplex::is_worn() const {
+    return kernel_.n_updates >= std::max(kMostUpdates, kUpdatesPerSize * kernel_.size());
+}
+
 SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt) {
     cost_ = given_cost_;
     perturbed_ = false;
     n_flat_ = n_perturbed_ = 0;
-    refresh(kernel_.n_updates > kMostUpdates / 2);
+    refresh(is_worn());
     std::int64_t checks = 0;
     bool exact = true;
     for (std::int64_t done = 0; done < most_steps;) {
@@ -184,7 +189,7 @@ SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt
         if (outcome != SimplexOutcome::optimal) return outcome;
         exact = false;
         ++done;
-        if (n_steps_ > before && kernel_.n_updates >= kMostUpdates) refresh(true);
+        if (n_steps_ > before && is_worn()) refresh(true);
         const std::int64_t s = kernel_.size();
         if (interrupt.poll(s * (2 * s + n_columns() + 3 * n_rows()) + n_columns()))
             return SimplexOutcome::limit;

@@ -12,13 +12,16 @@ namespace {
 constexpr std::int64_t kChunk = 1024;  // of an output that stays in the nearest cache
 constexpr double kSingular = 1e-11;    // pivots of a scaled matrix that count as zero
 
-RECTILINE_MULTIVERSION void subtract4(const double* a, const double* b, const double* c,
-                                      const double* d, const double* scale, std::int64_t size,
-                                      double* out) {
+RECTILINE_MULTIVERSION void subtract8(const double* const* lines, const double* scale,
+                                      std::int64_t size, double* out) {
+    const double *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
+    const double *e = lines[4], *f = lines[5], *g = lines[6], *h = lines[7];
     const double s0 = scale[0], s1 = scale[1], s2 = scale[2], s3 = scale[3];
+    const double s4 = scale[4], s5 = scale[5], s6 = scale[6], s7 = scale[7];
 #pragma omp simd
     for (std::int64_t k = 0; k < size; ++k)
-        out[k] -= (s0 * a[k] + s1 * b[k]) + (s2 * c[k] + s3 * d[k]);
+        out[k] -= ((s0 * a[k] + s1 * b[k]) + (s2 * c[k] + s3 * d[k])) +
+                  ((s4 * e[k] + s5 * f[k]) + (s6 * g[k] + s7 * h[k]));
 }
 
 RECTILINE_MULTIVERSION void subtract1(const double* a, double scale, std::int64_t size,
@@ -109,9 +112,12 @@ void TwoWayMatrix::subtract_rows(const std::int32_t* rows, const double* scale, 
     for (std::int64_t first = 0; first < n_columns_; first += kChunk) {
         const std::int64_t size = std::min(kChunk, n_columns_ - first);
         std::int64_t i = 0;
-        for (; i + 4 <= count; i += 4)
-            subtract4(row(rows[i]) + first, row(rows[i + 1]) + first, row(rows[i + 2]) + first,
-                      row(rows[i + 3]) + first, scale + i, size, out + first);
+        for (; i + 8 <= count; i += 8) {
+            const double* lines[8];
+            for (int k = 0; k < 8; ++k)
+                lines[k] = row(rows[i + k]) + first;
+            subtract8(lines, scale + i, size, out + first);
+        }
         for (; i < count; ++i)
             subtract1(row(rows[i]) + first, scale[i], size, out + first);
     }
@@ -160,11 +166,14 @@ void KernelInverse::solve_transposed(const double* left, double* out) const {
     const std::int64_t s = size();
     std::fill(out, out + s, 0.0);
     std::int64_t j = 0;
-    double scale[4];
-    for (; j + 4 <= s; j += 4) {
-        for (int k = 0; k < 4; ++k)
+    for (; j + 8 <= s; j += 8) {
+        const double* lines[8];
+        double scale[8];
+        for (int k = 0; k < 8; ++k) {
+            lines[k] = line(j + k);
             scale[k] = -left[j + k];
-        subtract4(line(j), line(j + 1), line(j + 2), line(j + 3), scale, s, out);
+        }
+        subtract8(lines, scale, s, out);
     }
     for (; j < s; ++j)
         subtract1(line(j), -left[j], s, out);

@@ -7,6 +7,7 @@ import builtins
 import matplotlib
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import rectiline as rl
 from rectiline.estimators import PLQClassifier, PLQClassifierCV, QuantileRegressor
@@ -93,3 +94,13 @@ def test_a_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"rectiline\[plots\]"):
         LossDisplay.from_losses(rl.losses.Hinge())
+
+
+def test_displays_say_what_they_need():
+    with pytest.raises(NotFittedError):
+        PathDisplay.from_estimator(PLQClassifierCV())
+    plain = PLQClassifier().fit(X, LABELS)
+    with pytest.raises(TypeError, match=r"chooses a strength.*PLQClassifier"):
+        PathDisplay.from_estimator(plain)
+    with pytest.raises(TypeError, match="QuantileRegressor"):
+        QuantileDisplay.from_estimator(plain, X)

@@ -82,6 +82,7 @@ class BoxedSimplex {
     SimplexOutcome step(const Leaving& leaving);
     void perturb();
     void restore_costs();
+    bool is_worn() const;  // whether the inverse has been updated often
 
     TwoWayMatrix A_;
     KernelInverse kernel_;

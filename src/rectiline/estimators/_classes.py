@@ -14,7 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 Vector = NDArray[np.float64]
 
-__all__ = ["TwoClassTask", "class_weights", "find_classes", "two_class_tasks"]
+__all__ = ["TwoClassTask", "class_weights", "find_classes", "first_largest", "two_class_tasks"]
+
+_TIE = 1e-10  # scores closer than this, relative, are one; samples on the margin of two classes tie
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,3 +81,14 @@ def two_class_tasks(
         # As in scikit-learn, a positive value votes for the first class of the pair.
         tasks.append(TwoClassTask(np.where(places[samples] == first, 1.0, -1.0), samples))
     return tasks
+
+
+def first_largest(scores: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the class with the largest score in each row, of several the first.
+
+    Samples that sit on the margins of two classes have equal scores up to rounding, which depends
+    on how many rows are multiplied at once; the choice must not.
+    """
+    top = scores.max(axis=1, keepdims=True)
+    near = scores >= top - _TIE * np.maximum(np.abs(top), 1.0)
+    return np.asarray(np.argmax(near, axis=1), dtype=np.intp)

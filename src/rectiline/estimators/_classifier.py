@@ -20,6 +20,7 @@ from rectiline.estimators._classes import (
     TwoClassTask,
     class_weights,
     find_classes,
+    first_largest,
     two_class_tasks,
 )
 from rectiline.estimators._docs import documented
@@ -269,4 +270,4 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.asarray(self.classes_[(scores > 0).astype(int)])
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
+        return np.asarray(self.classes_[first_largest(scores)])

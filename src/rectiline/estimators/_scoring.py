@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import check_scoring, r2_score
 from sklearn.metrics._scorer import _BaseScorer
 
+from rectiline.estimators._classes import first_largest
 from rectiline.estimators._search import ScoreFold
 
 Vector = NDArray[np.float64]
@@ -25,7 +26,7 @@ def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
         if decisions.shape[1] == 1:
             guess = (decisions[:, 0] > 0).astype(np.intp)
         else:
-            guess = decisions.argmax(axis=1)
+            guess = first_largest(decisions)
         return float(np.average(guess == places[test], weights=weight[test]))
 
     return score

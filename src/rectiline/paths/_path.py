@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import Problem
-from rectiline.solvers import Solution, Status, solve
+from rectiline.solvers import Session, Solution, Status, solve
 
 Vector = NDArray[np.float64]
 
@@ -134,6 +134,7 @@ def path(
         grid = checked_strengths(strengths)
     solutions: list[Solution] = []
     latest = warm_start
+    session = Session()
     if start is not None and start.dual is not None:
         at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
         if at_zero is not None:
@@ -147,7 +148,7 @@ def path(
                 break
             left = max(left, 1e-6)
         one = problem.with_penalty(problem.penalty.with_strength(float(strength)))
-        latest = solve(one, warm_start=latest, time_limit=left, **options)
+        latest = solve(one, warm_start=latest, time_limit=left, session=session, **options)
         solutions.append(latest)
         if latest.status in (Status.INFEASIBLE, Status.STOPPED):
             break

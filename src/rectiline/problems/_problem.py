@@ -379,8 +379,8 @@ class Problem:
         # A bound on one side only asks for a sign of q_j; columns with the wrong one are set to
         # zero.
         for _ in range(4):
-            wrong = np.setdiff1d(self._wrong_signs(q), free)
-            if not wrong.size:
+            wrong = self._wrong_signs(q)
+            if not wrong.size or not np.setdiff1d(wrong, free).size:
                 break
             free = np.union1d(free, wrong)
             point, left = self._balanced(point, free)
@@ -454,6 +454,8 @@ class Problem:
         minimum (separable classes, interpolation) that is the only bound there is.
         """
         trivial = primal - self._least_loss - self.penalty_value(b)
+        if trivial >= gap:  # what follows is not negative
+            return gap, point
         trivial += self._penalty_gap(b, np.zeros(self.n_features))
         if not trivial < gap:
             return gap, point

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.reports._plots import axes
+from rectiline.reports._plots import axes, fitted
 from rectiline.solvers import Progress, Solution
 
 __all__ = ["ConvergenceDisplay"]
@@ -64,7 +64,7 @@ class ConvergenceDisplay:
         cls, estimator: Any, *, ax: Any = None, against: str = "seconds", **style: Any
     ) -> ConvergenceDisplay:
         """Draw the histories of the problems behind a fitted estimator."""
-        solved = estimator.solution_
+        solved = fitted(estimator, "solution_", "one of rectiline's estimators")
         if isinstance(solved, Solution):
             return cls.from_solution(solved, ax=ax, against=against, **style)
         labels = [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rectiline.paths import Path
-from rectiline.reports._plots import axes
+from rectiline.reports._plots import axes, fitted
 
 __all__ = ["PathDisplay"]
 
@@ -83,7 +83,7 @@ class PathDisplay:
         **style
             For `matplotlib.axes.Axes.plot`.
         """
-        paths = estimator.path_
+        paths = fitted(estimator, "path_", "one that chooses a strength, such as PLQRegressorCV")
         path = paths if isinstance(paths, Path) else paths[problem]
         values = estimator.Cs_ if hasattr(estimator, "Cs_") else estimator.alphas_
         best = estimator.C_ if hasattr(estimator, "C_") else estimator.alpha_

@@ -1,10 +1,20 @@
-"""Where displays draw; matplotlib is imported when first needed."""
+"""Where displays draw, and what of; matplotlib is imported when first needed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["axes"]
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["axes", "fitted"]
+
+
+def fitted(estimator: Any, attribute: str, needed: str) -> Any:
+    """Return a fitted attribute of an estimator; `needed` says which estimators have it."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, attribute):
+        raise TypeError(f"estimator must be {needed}; got {type(estimator).__name__}.")
+    return getattr(estimator, attribute)
 
 
 def axes(ax: Any = None, n_columns: int = 1) -> Any:

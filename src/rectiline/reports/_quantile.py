@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline.reports._plots import axes
+from rectiline.reports._plots import axes, fitted
 
 __all__ = ["QuantileDisplay"]
 
@@ -86,6 +86,7 @@ class QuantileDisplay:
         **style
             For `matplotlib.axes.Axes.fill_between`.
         """
+        fitted(estimator, "quantiles_", "a QuantileRegressor or QuantileRegressorCV")
         names = getattr(estimator, "feature_names_in_", None)
         if isinstance(feature, str):
             if names is None or feature not in names:

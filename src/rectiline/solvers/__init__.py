@@ -2,6 +2,7 @@
 
 from rectiline.solvers._base import Progress, Solution, Solver, Status
 from rectiline.solvers._drive import solve
+from rectiline.solvers._session import Session
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
@@ -16,6 +17,7 @@ __all__ = [
     "Progress",
     "ReducedNewton",
     "Rehline",
+    "Session",
     "Solution",
     "Solver",
     "Status",

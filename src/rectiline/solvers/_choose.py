@@ -35,9 +35,12 @@ _MANY_COLUMNS = 200  # from here on generating columns can pay
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
 
-def choose(problem: Problem) -> list[Stage]:
-    """Return the stages to run until one of them certifies the answer."""
-    stages = _coupled(problem) if not problem.is_separable else _separable(problem)
+def choose(problem: Problem, warm: bool = False) -> list[Stage]:
+    """Return the stages to run until one of them certifies the answer.
+
+    `warm`: there is a pair to start from.
+    """
+    stages = _coupled(problem) if not problem.is_separable else _separable(problem, warm)
     able = [stage for stage in stages if stage.method.refuses(problem) is None]
     if able:
         return able
@@ -52,13 +55,16 @@ def _coupled(problem: Problem) -> list[Stage]:
     return [generation, interior] if large else [interior, generation]
 
 
-def _separable(problem: Problem) -> list[Stage]:
+def _separable(problem: Problem, warm: bool) -> list[Stage]:
     n, d = problem.n_samples, problem.n_features
     form = RectifiedForm.apply(problem)
     newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
     interior = Stage(Interior(), "interior: the robust finish")
     sweeps = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
     generation = Stage(Generation(), "generation: few of many columns matter under L1")
+    if warm and _is_linear_program(problem):
+        again = "generation: a basis that a neighbouring problem left is a few pivots away"
+        return [Stage(Generation(), again), newton, interior]
     if not problem.columns.strongly_convex and d > max(n, 1000):
         return [generation, newton, interior]
     if d >= _MANY_COLUMNS and _few_columns_matter(problem):
@@ -71,12 +77,19 @@ def _separable(problem: Problem) -> list[Stage]:
     if d > n:
         return [_first_try(form), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
-    if not problem.columns.strongly_convex:
+    if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
         return stages
     few = n <= (_MANY_ROWS if form.slope_width()[1] else _SMOOTH_ROWS)
     if few and _is_easy(form):
         return [_first_try(form), *stages]
     return stages
+
+
+def _is_linear_program(problem: Problem) -> bool:
+    """Whether losses and penalty are piecewise linear, with a price on every column."""
+    columns = problem.columns
+    straight = not any(one.curve.curvature.any() for one in problem.losses)
+    return straight and not columns.rho.any() and bool((columns.l1 > 0).all())
 
 
 def _few_columns_matter(problem: Problem) -> bool:

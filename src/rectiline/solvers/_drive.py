@@ -26,6 +26,7 @@ from rectiline.solvers._base import (
     infeasible_solution,
 )
 from rectiline.solvers._choose import SOLVERS, choose
+from rectiline.solvers._session import Session
 
 __all__ = ["solve"]
 
@@ -46,6 +47,7 @@ def solve(
     warm_start: Solution | None = None,
     callback: Callback | None = None,
     random_state: int = 0,
+    session: Session | None = None,
     **options: Any,
 ) -> Solution:
     """Solve a problem and prove how good the answer is.
@@ -67,6 +69,8 @@ def solve(
         Called with a `Progress` at every certificate; a true return value stops.
     random_state : int, default=0
         Seed of every random choice.
+    session : Session, optional
+        Carries the state of the solver from one call to the next, for problems in a row.
     **options
         Options of the named solver, see its class; ``n_threads`` also with "auto".
 
@@ -92,7 +96,7 @@ def solve(
     True
     """
     began = time.perf_counter()
-    plan = _plan(problem, solver, options)
+    plan = _plan(problem, solver, options, warm_start is not None)
     _check_limits(tol, max_iter, time_limit)
     seed = _checked_seed(random_state)
     if callback is not None and not callable(callback):
@@ -103,7 +107,9 @@ def solve(
         return infeasible_solution(problem, proof, time.perf_counter() - began)
 
     best = _Best(problem, warm_start)
-    if best.pair is not None and best.keep(*best.pair).holds(tol):
+    session = Session() if session is None else session
+    hot = session.take(plan[0].method, problem)
+    if hot is None and best.pair is not None and best.keep(*best.pair).holds(tol):
         reasons = ["the warm start is already certified"]
         return _finish(best, Status.SOLVED, plan[0].method, reasons, 0, began, tol)
     reasons = []
@@ -113,7 +119,8 @@ def solve(
         method = stage.method
         limit = method.default_max_iter if max_iter is None else int(max_iter)
         form = method.form.apply(problem)
-        state = method.start(form, best.point_for(form), seed)
+        state = method.start(form, best.point_for(form), seed) if hot is None else hot
+        hot = None
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
             left = max(allowed - (time.perf_counter() - began), 0.0)
@@ -142,6 +149,7 @@ def solve(
                 break  # this solver believes in answers that cannot be certified
             method.learn(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
+        session.keep(method, state)
         if status not in (None, Status.ITERATION_LIMIT):
             break
     return _finish(best, status or Status.ITERATION_LIMIT, method, reasons, done, began, tol)
@@ -220,7 +228,9 @@ def _finish(
     )
 
 
-def _plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[Stage]:
+def _plan(
+    problem: Problem, solver: str, options: dict[str, Any], warm: bool = False
+) -> list[Stage]:
     """Return the solvers to run in turn: one if named, those of `choose` otherwise."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
@@ -231,7 +241,7 @@ def _plan(problem: Problem, solver: str, options: dict[str, Any]) -> list[Stage]
                 "solver='auto' takes no option but n_threads; got "
                 f"{', '.join(map(repr, unknown))}. Name a solver to set its options."
             )
-        return [_with_threads(stage, options) for stage in choose(problem)]
+        return [_with_threads(stage, options) for stage in choose(problem, warm)]
     if solver not in SOLVERS:
         raise ValueError(
             f"solver={solver!r}: must be 'auto' or one of {', '.join(map(repr, sorted(SOLVERS)))}."

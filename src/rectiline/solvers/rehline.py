@@ -75,7 +75,7 @@ class Rehline:
     name: ClassVar[str] = "rehline"
     form: ClassVar[type[Any]] = RectifiedForm
     default_max_iter: ClassVar[int] = 10_000
-    first_burst: ClassVar[int] = 20
+    first_burst: ClassVar[int] = 60  # its estimate is close: certificates in between only screen
 
     def __post_init__(self) -> None:
         if self.variant not in ("sample", "unit"):

@@ -3,7 +3,7 @@
 from rectiline.problems.forms._base import Form
 from rectiline.problems.forms._composite import CompositeForm
 from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm
-from rectiline.problems.forms._linear_program import LinearProgramForm
+from rectiline.problems.forms._linear_program import Levels, LinearProgramForm
 from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
 from rectiline.problems.forms._reduced import ReducedForm
 
@@ -13,6 +13,7 @@ __all__ = [
     "EpigraphForm",
     "Form",
     "FormPoint",
+    "Levels",
     "LinearProgramForm",
     "RectifiedForm",
     "ReducedForm",

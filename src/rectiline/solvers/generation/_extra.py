@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline.problems.forms import LinearProgramForm
+from rectiline.problems.forms import Levels, LinearProgramForm
 from rectiline.solvers.generation._boxed import BoxedProgram
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
 from rectiline.solvers.generation._highs import LinearProgram, Positions
@@ -38,7 +38,7 @@ class ExtraColumns:
         self._form, self._program = form, program
         self._box_scale, self._cost_scale = box_scale, cost_scale
         self.rows = _NOWHERE
-        self._levels = form.levels if form.levels is not None and form.levels.drop.size else None
+        self._levels = _levels(form)
         if self._levels is not None:
             budget = self._budget(1.0)
             self.rows = program.add_rows(
@@ -46,6 +46,10 @@ class ExtraColumns:
             )
         self._level_columns = [_NOWHERE] * self.rows.size
         self._bound_columns = [_NOWHERE] * 2
+
+    def rebase(self, form: LinearProgramForm) -> None:
+        """Take the levels of a form that differs in its strength only."""
+        self._form, self._levels = form, _levels(form)
 
     def columns(self) -> list[Positions]:
         """Return the positions of all columns, kind by kind."""
@@ -110,3 +114,7 @@ class ExtraColumns:
         for drop, columns in zip(self._levels.drop, self._level_columns):
             high = factor * drop * scale / self._box_scale
             self._program.change_column_bounds(columns, np.zeros(columns.size), high)
+
+
+def _levels(form: LinearProgramForm) -> Levels | None:
+    return form.levels if form.levels is not None and form.levels.drop.size else None

@@ -48,6 +48,7 @@ class LinearState:
     best_gap: float = np.inf
     too_many: float = _TOO_MANY
     rounds: int = 0
+    q: Vector | None = None  # of the last solution that was priced
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
     def is_lost(self, steps: int) -> bool:
@@ -104,8 +105,14 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
 
 
 def _products(state: LinearState, found: MasterPoint) -> tuple[Vector, Vector]:
-    """Return the predictions and q of a point of the master."""
+    """Return the predictions and q of a point of the master.
+
+    The multipliers are tidied as a certificate would do it, so that these products serve it, too.
+    """
     form = state.form
+    form.rows.clip(found.sample)
+    if form.fit_intercept and not form.free_columns.size:
+        form.rows.balance(found.sample)
     product, image = form.design.both(found.coef, found.sample)
     return product + found.intercept, form.rows_part(found.constraint) - image
 
@@ -143,6 +150,7 @@ def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
     form, found = state.form, state.master.point()
     z, q = _products(state, found)
+    state.q = q
     point = FormPoint(found.coef, found.intercept, found.sample, found.constraint)
     primal, gap = form.gap(point, z, q)
     relative = gap / max(abs(primal), abs(primal - gap), 1e-300)

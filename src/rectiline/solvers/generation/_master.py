@@ -223,6 +223,16 @@ class Master:
         self.program.change_row_bounds(self._rows, low, high)
         self._extra.set_factor(factor, self._row_scale)
 
+    def rebase(self, form: LinearProgramForm) -> None:
+        """Take the penalty of a form that differs in its strength only; the basis stays."""
+        self.form = form
+        self._extra.rebase(form)
+        if isinstance(self.directions, AtomSet):
+            self.directions.costs = np.where(
+                self.directions.costs > 0, float(form.penalty.strength), 0.0
+            )
+        self.set_factor(1.0)
+
     def add_units(self, units: Indices) -> None:
         """Let more units move."""
         if not units.size:

@@ -27,6 +27,8 @@ _ROUNDING = 1e-12
 class Pricing(Protocol):
     """Keeps the directions of the restricted problem and finds better ones."""
 
+    form: LinearProgramForm
+
     @property
     def directions(self) -> ColumnSet | AtomSet:
         """The directions so far."""
@@ -122,7 +124,6 @@ class AtomPricing:
         self.form = form
         self.directions = AtomSet(form.design.n_features)
         self._known: set[bytes] = set()
-        self._strength = float(form.penalty.strength)
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add free columns, the vertices around the support, and the groups with the largest q."""
@@ -152,6 +153,10 @@ class AtomPricing:
             [a.columns for a in atoms], [a.signs for a in atoms], np.array([a.cost for a in atoms])
         )
         return self.directions.size - before
+
+    @property
+    def _strength(self) -> float:
+        return float(self.form.penalty.strength)
 
     def _add_vertices(self, group: Indices, values: Vector) -> None:
         """Add the corners of the cube whose hull holds `values` (thresholds of its entries)."""

@@ -18,7 +18,7 @@ from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
-from rectiline.solvers.generation._start import Plan, start_linear
+from rectiline.solvers.generation._start import Plan, restart_linear, start_linear
 
 __all__ = ["Generation"]
 
@@ -96,6 +96,14 @@ class Generation:
             return GenerationState(form, start_linear(linear, warm, self._plan(linear), seed))
         return GenerationState(form, self._second_order(form, warm))
 
+    def restart(self, state: GenerationState, form: CompositeForm) -> GenerationState | None:
+        """Go on with the program, its basis and its columns at another strength."""
+        engine = state.engine
+        if not isinstance(engine, LinearState) or not _differ_in_strength(form, state.form):
+            return None
+        restart_linear(engine, LinearProgramForm(form.problem))
+        return GenerationState(form, engine)
+
     def _second_order(self, form: CompositeForm, warm: FormPoint | None) -> CurvedState:
         return start_curved(form, warm, 2 * self.columns_per_round, self.columns is False)
 
@@ -144,3 +152,16 @@ class Generation:
 
     def learn(self, state: GenerationState, certificate: Certificate) -> None:
         """Nothing to learn: every round computes its own gap."""
+
+
+def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:
+    """Whether two forms share everything but the strength of their penalty, which is not zero."""
+    a, b = new.problem, old.problem
+    shared = ("design", "direction", "offset", "weight", "losses", "loss_index", "constraints")
+    if any(getattr(a, name) is not getattr(b, name) for name in shared):
+        return False
+    if a.fit_intercept != b.fit_intercept or a.penalty is None or b.penalty is None:
+        return False
+    if a.penalty.is_zero or b.penalty.is_zero or type(a.penalty) is not type(b.penalty):
+        return False
+    return bool(b.penalty.with_strength(a.penalty.strength) == a.penalty)

@@ -18,7 +18,7 @@ from rectiline.solvers.generation._samples import nearest_units
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["Plan", "start_linear"]
+__all__ = ["Plan", "restart_linear", "start_linear"]
 
 _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
 _PATH_START = 0.4  # of the strength at which the coefficients become zero
@@ -82,6 +82,21 @@ def start_linear(
         share = form.shrink_factor(_without(guess.q, form.free_columns))
         continue_down(state, _PATH_START / max(share, 1e-6))
     return state
+
+
+def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
+    """Turn the program to another strength of the same penalty; basis and columns stay.
+
+    Columns that the strong rule expects are added at once: those with ``|q_j|`` above what the new
+    cost leaves if q moves by no more than the cost does.
+    """
+    share = form.penalty.strength / state.form.penalty.strength
+    state.form = state.pricing.form = form
+    state.master.rebase(form)
+    state.best_gap = np.inf
+    if state.q is not None and 0.5 < share < 1.0:
+        state.pricing.extend(state.q / (2.0 * share - 1.0) * share, state.directions_per_round)
+        state.master.place_directions()
 
 
 def _without(q: Vector, columns: Indices) -> Vector:
