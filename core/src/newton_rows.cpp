@@ -1,6 +1,7 @@
 #include "rectiline/newton_rows.hpp"
 
 #include "rectiline/gram.hpp"
+#include "rectiline/packed_curve.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/row_access.hpp"
 #include "rectiline/threads.hpp"
@@ -114,6 +115,22 @@ Settled settle_rows(const std::vector<Ramps>& ramps, const RowFunctions& rows, s
         out.n_free += a.newton_weight[k] > 0;
     }
     return out;
+}
+
+template <int K>
+RECTILINE_MULTIVERSION RowValues value_pass(const PackedCurve<K>& curve, std::int64_t n,
+                                            const double* t, const double* s,
+                                            const double* weight) {
+    const PackedCurve<K> f = curve;
+    double loss = 0, gap = 0;
+#pragma omp simd reduction(+ : loss, gap)
+    for (std::int64_t i = 0; i < n; ++i) {
+        double row_loss, row_gap;
+        f.evaluate(t[i], s[i], row_loss, row_gap);
+        loss += weight[i] * row_loss;
+        gap += weight[i] * row_gap;
+    }
+    return {loss, gap};
 }
 
 // Calls kernel<M>() for M = count of ramps, up to 4.
@@ -339,8 +356,14 @@ RowValues NewtonRows::values() const {
     const std::int64_t n = rows_.n, chunks = chunk_count(n);
     std::vector<RowValues> parts(static_cast<std::size_t>(chunks), RowValues{0, 0});
     parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
+        const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
+        if (!rows_.curve_index && with_knot_count(rows_.curves[0], [&]<int K>() {
+                parts[c] = value_pass(PackedCurve<K>(rows_.curves[0]), last - first,
+                                      t_.data() + first, s_.data() + first, rows_.weight + first);
+            }))
+            return;
         RowValues sum{0, 0};
-        for (std::int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {
+        for (std::int64_t i = first; i < last; ++i) {
             const double weight = rows_.weight[i];
             if (weight == 0) continue;
             const Curve& f = rows_.curve(i);
@@ -383,9 +406,45 @@ const std::vector<double>& NewtonRows::image() {
     return image_;
 }
 
-void NewtonRows::gram(double* H) const {
-    weighted_gram(X_, free_.data(), free_weight_.data(), static_cast<std::int64_t>(free_.size()),
-                  intercept_, H, n_threads_);
+void NewtonRows::gram(double* H) {
+    const auto add = [&](const std::vector<std::int64_t>& rows, const std::vector<double>& weight,
+                         double* out) {
+        weighted_gram(X_, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
+                      intercept_, out, n_threads_);
+    };
+    const std::size_t size = static_cast<std::size_t>(order() * order());
+    constexpr std::int64_t kRefreshEvery = 8;  // removes the rounding of repeated updates
+    bool update = gram_weight_.size() == newton_weight_.size() && ++grams_ % kRefreshEvery != 0;
+    if (update) {
+        risen_.clear(), risen_by_.clear(), fallen_.clear(), fallen_by_.clear();
+        const std::size_t most = free_.size() / 3;  // beyond, a new sum is cheaper and exact
+        for (std::int64_t i = 0; i < rows_.n && update; ++i) {
+            const double change = newton_weight_[i] - gram_weight_[i];
+            if (change > 0)
+                risen_.push_back(i), risen_by_.push_back(change);
+            else if (change < 0)
+                fallen_.push_back(i), fallen_by_.push_back(-change);
+            update = risen_.size() + fallen_.size() <= most;
+        }
+    }
+    if (update) {
+        gram_part_.resize(size);
+        if (!risen_.empty()) {
+            add(risen_, risen_by_, gram_part_.data());
+            for (std::size_t e = 0; e < size; ++e)
+                gram_[e] += gram_part_[e];
+        }
+        if (!fallen_.empty()) {
+            add(fallen_, fallen_by_, gram_part_.data());
+            for (std::size_t e = 0; e < size; ++e)
+                gram_[e] -= gram_part_[e];
+        }
+    } else {
+        gram_.resize(size);
+        add(free_, free_weight_, gram_.data());
+    }
+    gram_weight_ = newton_weight_;
+    std::copy(gram_.begin(), gram_.end(), H);
 }
 
 std::int64_t NewtonRows::free_entries() const {

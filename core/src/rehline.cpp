@@ -99,7 +99,8 @@ RECTILINE_INLINE double slope(const OneKnot& f, double t, bool& curved) {
 // r change^2. The step itself takes all of it away, the steps of other rows bring some back; the
 // factors are measured.
 RECTILINE_INLINE double gap_share(double away, double change, double r, bool curved) {
-    return curved ? 2.0 * r * change * change : 0.4 * r * change * away;
+    // at a kink itself, rounding can put the slope on the other side
+    return curved ? 2.0 * r * change * change : 0.4 * r * std::fabs(change * away);
 }
 
 // One exact step for each row of the block in the given order. Rows that stay active are written to

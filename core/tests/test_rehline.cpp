@@ -105,6 +105,7 @@ void check_converges(const DesignView& X, const samples::OwnedRows& owned_rows,
     const std::vector<double> nothing(static_cast<std::size_t>(rows.n), 0.0);
     CHECK_NEAR(gap, 0.0, 1e-6 * (1 + std::fabs(loss_sum(rows, nothing.data()))));
     CHECK_NEAR(violation, 0.0, 1e-7);
+    loop.take_all_rows_back();
     const RehlineProgress after = loop.run(1, 1e-3, 0.0, never);
     CHECK(after.reached && after.sweeps == 1 && !after.interrupted);
 }

@@ -99,7 +99,7 @@ def test_messages(keywords, message):
 
 
 def test_a_time_limit_is_for_the_whole_search():
-    model = PLQClassifierCV(penalty="l1", cv=3, time_limit=1e-9)
+    model = PLQClassifierCV(solver="newton", penalty="l1", cv=3, time_limit=1e-9)
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model.fit(X_CANCER, Y_CANCER)
     assert model.status_ == "time_limit" and len(model.path_) < 30

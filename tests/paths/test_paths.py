@@ -135,3 +135,12 @@ def test_a_callback_that_stops_ends_the_path():
     heard = []
     stopped = path(problem, n_strengths=6, tol=1e-9, callback=lambda p: heard.append(p) or True)
     assert len(stopped) < 6 and stopped[-1].status == "stopped"
+
+
+def test_neighbouring_linear_programs_start_from_each_others_basis():
+    problem = rl.Problem(X, Y, rl.losses.Pinball(0.3), L1(1.0))
+    found = path(problem, n_strengths=8, tol=1e-9)
+    assert {one.solver for one in found.solutions[2:]} == {"generation"}
+    for strength, one in zip(found.strengths[2:], found.solutions[2:], strict=True):
+        cold = rl.solve(problem.with_penalty(L1(float(strength))), solver="interior", tol=1e-9)
+        assert one.objective == pytest.approx(cold.objective, rel=2e-9)

@@ -215,9 +215,23 @@ def test_what_does_not_reduce_is_refused():
     assert ReducedNewton.refuses(problem("hinge", 20, 100)) is None
 
 
-def test_too_many_columns_are_refused_with_a_reason():
-    X = sp.random_array((50, 4000), density=0.01, rng=np.random.default_rng(0)).tocsr()
-    one = rl.Problem(X, np.arange(50) % 2, rl.losses.Hinge())
-    with pytest.raises(rl.UnsupportedProblemError, match="4000 columns"):
-        rl.solve(one, solver="newton")
-    assert rl.solve(one).status == "solved"
+@pytest.mark.parametrize("n, d, density", [(50, 4000, 0.01), (300, 3500, 0.02)])
+def test_many_sparse_columns_are_solved_by_conjugate_gradients(n, d, density):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((n, d), density=density, rng=rng).tocsr()
+    one = rl.Problem(X, np.arange(n) % 2, rl.losses.Hinge(), rl.penalties.Ridge(0.1))
+    assert rl.solve(one, solver="newton").status == "solved"
+
+
+@pytest.mark.parametrize("penalty", [rl.penalties.Ridge(1.0), rl.penalties.L1(3.0)])
+@pytest.mark.parametrize("name", ["pinball", "hinge", "huber"])
+def test_more_columns_than_rows_at_a_kink(name, penalty):
+    """Systems of the size of the free rows, here with many more columns than those."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((120, 700))
+    y = X[:, :4].sum(axis=1) + rng.standard_normal(120)
+    y = np.where(y > 0, 1, -1) if name == "hinge" else y
+    one = rl.Problem(X, y, LOSSES[name], penalty)
+    newton, interior = (rl.solve(one, solver=name, tol=1e-8) for name in ("newton", "interior"))
+    assert newton.status == "solved"
+    assert newton.objective == pytest.approx(interior.objective, rel=1e-7)

@@ -55,7 +55,8 @@ class NewtonRows {
 
     // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
     const std::vector<double>& image();
-    void gram(double* H) const;  // sum over J of the Newton weights times x x'
+    // sum over J of the Newton weights times x x', updated for the rows whose weight changed
+    void gram(double* H);
 
     // The rows of J themselves, for systems of their size; vectors end with the intercept.
     std::int64_t n_free() const { return static_cast<std::int64_t>(free_.size()); }
@@ -94,6 +95,10 @@ class NewtonRows {
     std::vector<double> free_weight_;
     bool image_valid_ = false;
     std::int64_t images_ = 0;
+    std::vector<double> gram_, gram_part_, gram_weight_;  // the last one, and the weights behind it
+    std::vector<std::int64_t> risen_, fallen_;            // rows whose weight changed since
+    std::vector<double> risen_by_, fallen_by_;
+    std::int64_t grams_ = 0;
     mutable std::vector<Ramps> ramps_;
     mutable double ramps_for_ = -1;
 };

@@ -23,7 +23,7 @@ namespace rectiline {
 class NewtonSystem {
   public:
     struct Parts {
-        const NewtonRows& rows;
+        NewtonRows& rows;
         const NewtonTerms& terms;
         const FrozenTerms& frozen;
         const double* diagonal;                  // D, order() values

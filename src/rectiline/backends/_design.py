@@ -17,6 +17,8 @@ __all__ = ["Design", "as_design"]
 
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _REMEMBER = 30  # entries of X per entry of the vectors from which on an answer is remembered
+_FEW = 50  # one column in so many: then they are gathered for the product
+_LONGEST_CHAIN = 8  # answers that add to the one before, so that rounding does not add up
 _SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
 
 
@@ -37,6 +39,7 @@ class Design:
         self.n_samples, self.n_features = (int(k) for k in X.shape)
         self.is_sparse = bool(sp.issparse(X))
         self._last: tuple[Vector, Vector, Vector, Vector] | None = None  # the last call of `both`
+        self._chain = 0  # how many of its answers are sums with the one before
         if self.is_sparse:
             pointers = (
                 X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
@@ -73,9 +76,25 @@ class Design:
         if known is None or not (
             np.array_equal(known[0], coef) and np.array_equal(known[1], weights)
         ):
-            z, q = self.view.both(coef, weights, n_threads)
+            z, q = self._both(coef, weights, n_threads)
             self._last = known = (coef.copy(), weights.copy(), z, q)
         return known[2].copy(), known[3].copy()
+
+    def _both(self, coef: Vector, weights: Vector, n_threads: int) -> tuple[Vector, Vector]:
+        """Return both products, with few columns or few changed rows where that is all it takes."""
+        support = np.flatnonzero(coef)
+        if self.is_sparse or support.size * _FEW > self.n_features:
+            z, q = self.view.both(coef, weights, n_threads)
+            self._chain = 0
+            return z, q
+        z = self.dense_columns(support) @ coef[support]
+        if self._last is not None and self._chain < _LONGEST_CHAIN:
+            change = weights - self._last[1]
+            if 4 * np.count_nonzero(change) < np.count_nonzero(weights):
+                self._chain += 1
+                return z, self._last[3] + self.tdot(change, n_threads)
+        self._chain = 0
+        return z, self.tdot(weights, n_threads)
 
     @cached_property
     def column_sums(self) -> Vector:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
 
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._run import RunOptions, solve_all
@@ -20,6 +21,7 @@ from rectiline.estimators._search import (
     Search,
     grid_values,
 )
+from rectiline.estimators._state import restored_on_failure
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
@@ -47,11 +49,9 @@ class ChoosesStrength(RoutesToSplitter):
         make: MakeProblem,
         score: ScoreFold,
         params: dict[str, Any],
-        *,
-        classifier: bool,
     ) -> Chosen:
         """Search the grid; the paths on all the data are part of the result."""
-        folds = self._folds(X, y, params, classifier=classifier)
+        folds = self._folds(X, y, params)
         ratios = self._ratios()
         report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, kind="path")
         chosen = Search(
@@ -95,6 +95,57 @@ class ChoosesC(ChoosesStrength):
     l1_ratios: Any
     penalty: Any
     _penalty: Any
+    _read: Any
+    _problem: Any
+    _makers: Any
+    _keep: Any
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Choose C on folds and fit on all the data.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, of losses and of scores.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
+            What fairness constraints without columns of their own are about.
+        **params
+            ``groups`` for the splitter, and what metadata routing sends there.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            began = time.perf_counter()
+            data = self._read(X, y, sample_weight, sensitive_features)
+
+            def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
+                problem: Problem = self._problem(
+                    data, data.tasks[task], self._penalty(l1_ratio=ratio), keep
+                )
+                return problem
+
+            score = self._score_of(data, None if sample_weight is None else data.weight)
+            chosen = self._choose(data.X, data.y, len(data.tasks), make, score, params)
+            C = self._note_C(chosen)
+            makers = self._makers(data, self._penalty(l1_ratio=chosen.l1_ratio), C)
+            fitted: Self = self._keep(data, self._solve_chosen(chosen, makers, C, began))
+            return fitted
+
+    def _score_of(self, data: Any, sample_weight: Vector | None) -> ScoreFold:
+        """Return how to score; `sample_weight` are the weights if there were any."""
+        raise NotImplementedError
 
     def _ratios(self) -> list[float | None]:
         if not isinstance(self.penalty, str) or self.penalty != "elasticnet":

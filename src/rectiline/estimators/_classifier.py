@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from numpy.typing import NDArray
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
@@ -31,9 +29,9 @@ from rectiline.estimators._fairness import (
     is_fairness,
 )
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._model import PLQModel
+from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON, make_loss
-from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.estimators._state import keep_parameters
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
@@ -60,7 +58,7 @@ class LabelledData:
 
 
 @documented()
-class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: ignore[misc]
+class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, FitsC):  # type: ignore[misc]
     """Linear classification with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i (x_i'b + b0)) + penalty(b)`` under the constraints, with y_i
@@ -138,39 +136,6 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, PLQModel):  # type: 
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        sensitive_features: Any = None,
-    ) -> PLQClassifier:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels; of two, the larger one is the positive class.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights of the losses; a weight of zero is as good as removing the sample.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
-            What fairness constraints without columns of their own are about.
-
-        Returns
-        -------
-        self
-        """
-        with restored_on_failure(self):
-            return self._fit(X, y, sample_weight, sensitive_features)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQClassifier:
-        data = self._read(X, y, sample_weight, sensitive)
-        penalty = self._penalty()
-        makers = [partial(self._problem, data, task, penalty, factor=self.C) for task in data.tasks]
-        return self._keep(data, self._solve(makers, data.X, data.y))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> LabelledData:
         """Check what fit was given; note the columns of X."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from numpy.typing import NDArray
 
 from rectiline.estimators._chooses import ChoosesC
-from rectiline.estimators._classifier import PLQClassifier
+from rectiline.estimators._classifier import LabelledData, PLQClassifier
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import GRID
 from rectiline.estimators._scoring import accuracy_of, scorer_of
-from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.estimators._search import ScoreFold
+from rectiline.estimators._state import keep_parameters
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
-from rectiline.problems import Problem
 
 __all__ = ["PLQClassifierCV"]
 
@@ -116,52 +113,8 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
     ) -> None:
         keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        sensitive_features: Any = None,
-        **params: Any,
-    ) -> PLQClassifierCV:
-        """Choose C on folds and fit on all the data.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights, of losses and of scores.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
-            What fairness constraints without columns of their own are about.
-        **params
-            ``groups`` for the splitter, and what metadata routing sends there.
-
-        Returns
-        -------
-        self
-        """
-        with restored_on_failure(self):
-            return self._fit_cv(X, y, sample_weight, sensitive_features, params)
-
-    def _fit_cv(
-        self, X: Any, y: Any, sample_weight: Any, sensitive: Any, params: dict[str, Any]
-    ) -> PLQClassifierCV:
-        began = time.perf_counter()
-        data = self._read(X, y, sample_weight, sensitive)
-
-        def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
-            return self._problem(data, data.tasks[task], self._penalty(l1_ratio=ratio), keep)
-
+    def _score_of(self, data: LabelledData, sample_weight: NDArray[np.float64] | None) -> ScoreFold:
         if self.scoring is None and data.tasks[0].samples is None:
-            score = accuracy_of(data.X, data.places, data.weight)
-        else:
-            given = None if sample_weight is None else data.weight
-            fitted = {"classes_": data.classes}
-            score = scorer_of(self, self.scoring, data.X, data.y, given, fitted, False)
-        chosen = self._choose(data.X, data.y, len(data.tasks), make, score, params, classifier=True)
-        C = self._note_C(chosen)
-        penalty = self._penalty(l1_ratio=chosen.l1_ratio)
-        makers = [partial(self._problem, data, task, penalty, factor=C) for task in data.tasks]
-        return self._keep(data, self._solve_chosen(chosen, makers, C, began))
+            return accuracy_of(data.X, data.places, data.weight)
+        fitted = {"classes_": data.classes}
+        return scorer_of(self, self.scoring, data.X, data.y, sample_weight, fitted, False)

@@ -1,11 +1,15 @@
-"""What the classifier and the regressor have in common."""
+"""What estimators have in common: from parameters and data to problems, and to the fit."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, Self
 
-from sklearn.base import BaseEstimator
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, _fit_context
 
 from rectiline.constraints import Constraint
 from rectiline.estimators._callbacks import CallbackSupportMixin, FitReport
@@ -14,11 +18,12 @@ from rectiline.estimators._names import named_constraints
 from rectiline.estimators._notebook import ShowsCertificate
 from rectiline.estimators._parameters import make_penalty
 from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._state import restored_on_failure
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
-__all__ = ["PLQModel"]
+__all__ = ["FitsC", "PLQModel"]
 
 
 class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,3 +66,75 @@ class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: 
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class FitData(Protocol):
+    """What a fit was given, checked."""
+
+    @property
+    def X(self) -> Any:
+        """The columns."""
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The targets as they were given."""
+
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """What there is one problem for: two-class tasks, outputs."""
+
+
+class FitsC(PLQModel):
+    """The fit of `PLQClassifier` and `PLQRegressor`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
+            Labels, of two the larger one is the positive class; or targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights of the losses; a weight of zero is as good as removing the sample.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
+            What fairness constraints without columns of their own are about.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            data = self._read(X, y, sample_weight, sensitive_features)
+            makers = self._makers(data, self._penalty(), self.C)
+            return self._keep(data, self._solve(makers, data.X, data.y))
+
+    def _makers(self, data: Any, penalty: Penalty | None, C: float) -> list[Callable[[], Problem]]:
+        """Return how to make the problems of a fit."""
+        return [partial(self._problem, data, task, penalty, factor=C) for task in data.tasks]
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> FitData:
+        """Check what fit was given; note the columns of X."""
+
+    @abstractmethod
+    def _problem(
+        self,
+        data: Any,
+        task: Any,
+        penalty: Penalty | None,
+        keep: NDArray[np.bool_] | None = None,
+        factor: float = 1.0,
+    ) -> Problem:
+        """Return one problem, its losses times `factor`; samples not kept have no weight."""
+
+    @abstractmethod
+    def _keep(self, data: Any, solutions: list[Solution]) -> Self:
+        """Set the fitted attributes."""

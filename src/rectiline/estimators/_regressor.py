@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, _fit_context
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
 
 from rectiline.backends import Design
 from rectiline.constraints import Constraint
@@ -22,9 +21,9 @@ from rectiline.estimators._check import (
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._model import PLQModel
+from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON, make_loss
-from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.estimators._state import keep_parameters
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
@@ -46,9 +45,14 @@ class RegressionData:
     constraints: list[Constraint]
     groups: FairnessData | None
 
+    @property
+    def tasks(self) -> range:
+        """The outputs."""
+        return range(self.targets.shape[1])
+
 
 @documented()
-class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
+class PLQRegressor(RegressorMixin, FitsC):  # type: ignore[misc]
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
@@ -113,41 +117,6 @@ class PLQRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        sensitive_features: Any = None,
-    ) -> PLQRegressor:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights of the losses.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
-            What fairness constraints without columns of their own are about.
-
-        Returns
-        -------
-        self
-        """
-        with restored_on_failure(self):
-            return self._fit(X, y, sample_weight, sensitive_features)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> PLQRegressor:
-        data = self._read(X, y, sample_weight, sensitive)
-        penalty = self._penalty()
-        makers = [
-            partial(self._problem, data, output, penalty, factor=self.C)
-            for output in range(data.targets.shape[1])
-        ]
-        return self._keep(data, self._solve(makers, data.X, data.y))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> RegressionData:
         """Check what fit was given; note the columns of X."""

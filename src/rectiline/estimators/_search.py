@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -61,9 +62,9 @@ class RoutesToSplitter:
         )
 
     def _folds(
-        self, X: Any, y: Any, params: dict[str, Any], *, classifier: bool
+        self, X: Any, y: Any, params: dict[str, Any]
     ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        splitter = check_cv(self.cv, y, classifier=classifier)  # type: ignore[attr-defined]
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))  # type: ignore[attr-defined]
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split
         else:

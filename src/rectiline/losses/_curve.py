@@ -197,6 +197,10 @@ class PLQCurve(Record):
 
     def minimum(self) -> tuple[float, float]:
         """Return a minimiser and the least value; ValueError if unbounded below."""
+        return self._minimum
+
+    @cached_property
+    def _minimum(self) -> tuple[float, float]:
         low, high = self.domain()
         if low > 0 or high < 0:
             k, side = (0, "left") if low > 0 else (self._n - 1, "right")

@@ -135,6 +135,7 @@ def path(
     solutions: list[Solution] = []
     latest = warm_start
     session = Session()
+    one = problem
     if start is not None and start.dual is not None:
         at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
         if at_zero is not None:
@@ -147,7 +148,8 @@ def path(
             if left <= 0 and solutions:
                 break
             left = max(left, 1e-6)
-        one = problem.with_penalty(problem.penalty.with_strength(float(strength)))
+        # From the problem before: what it has worked out about the data comes along.
+        one = one.with_penalty(problem.penalty.with_strength(float(strength)))
         latest = solve(one, warm_start=latest, time_limit=left, session=session, **options)
         solutions.append(latest)
         if latest.status in (Status.INFEASIBLE, Status.STOPPED):

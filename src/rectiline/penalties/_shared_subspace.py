@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import Penalty, Vector
 from rectiline.penalties._checks import nonnegative, positive_integer
+from rectiline.penalties._left_factor import LeftFactor, column_blocks
 from rectiline.penalties._spectrum import weights_by_sorting
 
 Matrix = NDArray[np.float64]
 
 __all__ = ["SharedSubspace", "Subspace"]
+
+_FAINT = 1e-7  # of the largest singular value: below it a direction counts as absent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +45,11 @@ class Subspace:
     def even(cls, n_features: int, shared_dim: int) -> Subspace:
         """Return the projector that prefers no direction, ``(shared_dim / d) I``."""
         return cls(np.zeros((n_features, 0)), np.zeros(0), min(1.0, shared_dim / n_features))
+
+    @property
+    def typical(self) -> float:
+        """The weight of a direction, averaged over those that have one."""
+        return float(self.weights.mean()) if self.weights.size else self.floor
 
     def times(self, U: Matrix, eta: float, power: float = 1.0) -> Matrix:
         """Return ``(eta I + M)**power @ U``."""
@@ -127,14 +135,15 @@ class SharedSubspace(Penalty):
     def charge(self, coef: ArrayLike) -> tuple[float, Subspace]:
         """Return the value and the subspace that attains it, from one decomposition."""
         U = self._matrix(coef, "coef")
-        basis, sizes, _ = np.linalg.svd(U, full_matrices=False)
+        factor = LeftFactor(U)
+        sizes = factor.sizes
         weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
         value = float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
         kept = weights > 0
         rank, d = int(kept.sum()), U.shape[0]
         # Budget that U does not need is spread over the directions it has not found yet.
         floor = (self.shared_dim - rank) / (d - rank) if rank < min(self.shared_dim, d) else 0.0
-        return value, Subspace(np.ascontiguousarray(basis[:, kept]), weights[kept], floor)
+        return value, Subspace(factor.vectors(kept), weights[kept], floor)
 
     def gradient(self, coef: ArrayLike, subspace: Subspace | None = None) -> Matrix:
         """Return ``2 c (eta I + M)^-1 U``, the derivative of the value."""
@@ -154,9 +163,7 @@ class SharedSubspace(Penalty):
         """Return Omega(U)."""
         if self.is_zero:
             return 0.0
-        sizes: Vector = np.asarray(
-            np.linalg.svd(self._matrix(coef, "coef"), compute_uv=False), dtype=np.float64
-        )
+        sizes = LeftFactor(self._matrix(coef, "coef")).sizes
         weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
         return float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
 
@@ -164,7 +171,7 @@ class SharedSubspace(Penalty):
         """Return Omega*(Q)."""
         if self.is_zero:
             return super().conjugate(q)
-        squares = np.linalg.svd(self._matrix(q, "q"), compute_uv=False) ** 2
+        squares = LeftFactor(self._matrix(q, "q")).sizes ** 2
         total = self.eta * np.sum(squares) + np.sum(squares[: self.shared_dim])
         return float(total / (4.0 * self.scale))
 
@@ -182,16 +189,28 @@ class SharedSubspace(Penalty):
         if self.is_zero:
             return 0.0 if not Q.any() else math.inf
         space = self.subspace(U) if subspace is None else subspace
-        miss = space.times(Q - self.gradient(U, space), self.eta, 0.5)
-        vectors, sizes, _ = np.linalg.svd(Q, full_matrices=False)
-        h, squares = self.shared_dim, sizes**2
-        # Share of each direction of Q in M; the rest of the budget may lie where Q is zero.
-        inside = space.floor + (vectors.T @ space.basis) ** 2 @ (space.weights - space.floor)
+        factor, h = LeftFactor(Q), self.shared_dim
+        # Share of each direction of Q in M. What M has elsewhere counts as if Q were zero there,
+        # and so do directions in which Q is nearly zero, whose vectors are not reliable.
+        known = factor.sizes > _FAINT * factor.sizes[0]
+        overlaps = factor.overlaps(space.basis, known)
+        inside = space.floor + overlaps**2 @ (space.weights - space.floor)
+        squares = factor.sizes[known] ** 2
         edge = squares[h - 1] if h <= squares.size else 0.0
-        short = np.sum((squares[:h] - edge) * np.maximum(1.0 - inside[:h], 0.0))
+        short = np.sum(factor.sizes[~known] ** 2) if h > squares.size else 0.0
+        short += np.sum((squares[:h] - edge) * np.maximum(1.0 - inside[:h], 0.0))
         short += np.sum((edge - squares[h:]) * inside[h:])
         short += edge * max(h - float(np.sum(inside)), 0.0)
-        return float((np.sum(miss * miss) + short) / (4.0 * self.scale))
+        return float((self._miss(U, Q, space) + short) / (4.0 * self.scale))
+
+    def _miss(self, U: Matrix, Q: Matrix, space: Subspace) -> float:
+        """Return ``|(eta I + M)^(1/2) (Q - 2c (eta I + M)^-1 U)|^2``, some columns at a time."""
+        total = 0.0
+        for part in column_blocks(*U.shape):
+            slope = 2.0 * self.scale * space.times(U[:, part], self.eta, -1.0)
+            miss = space.times(Q[:, part] - slope, self.eta, 0.5)
+            total += float(np.sum(miss * miss))
+        return total
 
     def dual_norm(self, q: ArrayLike) -> float:
         """Return 0: every dual point is feasible."""

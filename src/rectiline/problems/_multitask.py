@@ -268,13 +268,16 @@ class MultiTaskProblem:
         if dual is None:
             dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(self.tasks, z)]
         points, left = feasible_dual(self.tasks, dual, self.fit_intercept, self.center)
-        Q = np.column_stack([task.image(point) for task, point in zip(self.tasks, points)])
-        charged = self.charged(U)
+        images = np.empty((self.n_tasks, self.n_features))
+        for t, (task, point) in enumerate(zip(self.tasks, points)):
+            images[t] = task.image(point)
+        Q, charged = images.T, self.charged(U)
+        charge, space = self.penalty.charge(charged)
         sums = [t.base.rows.sums(zt, p.sample) for t, zt, p in zip(self.tasks, z, points)]
-        primal = sum(s[0] for s in sums) + self.penalty.value(charged)
+        primal = sum(s[0] for s in sums) + charge
         gap = sum(s[1] for s in sums)
         gap += sum(t.constraint_gap(u, p) for t, u, p in zip(self.tasks, U.T, points))
-        gap += self.penalty.fenchel_young(charged, Q)
+        gap += self.penalty.fenchel_young(charged, Q, space)
         if self.fit_intercept:
             gap += sum(abs(b0 * float(p.sample.sum())) for b0, p in zip(b, points))
         if self.center:  # <Q, U> and <Q, U C> differ by what is left of the sum

@@ -44,6 +44,7 @@ Vector = NDArray[np.float64]
 
 __all__ = ["Problem"]
 
+_SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
 _FREE_TOLERANCE = 1e-13  # what may be left of q on a column without cost, relative to its terms
 
 
@@ -163,6 +164,8 @@ class Problem:
             raise ValueError(f"X must have {self.n_samples} rows; got {design.n_samples}.")
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
+        for name in ("column_means", "column_mean_squares", "coef_unit"):  # remembered about the other design
+            other.__dict__.pop(name, None)
         other.design, other.constraints = design, ()
         other._user_rows = ConstraintRows.empty(design.n_features)
         other._set_penalty(Ridge(float(self.columns.rho[0])))
@@ -201,9 +204,40 @@ class Problem:
         return spread or float(np.mean(np.abs(offset - center))) or 1.0
 
     @cached_property
+    def slope_width(self) -> tuple[float, bool]:
+        """How far the slopes of the losses range, and whether any loss has kinks.
+
+        An unbounded range counts as what an argument of natural size can reach. A bend much
+        narrower than the arguments vary (Huber with a tiny delta) counts as a kink.
+        """
+        widths, kinks = [], False
+        for loss in self.losses:
+            curve = loss.curve
+            low, high = curve.domain()
+            if not np.isfinite(high - low):
+                reach = self.argument_scale
+                low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
+                high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
+            widths.append(max(float(high - low), 1e-300))
+            bend = widths[-1] / max(float(curve.curvature.max()), 1e-300)
+            sharp = bend < _SHARP_BEND * self.argument_scale
+            kinks = kinks or sharp or bool((curve.right > curve.left).any())
+        return max(widths), kinks
+
+    @cached_property
+    def column_means(self) -> Vector:
+        """Weighted mean of each column."""
+        return self.design.tdot(self.weight) / float(self.weight.sum())
+
+    @cached_property
+    def column_mean_squares(self) -> Vector:
+        """Weighted mean of the squares of each column."""
+        return self.design.column_squares(self.weight) / float(self.weight.sum())
+
+    @cached_property
     def coef_unit(self) -> Vector:
         """What a coefficient must be to move the predictions by their natural scale."""
-        rms = np.sqrt(self.design.column_squares(self.weight) / float(self.weight.sum()))
+        rms = np.sqrt(self.column_mean_squares)
         return np.where(rms > 0, self.argument_scale / np.where(rms > 0, rms, 1.0), 0.0)
 
     # ---- values -----------------------------------------------------------------------------
@@ -414,6 +448,8 @@ class Problem:
     def _free_columns(self) -> NDArray[np.intp]:
         """Columns that cost nothing and have no bound: q must be zero there."""
         if self.is_separable:
+            if self.columns.strongly_convex:
+                return np.zeros(0, dtype=np.intp)
             return np.flatnonzero(self.columns.free)
         assert self.penalty is not None
         return np.flatnonzero(self.penalty.free_columns(self.n_features))

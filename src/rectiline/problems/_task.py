@@ -33,6 +33,7 @@ from rectiline.problems._certificate import DualPoint
 from rectiline.problems._encoded import Encoded
 from rectiline.problems._inputs import bounds_as_rows
 from rectiline.problems._problem import Problem
+from rectiline.problems._task_pieces import Pieces
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -104,6 +105,25 @@ class Task:
             return None
         vertex, _ = curve.minimum()
         return a, self.loss.direction * (vertex - self.loss.offset)
+
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """Places of the rows on the graph of their slopes; None where constraints or rows without
+        weight stand in the way.
+        """
+        if self.is_constrained or not (self.weight > 0).all():
+            return None
+        return Pieces(self.loss, self.weight)
+
+    @property
+    def size(self) -> float:
+        """The objective at zero."""
+        return self.base._reference
+
+    @cached_property
+    def row_squares(self) -> Vector:
+        """Squared length of each row."""
+        return self.design.row_squares()
 
     def resisting_rows(self, dual: DualPoint) -> tuple[NDArray[np.intp], Vector]:
         """Return the rows on a kink or a curved piece, and how far each gives way per unit of

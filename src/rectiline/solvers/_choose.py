@@ -29,8 +29,10 @@ SOLVERS: dict[str, type[Solver]] = {
     "rehline": Rehline,
 }
 
-_SMOOTH_ROWS = 20_000  # beyond, Newton beats coordinate ascent on losses without kinks
+_SMOOTH_ROWS = 50_000  # beyond, Newton beats coordinate ascent on losses without kinks
 _MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
+_ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
+_LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
@@ -38,12 +40,14 @@ _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at mo
 def choose(problem: Problem, warm: bool = False) -> list[Stage]:
     """Return the stages to run until one of them certifies the answer.
 
-    `warm`: there is a pair to start from.
+    `warm`: there is a pair to start from. The first stage takes the problem; whether a later one
+    does is looked at when its turn comes.
     """
     stages = _coupled(problem) if not problem.is_separable else _separable(problem, warm)
-    able = [stage for stage in stages if stage.method.refuses(problem) is None]
-    if able:
-        return able
+    while stages and stages[0].method.refuses(problem) is not None:
+        del stages[0]
+    if stages:
+        return stages
     reasons = "; ".join(f"{name}: {one.refuses(problem)}" for name, one in SOLVERS.items())
     raise UnsupportedProblemError(f"No solver takes this problem. {reasons}.")
 
@@ -72,15 +76,15 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
         reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
         return [reduced, interior, newton, sweeps]
-    if Newton.refuses(problem) is not None:
-        return [sweeps, generation, interior]
+    if d > _LARGEST_MATRIX:
+        return [sweeps, generation, newton, interior]
     if d > n:
         return [_first_try(form), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
     if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
         return stages
     few = n <= (_MANY_ROWS if form.slope_width()[1] else _SMOOTH_ROWS)
-    if few and _is_easy(form):
+    if (few or n < _ROWS_PER_COLUMN * d) and _is_easy(form):
         return [_first_try(form), *stages]
     return stages
 

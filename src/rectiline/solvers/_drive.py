@@ -115,8 +115,10 @@ def solve(
     reasons = []
     done = 0
     for stage in plan:
-        reasons.append(stage.reason)
         method = stage.method
+        if stage is not plan[0] and method.refuses(problem) is not None:
+            continue
+        reasons.append(stage.reason)
         limit = method.default_max_iter if max_iter is None else int(max_iter)
         form = method.form.apply(problem)
         state = method.start(form, best.point_for(form), seed) if hot is None else hot

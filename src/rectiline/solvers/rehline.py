@@ -26,6 +26,7 @@ __all__ = ["Rehline"]
 # Share of the mean squared row length that the intercept's multiplier step gets.
 _INTERCEPT_SHARE = 0.1
 _MANY_COLUMNS = 1000
+_SWEEP_OVERHEAD = 50  # what a sweep costs besides its rows, in rows
 _PROBE = 4  # sweeps between two looks at the rate
 
 
@@ -57,8 +58,8 @@ class Rehline:
     screen : bool, default=True
         Fix rows for good once the certified gap proves where they end (not with an intercept).
     patience : float, optional
-        Give up when more work than this many sweeps over all rows seems to be left, judged by the
-        rate so far, or after twice that work.
+        Give up when more work than this many sweeps over all rows is done, or seems to be left by
+        the rate so far.
     variant : {"sample", "unit"}, default="sample"
         "sample" moves all units of a sample in one exact step. "unit" moves one ReLU or ReHU at a
         time, as Algorithm 1 of the paper does and, with `shrink`, Algorithm 2: for comparison.
@@ -137,7 +138,8 @@ class Rehline:
             total += done.sweeps
             if done.reached or done.interrupted:
                 return Step(total, done.reached)
-            state.work += done.visits / state.form.design.n_samples
+            visits = done.visits + _SWEEP_OVERHEAD * done.sweeps
+            state.work += visits / state.form.design.n_samples
             objective = done.objective if budget.objective is None else budget.objective
             ratio = done.gap / max(abs(objective), 1e-300)
             if self._gives_up(state, ratio, budget.relative_gap):
@@ -156,7 +158,7 @@ class Rehline:
             state.first_look = (state.work, ratio)
             return False
         before, first = state.first_look
-        if state.work > 2.0 * self.patience:
+        if state.work > self.patience:
             return True
         still = math.log(max(state.best_gap / target, 1.0))
         gained = math.log(max(first / state.best_gap, 1.0)) if state.best_gap > 0 else math.inf

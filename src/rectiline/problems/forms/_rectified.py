@@ -26,8 +26,6 @@ Vector = NDArray[np.float64]
 
 __all__ = ["FormPoint", "RectifiedForm"]
 
-_SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormPoint:
@@ -153,28 +151,20 @@ class RectifiedForm:
     # ---- natural units --------------------------------------------------------------------------
 
     def slope_width(self) -> tuple[float, bool]:
-        """Return how far the slopes of the losses range, and whether any loss has kinks.
-
-        An unbounded range counts as what an argument of natural size can reach. A bend much
-        narrower than the arguments vary (Huber with a tiny delta) counts as a kink.
-        """
-        widths, kinks = [], False
-        for loss in self.problem.losses:
-            curve = loss.curve
-            low, high = curve.domain()
-            if not np.isfinite(high - low):
-                reach = self.argument_scale()
-                low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
-                high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
-            widths.append(max(float(high - low), 1e-300))
-            bend = widths[-1] / max(float(curve.curvature.max()), 1e-300)
-            sharp = bend < _SHARP_BEND * self.argument_scale()
-            kinks = kinks or sharp or bool((curve.right > curve.left).any())
-        return max(widths), kinks
+        """Return how far the slopes of the losses range, and whether any loss has kinks."""
+        return self.problem.slope_width
 
     def argument_scale(self) -> float:
         """Return how much the arguments of the losses vary at the start."""
         return self.problem.argument_scale
+
+    def column_means(self) -> Vector:
+        """Return the weighted mean of each column."""
+        return self.problem.column_means
+
+    def column_mean_squares(self) -> Vector:
+        """Return the weighted mean of the squares of each column."""
+        return self.problem.column_mean_squares
 
     # ---- the way back ---------------------------------------------------------------------------
 

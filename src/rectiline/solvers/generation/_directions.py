@@ -39,6 +39,9 @@ class DirectionSet(Protocol):
     def spread(self, lengths: Vector, n_features: int) -> Vector:
         """Return the sum of the directions times `lengths`."""
 
+    def keep(self, marked: NDArray[np.bool_]) -> None:
+        """Drop the directions that are not marked."""
+
 
 class ColumnSet:
     """Signed columns of X."""
@@ -56,6 +59,10 @@ class ColumnSet:
         """Append columns; all signs are +1 if not given."""
         self.columns = np.concatenate([self.columns, columns])
         self.signs = np.concatenate([self.signs, np.ones(columns.size) if signs is None else signs])
+
+    def keep(self, marked: NDArray[np.bool_]) -> None:
+        """Drop the columns that are not marked."""
+        self.columns, self.signs = self.columns[marked], self.signs[marked]
 
     def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
         """Return the signed columns at the samples."""
@@ -106,6 +113,10 @@ class AtomSet:
             shape=(self._atoms.shape[0], len(columns)),
         )
         self._atoms = sp.hstack([self._atoms, new], format="csc")
+
+    def keep(self, marked: NDArray[np.bool_]) -> None:
+        """Drop the atoms that are not marked."""
+        self._atoms, self.costs = self._atoms[:, np.flatnonzero(marked)], self.costs[marked]
 
     def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
         """Return the sums of signed columns at the samples."""

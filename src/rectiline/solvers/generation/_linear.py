@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._master import Master, MasterPoint
-from rectiline.solvers.generation._pricing import Pricing
+from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
 from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._samples import nearest_units, opposing_units, wrong_units
 
 Vector = NDArray[np.float64]
 
-__all__ = ["LinearState", "advance_linear", "continue_down"]
+__all__ = ["LinearState", "advance_linear", "continue_down", "drop_directions"]
 
-_TOO_MANY = 2.0  # times the wanted units before the program is rebuilt without the others
+_TOO_MANY = 2.0  # times the wanted units or columns before it is rebuilt without the others
 _PUT_OFF = 1.3
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
@@ -144,6 +144,22 @@ def _drop_units(state: LinearState) -> bool:
     state.master = rebuilt(master, state.arguments, near)
     state.too_many *= _PUT_OFF
     return True
+
+
+def drop_directions(state: LinearState) -> None:
+    """Rebuild the program without the columns that the last q leaves furthest from moving."""
+    master, pricing, form = state.master, state.pricing, state.form
+    if state.q is None or not isinstance(pricing, ColumnPricing):
+        return
+    if form.columns.has_bounds or form.needed_columns.size:
+        return
+    busy = int(np.count_nonzero(master.lengths))
+    spare = busy + state.directions_per_round // 2
+    if pricing.directions.size <= _TOO_MANY * (busy + spare):
+        return
+    idle = pricing.idle(state.q, master.lengths, spare)
+    pricing.forget(pricing.directions.columns[idle])
+    state.master = rebuilt(master, state.arguments, master.units, ~idle)
 
 
 def _price(state: LinearState, target: float) -> bool | None:

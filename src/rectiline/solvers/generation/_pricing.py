@@ -19,7 +19,7 @@ from rectiline.solvers.generation._directions import AtomSet, ColumnSet
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["Pricing", "pricing_for"]
+__all__ = ["ColumnPricing", "Pricing", "pricing_for"]
 
 _ROUNDING = 1e-12
 
@@ -66,6 +66,22 @@ class ColumnPricing:
         new = _largest(self._ratio(q), limit, 1.0 + _ROUNDING)
         self._add(new)
         return int(new.size)
+
+    def idle(self, q: Vector, lengths: Vector, count: int) -> NDArray[np.bool_]:
+        """Mark all columns at zero but the `count` with the largest ratio."""
+        columns = self.directions.columns
+        low, high = self.form.entry_range
+        mine = q[columns]
+        bound = np.where(mine > 0, high[columns], -low[columns])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(mine == 0, 0.0, np.abs(mine) / bound)
+        idle = lengths == 0
+        idle[_largest(np.where(idle, ratio, -np.inf), count, -np.inf)] = False
+        return idle
+
+    def forget(self, columns: Indices) -> None:
+        """Take note that columns have left the program."""
+        self._inside[columns] = False
 
     def _ratio(self, q: Vector) -> Vector:
         low, high = self.form.entry_range

@@ -1,4 +1,4 @@
-"""Rebuild a master over fewer units without losing its basis."""
+"""Rebuild a master over fewer units or directions without losing its basis."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ Indices = NDArray[np.intp]
 __all__ = ["rebuilt"]
 
 
-def rebuilt(old: Master, arguments: Vector, units: Indices) -> Master:
+def rebuilt(
+    old: Master, arguments: Vector, units: Indices, kept: NDArray[np.bool_] | None = None
+) -> Master:
     """Return the program over `units` and all basic ones, at the same basis.
 
     The other units leave for the end of their box where the predictions put them. Call it right
-    after a solve; directions without a row yet get one, with a basic slack.
+    after a solve; directions without a row yet get one, with a basic slack. With `kept`, directions
+    that are not marked leave, too: there must be no columns that belong to directions.
     """
     columns, rows = old.program.basis()
+    sources = old.all_rows()
+    if kept is not None:
+        old.directions.keep(kept)
+        sources[-1] = sources[-1][kept]
     mine = columns[old.unit_columns]
     kept = np.union1d(units, old.units[mine == BASIC])
     new = Master(old.form, old.directions, arguments > 0, kept)
@@ -34,7 +41,7 @@ def rebuilt(old: Master, arguments: Vector, units: Indices) -> Master:
     for target, source in zip(new.other_columns(), old.other_columns()):
         moved[target] = columns[source]
     turned = np.full(new.program.n_rows, BASIC, dtype=np.int8)
-    for target, source in zip(new.all_rows(), old.all_rows()):
+    for target, source in zip(new.all_rows(), sources):
         turned[target[: source.size]] = rows[source]
     new.program.set_basis(moved, turned)
     new.program.n_steps = old.program.n_steps

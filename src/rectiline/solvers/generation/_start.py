@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers.first_order import smoothed_start, zero_dual
-from rectiline.solvers.generation._linear import LinearState, advance_linear, continue_down
+from rectiline.solvers.generation._linear import (
+    LinearState,
+    advance_linear,
+    continue_down,
+    drop_directions,
+)
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import pricing_for
 from rectiline.solvers.generation._samples import nearest_units
@@ -93,9 +98,11 @@ def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
     share = form.penalty.strength / state.form.penalty.strength
     state.form = state.pricing.form = form
     state.master.rebase(form)
+    drop_directions(state)
     state.best_gap = np.inf
     if state.q is not None and 0.5 < share < 1.0:
-        state.pricing.extend(state.q / (2.0 * share - 1.0) * share, state.directions_per_round)
+        expected = share / (2.0 * share - 1.0)
+        state.pricing.extend(state.q * expected, state.directions_per_round // 2)
         state.master.place_directions()
 
 

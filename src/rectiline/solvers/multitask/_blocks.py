@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from rectiline.problems._task import Task
 from rectiline.solvers._base import Progress, Solution, Status
 from rectiline.solvers._drive import solve
 from rectiline.solvers.multitask._curvature import task_curvature
+from rectiline.solvers.multitask._settle import Held, settle
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -37,15 +38,37 @@ _LOOSEST, _TIGHTEST = 1e-2, 1e-14  # relative gaps asked of the programs of the 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Coefficients (n_features, n_tasks), intercepts and, once known, multipliers."""
+    """Coefficients, intercepts and, once known, multipliers.
 
-    coef: Matrix
-    intercept: Vector
+    One vector holds the coefficients task by task, then the intercepts; `coef` (n_features,
+    n_tasks) and `intercept` are views of it.
+    """
+
+    flat: Vector
+    n_tasks: int
     dual: list[DualPoint] | None = None
 
-    def moved(self, coef: Matrix, intercept: Vector) -> Block:
-        """Return other coefficients with these multipliers."""
-        return replace(self, coef=coef, intercept=intercept)
+    @classmethod
+    def zeros(cls, n_features: int, n_tasks: int) -> Block:
+        """Return all zeros, to be filled in."""
+        return cls(np.zeros((n_features + 1) * n_tasks), n_tasks)
+
+    @classmethod
+    def of(cls, coef: Matrix, intercept: Vector, dual: list[DualPoint] | None = None) -> Block:
+        """Return a copy of the given coefficients and intercepts."""
+        block = cls.zeros(*coef.shape)
+        block.coef[:], block.intercept[:] = coef, intercept
+        return replace(block, dual=dual)
+
+    @property
+    def coef(self) -> Matrix:
+        """Coefficients, one contiguous column per task."""
+        return self.flat[: -self.n_tasks].reshape(self.n_tasks, -1).T
+
+    @property
+    def intercept(self) -> Vector:
+        """Intercepts."""
+        return self.flat[-self.n_tasks :]
 
 
 class Steps(Protocol):
@@ -108,41 +131,58 @@ def thread_count(n_threads: int | None) -> int:
 
 @dataclass(slots=True, eq=False)
 class TaskSteps:
-    """One rectified program per task, each solved by `rectiline.solve` from the last answer."""
+    """One rectified program per task, from its last answer: linear equations if the rows keep their
+    places (`_settle`), else `rectiline.solve`.
+    """
 
     problem: MultiTaskProblem
     seed: int = 0
     n_threads: int = 1
-    inner_iterations: int = field(default=0)
 
     def step(
         self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
     ) -> Block:
         """Solve every task; a task gets an equal share of the gap."""
-        eta = self.problem.penalty.eta
         share = gap / self.problem.n_tasks
+        held = Held(space, self.problem.penalty.eta, strength)
 
-        def one(t: int) -> tuple[Vector, float, DualPoint, int]:
-            task = self.problem.tasks[t]
+        def one(t: int) -> tuple[Vector, float, DualPoint]:
             begin = None if start is None else np.ascontiguousarray(start[:, t])
-            program = task.step(space, eta, strength, begin)
-            warm = _warm(task, near, t, program.variable(near.coef[:, t]))
-            size = abs(program.problem.objective(warm.coef, warm.intercept))
-            tol = min(max(share / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-            found = solve(
-                program.problem,
-                tol=tol,
-                warm_start=warm,
-                callback=_Patience(),
-                random_state=self.seed,
-            )
-            return program.coef(found.coef), found.intercept, found.dual, found.n_iter
+            if near.dual is not None:
+                u, b = np.ascontiguousarray(near.coef[:, t]), float(near.intercept[t])
+                last = (u, b, near.dual[t].sample)
+                exact = settle(self.problem.tasks[t], last, held, begin, share)
+                if exact is not None:
+                    return exact.coef, exact.intercept, exact.dual
+            return self._solve(t, near, held, begin, share)
 
-        results = in_threads(self.n_threads, one, range(self.problem.n_tasks))
-        self.inner_iterations += sum(r[3] for r in results)
-        coef = np.column_stack([r[0] for r in results])
-        intercept = np.array([r[1] for r in results])
-        return Block(coef, intercept, [r[2] for r in results])
+        block = Block.zeros(self.problem.n_features, self.problem.n_tasks)
+        coef, intercept = block.coef, block.intercept
+
+        def fill(t: int) -> DualPoint:
+            coef[:, t], intercept[t], dual = one(t)
+            return dual
+
+        duals = in_threads(self.n_threads, fill, range(self.problem.n_tasks))
+        return replace(block, dual=duals)
+
+    def _solve(
+        self, t: int, near: Block, held: Held, start: Vector | None, gap: float
+    ) -> tuple[Vector, float, DualPoint]:
+        """Solve one task whatever its rows do."""
+        task = self.problem.tasks[t]
+        program = task.step(held.space, held.eta, held.strength, start)
+        warm = _warm(task, near, t, program.variable(near.coef[:, t]))
+        size = abs(program.problem.objective(warm.coef, warm.intercept))
+        tol = min(max(gap / max(size, 1e-300), _TIGHTEST), _LOOSEST)
+        found = solve(
+            program.problem,
+            tol=tol,
+            warm_start=warm,
+            callback=_Patience(),
+            random_state=self.seed,
+        )
+        return program.coef(found.coef), found.intercept, found.dual
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:
         """Return the sum of the losses by a pass over the data."""

@@ -66,7 +66,7 @@ def _around(
 ) -> tuple[Block, float]:
     """Return the answers of the tasks for a given common part, and what they pay in all."""
     strength, eta = 2.0 * problem.penalty.scale, problem.penalty.eta
-    start = np.repeat(common[:, None], problem.n_tasks, axis=1)
+    start = np.broadcast_to(common[:, None], near.coef.shape)
     block = steps.step(near, space, strength, start, gap)
     own = block.coef - start
     paid = 0.5 * strength * float(np.sum(own * space.times(own, eta, -1.0)))

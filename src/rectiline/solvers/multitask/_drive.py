@@ -190,7 +190,7 @@ class _Best:
     def begin(self, warm: MultiTaskSolution | None) -> Block:
         """Return the starting point; its certificate tells how exact the first pass has to be."""
         d, m = self.problem.n_features, self.problem.n_tasks
-        block = Block(np.zeros((d, m)), np.zeros(m))
+        block = Block.zeros(d, m)
         if warm is not None:
             if warm.coef.shape != (d, m):
                 raise ValueError(
@@ -202,7 +202,7 @@ class _Best:
                 for dual, task in zip(warm.dual, self.problem.tasks)
             )
             intercept = warm.intercept if self.problem.fit_intercept else np.zeros(m)
-            block = Block(warm.coef, intercept, list(warm.dual) if fits else None)
+            block = Block.of(warm.coef, intercept, list(warm.dual) if fits else None)
         proof = self.problem.certify(block.coef, block.intercept, block.dual)
         self.gap = min(proof.gap, abs(proof.primal))
         return block
@@ -210,14 +210,13 @@ class _Best:
     def offer(self, block: Block) -> None:
         """Certify a pair and keep what is better of it."""
         problem = self.problem
-        coef = block.coef
-        if problem.is_constrained and 0.0 < problem.violation(coef)[1] < _REPAIR_BELOW:
-            columns = [t.base.move_into_constraints(u) for t, u in zip(problem.tasks, coef.T)]
-            coef = np.column_stack(columns)
-        proof, dual = problem.certify_repaired(coef, block.intercept, block.dual)
+        if problem.is_constrained and 0.0 < problem.violation(block.coef)[1] < _REPAIR_BELOW:
+            columns = [t.base.move_into_constraints(u) for t, u in zip(problem.tasks, block.coef.T)]
+            block = Block.of(np.column_stack(columns), block.intercept, block.dual)
+        proof, dual = problem.certify_repaired(block.coef, block.intercept, block.dual)
         feasible = proof.relative_violation <= 1e-9
         if (feasible and proof.primal < self.primal) or self.point is None:
-            self.point, self.primal = Block(coef, block.intercept), proof.primal
+            self.point, self.primal = block, proof.primal
         if proof.dual > self.bound or self.dual is None:
             self.dual, self.bound = dual, proof.dual
         if _rank(proof) < _rank(self.certificate):

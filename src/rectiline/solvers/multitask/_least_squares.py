@@ -64,8 +64,8 @@ class LeastSquaresSteps:
         self.members = list(groups.values())
         gathered = in_threads(n_threads, self._gather, range(len(self.members)))
         self.gram = np.stack([g for g, _ in gathered]) if gathered else np.zeros((0, d, d))
-        self.means = np.zeros((d, problem.n_tasks))
-        self.right = np.zeros((d, problem.n_tasks))
+        width = problem.n_tasks if gathered else 0
+        self.means, self.right = np.zeros((d, width)), np.zeros((d, width))
         self.level = np.zeros(problem.n_tasks)
         self.spread = np.zeros(problem.n_tasks)
         for tasks, (_, parts) in zip(self.members, gathered):
@@ -103,18 +103,19 @@ class LeastSquaresSteps:
     ) -> Block:
         """Return the exact minimiser; `near` and `gap` are not needed."""
         d, m = self.problem.n_features, self.problem.n_tasks
-        coef, intercept = np.empty((d, m)), np.zeros(m)
+        block = Block.zeros(d, m)
+        coef, intercept = block.coef, block.intercept
         if self.members:
             ridge = self._metric(space, strength)
             self._solve_gram(coef, ridge, start)
             if self.problem.fit_intercept:
-                intercept = self.level - np.einsum("dt,dt->t", self.means, coef, optimize=False)
-        results = in_threads(
-            self.n_threads, lambda t: self._kernel_step(t, space, strength, start), self.few_rows
-        )
-        for t, (u, b) in zip(self.few_rows, results):
-            coef[:, t], intercept[t] = u, b
-        return Block(coef, intercept)
+                intercept[:] = self.level - np.einsum("dt,dt->t", self.means, coef, optimize=False)
+
+        def fill(t: int) -> None:
+            coef[:, t], intercept[t] = self._kernel_step(t, space, strength, start)
+
+        in_threads(self.n_threads, fill, self.few_rows)
+        return block
 
     def _metric(self, space: Space, strength: float) -> Matrix:
         """Return ``strength (eta I + M)^-1``."""

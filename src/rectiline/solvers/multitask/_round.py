@@ -107,7 +107,7 @@ def round_solution(
         if problem.is_quadratic
         else TaskSteps(problem, random_state, threads)
     )
-    near = Block(solution.coef, solution.intercept, solution.dual)
+    near = Block.of(solution.coef, solution.intercept, solution.dual)
     gap = tol * abs(solution.certificate.primal)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -85,10 +85,9 @@ class BCD:
 
     def _move(self, state: BCDState, answer: Block) -> None:
         """Choose where the next pass starts: the accelerated point or the plain one."""
-        combined = state.anderson.push(_flat(state.point), _flat(answer))
+        combined = state.anderson.push(state.point.flat, answer.flat)
         if combined is not None:
-            d, m = answer.coef.shape
-            point = Block(combined[: d * m].reshape(d, m), combined[d * m :])
+            point = Block(combined, answer.n_tasks)
             value, space = _objective(state, point)
             if value <= state.value:
                 state.point, state.space, state.value = point, space, value
@@ -96,7 +95,7 @@ class BCD:
             state.refused += 1
             state.anderson.forget()
         state.value, state.space = _objective(state, answer)
-        state.point = Block(answer.coef, answer.intercept)
+        state.point = Block(answer.flat, answer.n_tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +106,6 @@ class PlainBCD(BCD):
 
     name: ClassVar[str] = "bcd_plain"
     default_max_iter: ClassVar[int] = 5000
-
-
-def _flat(block: Block) -> Matrix:
-    return np.concatenate([block.coef.ravel(), block.intercept])
 
 
 def _objective(state: BCDState, point: Block) -> tuple[float, Space]:

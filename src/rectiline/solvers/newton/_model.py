@@ -48,11 +48,11 @@ class Model:
         d = design.n_features
         weight = form.weight
         total_weight = float(weight.sum())
-        squares = design.column_squares(weight) / total_weight
+        squares = form.column_mean_squares()
         self.order = d + form.fit_intercept
         self.center: Vector | None = None
         if form.fit_intercept:
-            mean = design.tdot(weight) / total_weight
+            mean = form.column_means()
             spread = squares - mean * mean
             # Centring by formula loses digits when the mean dwarfs the spread: then keep the
             # column.

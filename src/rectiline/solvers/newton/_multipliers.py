@@ -33,7 +33,8 @@ _EXACT_SHARE = 0.02  # of the target, where one minimisation must end at it
 _INNER_STEPS = 15  # more than this means that the penalty grew too fast
 _LARGEST_GROWTH = 1e8
 _LOOSEST = 1e12
-_MOST_WORSE = 8  # outer steps in a row without a smaller gap
+_MOST_WORSE = 8  # outer steps in a row without a smaller gap, at a growth beyond `_STIFF`
+_STIFF = 1e5
 _LOOSEN = 100.0  # of the proximal term, while what it leaves in the columns is most of the gap
 
 
@@ -114,7 +115,7 @@ class Run:
             elif relative > 0.1 * last:
                 self.growth = min(self.growth * self.schedule.factor, _LARGEST_GROWTH)
             last = relative
-            worse = 0 if relative < best else worse + 1
+            worse = 0 if relative < best or self.growth < _STIFF else worse + 1
             best = min(best, relative)
             if worse >= _MOST_WORSE:  # stiffer terms only add rounding now
                 out.failed = True

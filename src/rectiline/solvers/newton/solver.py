@@ -30,7 +30,6 @@ Vector = NDArray[np.float64]
 
 __all__ = ["Newton", "ReducedNewton"]
 
-_LARGEST_ORDER = 3000  # columns for which a dense Newton matrix is sensible
 _FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _WARM_START = 30.0
@@ -39,7 +38,7 @@ _REACH = 4.0  # rows within this many typical moves of a knot stay in the workin
 _ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
-_FREEZE_RATIO = 100  # rows per column from which a working set pays
+_FREEZE_RATIO = 50  # rows per column from which a working set pays
 
 
 @dataclass(slots=True, eq=False)
@@ -93,15 +92,7 @@ class Newton:
     @staticmethod
     def refuses(problem: Problem) -> str | None:
         """Return why the method does not apply, or None."""
-        reason = RectifiedForm.accepts(problem)
-        if reason is not None:
-            return reason
-        if problem.n_features > _LARGEST_ORDER:
-            return (
-                f"it factorises a matrix of the order of the {problem.n_features} columns and "
-                f"takes at most {_LARGEST_ORDER}"
-            )
-        return None
+        return RectifiedForm.accepts(problem)
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> NewtonState:
         """Return the state at zero, or at `warm`."""

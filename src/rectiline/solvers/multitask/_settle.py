@@ -1,0 +1,175 @@
+"""A task solved as linear equations, from the places its rows had in the last pass.
+
+With the subspace held and the place of every row on the graph of its slope known
+(`rectiline.problems._task_pieces`), the optimality conditions of a task are linear: with
+``K = X S X' / strength``, R the rows on kinks and curved pieces and F the others,
+
+    (K_RR + give) g_R - b 1 = (X start)_R - level - K_RF g_F,     1'g = 0,
+    u = start - S X'g / strength.
+
+Where R holds more rows than there are columns, and no kinks, the same equations are solved for u.
+The answer says where every row is now. If that is where it was thought to be, the answer is exact;
+else the equations are set up again (the primal-dual active set method). From one pass to the next
+few rows change place, so one or two systems do. There is no guarantee: when the places do not
+settle soon the caller takes a solver that always gets there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from rectiline.problems import DualPoint
+from rectiline.problems._task import Task
+from rectiline.problems._task_pieces import Pieces, Places
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Held", "Settled", "settle"]
+
+_ROUNDS = 12
+_PATIENCE = 3  # rounds without fewer changes before giving up
+_NEARLY = 2  # changes with which an answer may already be good enough
+_ROUNDING = 1e-11  # what settled places may leave of the objective at zero
+_LARGEST = 700  # unknowns up to which the equations are set up
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What all tasks of a pass have in common: ``(strength/2) u' (eta I + M)^-1 u``."""
+
+    space: Any
+    eta: float
+    strength: float
+
+    def image(self, q: Vector) -> Vector:
+        """Return ``S q / strength``."""
+        moved: Vector = self.space.times(q, self.eta) / self.strength
+        return moved
+
+    def kernel(self, X: Any) -> Matrix:
+        """Return ``X S X' / strength``, dense."""
+        plain = X @ X.T
+        kernel = np.asarray(plain.toarray() if hasattr(plain, "toarray") else plain, dtype=float)
+        kernel *= (self.eta + self.space.floor) / self.strength
+        if self.space.weights.size:
+            extra = (self.space.weights - self.space.floor) / self.strength
+            projected = np.asarray(X @ self.space.basis)
+            kernel += (projected * extra) @ projected.T
+        return kernel
+
+    @cached_property
+    def metric(self) -> Matrix:
+        """``strength S^-1``."""
+        d = self.space.basis.shape[0]
+        return np.asarray(self.strength * self.space.times(np.eye(d), self.eta, -1.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """An exact answer of one task."""
+
+    coef: Vector
+    intercept: float
+    dual: DualPoint
+    rounds: int
+
+
+def settle(
+    task: Task, near: tuple[Vector, float, Vector], held: Held, start: Vector | None, gap: float
+) -> Settled | None:
+    """Return the answer of a task if the places of its rows settle, else None.
+
+    `near` holds coefficients, intercept and multipliers to start from; `gap` is what the answer may
+    leave of the objective of the task.
+    """
+    pieces, design = task.pieces, task.design
+    if pieces is None:
+        return None
+    base = np.zeros(design.n_features) if start is None else start
+    z0 = np.zeros(design.n_samples) if start is None else design.dot(start)
+    # A unit of slope of a row moves its own argument by about this much.
+    reach = task.weight * task.row_squares * ((held.eta + held.space.typical) / held.strength)
+    u, b, g = near
+    places = pieces.place(design.dot(u) + b, g, reach)
+    fewest, waited = design.n_samples + 1, 0
+    for rounds in range(1, _ROUNDS + 1):
+        found = _solve(task, pieces, places, held, z0)
+        if found is None:
+            return None
+        g, b = found
+        u = base - held.image(design.tdot(g))
+        z = design.dot(u) + b
+        after = pieces.place(z, g, reach)
+        changes = int(np.count_nonzero(after != places))
+        if changes <= _NEARLY:
+            left = task.base.rows.sums(z, g)[1] + abs(b * float(g.sum()))
+            if left <= (gap if changes else max(gap, _ROUNDING * task.size)):
+                return Settled(u, b, DualPoint(g), rounds)
+            if not changes:
+                return None  # the equations are too ill-conditioned to be believed
+        waited = 0 if changes < fewest else waited + 1
+        if waited >= _PATIENCE:
+            return None
+        places, fewest = after, min(fewest, changes)
+    return None
+
+
+def _solve(
+    task: Task, pieces: Pieces, places: Places, held: Held, z0: Vector
+) -> tuple[Vector, float] | None:
+    """Return multipliers and intercept for given places, or None where they say too little."""
+    rows, g = pieces.resisting(places), pieces.resting(places)
+    if not rows.size:
+        return None if task.base.fit_intercept else (g, 0.0)
+    level, give = pieces.lines(places, rows)
+    many = rows.size > task.design.n_features and bool((give > 0).all())
+    if min(rows.size, task.design.n_features if many else rows.size) > _LARGEST:
+        return None
+    solve = _for_coefficients if many else _for_multipliers
+    try:
+        g[rows], b = solve(task, rows, held, g, level - z0[rows], give)
+    except linalg.LinAlgError:
+        return None
+    return g, b
+
+
+def _for_multipliers(
+    task: Task, rows: NDArray[np.intp], held: Held, g: Vector, goal: Vector, give: Vector
+) -> tuple[Vector, float]:
+    """Solve ``(K_RR + give) g_R - b 1 = -goal - K_RF g_F``, one unknown per resisting row."""
+    X = task.design.X[rows]
+    kernel = held.kernel(X)
+    kernel[np.diag_indices(rows.size)] += give
+    factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+    sides = np.ones((rows.size, 2))
+    sides[:, 0] = -goal - X @ held.image(task.design.tdot(g))
+    if not task.base.fit_intercept:
+        return linalg.cho_solve(factor, sides[:, 0], check_finite=False), 0.0
+    both = linalg.cho_solve(factor, sides, check_finite=False)
+    b = -float(g.sum() + both[:, 0].sum()) / float(both[:, 1].sum())
+    return both[:, 0] + b * both[:, 1], b
+
+
+def _for_coefficients(
+    task: Task, rows: NDArray[np.intp], held: Held, g: Vector, goal: Vector, give: Vector
+) -> tuple[Vector, float]:
+    """Solve the same for ``v = u - start``, the intercept eliminated; curved pieces only."""
+    X, stiff = task.design.X[rows], 1.0 / give
+    dense = np.asarray(X.toarray() if task.design.is_sparse else X, dtype=float)
+    mean, level = np.zeros(dense.shape[1]), 0.0
+    if task.base.fit_intercept:
+        mean = (stiff @ dense) / stiff.sum()
+        level = float(stiff @ goal - g.sum()) / float(stiff.sum())
+    centred = dense - mean
+    matrix = (centred * stiff[:, None]).T @ centred + held.metric
+    right = dense.T @ (stiff * (goal - level)) - task.design.tdot(g)
+    factor = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    v = linalg.cho_solve(factor, right, check_finite=False)
+    return stiff * (centred @ v + level - goal), level - float(mean @ v)
