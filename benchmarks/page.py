@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import csv
 import html
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from . import store
 from .plots import draw, exponents
 from .report import HEADER, cells
 from .rows import Row, load, rows
@@ -75,6 +77,7 @@ def sections(results: list[dict[str, Any]], found: list[Row], clock: str) -> lis
         table("losing", "Slower than a rival", losing),
         table("broken", "Faster than every rival, but less than promised", broken),
         _exponents(results, clock),
+        _measures(),
         _machine(results),
         table("rest", "All other comparisons", rest),
     ]
@@ -101,6 +104,20 @@ def _exponents(results: list[dict[str, Any]], clock: str) -> Section:
             ends = (f"{first:g}", f"{last:g}", f"{fast:.3g} .. {slow:.3g}")
             lines.append((tag.removeprefix("by-"), loss, solver, f"{slope:.2f}", *ends))
     return Section("exponents", "Fitted exponents of the time", header, lines)
+
+
+def _measures() -> Section:
+    """What ``measures.py`` found: promises that are not races."""
+    header = ("promise", "what", "measured", "at most", "unit", "revision")
+    lines = []
+    for name, found in store.read(RESULTS / "measures.json").items():
+        value = found.get("value", math.inf)
+        shown = f"{value:.3g}" if "value" in found else str(found.get("error", "failed"))[:80]
+        verdict = "ok" if value <= found["at_most"] else "BROKEN"
+        limit, unit, revision = f"{found['at_most']:g}", found["unit"], str(found["revision"])
+        lines.append((verdict, name, shown, limit, unit, revision))
+    lines.sort(key=lambda line: line[0] != "BROKEN")
+    return Section("measures", "Measured, but not raced", header, lines)
 
 
 def _machine(results: list[dict[str, Any]]) -> Section:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import judge
+from . import judge, suites
 from .runner import RESULTS, fastest, median
 
 
@@ -60,10 +60,10 @@ class Row:
 
 
 def load(paths: list[Path] | None = None, only: set[str] | None = None) -> list[dict[str, Any]]:
-    """Result files, by default all of them but the quick one; ``only`` names the cases to keep."""
+    """Result files, by default those of all suites; ``only`` names the cases to keep."""
     if paths is None:
-        skip = ("bounds.json", "quick.json")
-        paths = sorted(p for p in RESULTS.glob("*.json") if p.name not in skip)
+        every = (RESULTS / f"{name}.json" for name in suites.NAMES)
+        paths = [path for path in every if path.exists()]
     results = [json.loads(path.read_text()) for path in paths]
     for result in results:
         result["cases"] = [c for c in result["cases"] if only is None or c["name"] in only]

@@ -42,7 +42,9 @@ def school() -> Table:
             found = np.concatenate(model(fit, [rows for rows, _ in held]))
             score = 100.0 * (1.0 - float(np.sum((truth - found) ** 2) / spread))
             scores[name].setdefault(f"{share:.0%}", []).append(score)
-    lines = [(name, *(_cell(values) for values in parts.values())) for name, parts in scores.items()]
+    lines = [
+        (name, *(_cell(values) for values in parts.values())) for name, parts in scores.items()
+    ]
     remarks = []
     for rival in (SLOPES, "independent ridge"):
         for ours in ("shared subspace", CENTRED):

@@ -164,7 +164,11 @@ class Problem:
             raise ValueError(f"X must have {self.n_samples} rows; got {design.n_samples}.")
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
-        for name in ("column_means", "column_mean_squares", "coef_unit"):  # remembered about the other design
+        for name in (
+            "column_means",
+            "column_mean_squares",
+            "coef_unit",
+        ):  # remembered about the other design
             other.__dict__.pop(name, None)
         other.design, other.constraints = design, ()
         other._user_rows = ConstraintRows.empty(design.n_features)

@@ -27,6 +27,7 @@ from rectiline.solvers._base import (
 )
 from rectiline.solvers._choose import SOLVERS, choose
 from rectiline.solvers._session import Session
+from rectiline.solvers._threads import limited_threads
 
 __all__ = ["solve"]
 
@@ -114,46 +115,47 @@ def solve(
         return _finish(best, Status.SOLVED, plan[0].method, reasons, 0, began, tol)
     reasons = []
     done = 0
-    for stage in plan:
-        method = stage.method
-        if stage is not plan[0] and method.refuses(problem) is not None:
-            continue
-        reasons.append(stage.reason)
-        limit = method.default_max_iter if max_iter is None else int(max_iter)
-        form = method.form.apply(problem)
-        state = method.start(form, best.point_for(form), seed) if hot is None else hot
-        hot = None
-        done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
-        while True:
-            left = max(allowed - (time.perf_counter() - began), 0.0)
-            known = best.certificate.primal if math.isfinite(best.certificate.primal) else None
-            step = method.advance(state, Budget(min(burst, limit - done), left, target, known))
-            done += step.iterations
-            certificate = best.offer(form, method.point(state))
-            record = Progress(method.name, done, time.perf_counter() - began, best.certificate)
-            best.history.append(record)
-            status = None
-            if best.certificate.holds(tol):
-                status = Status.SOLVED
-            elif callback is not None and callback(record):
-                status = Status.STOPPED
-            elif record.seconds >= allowed:
-                status = Status.TIME_LIMIT
-            elif done >= limit:
-                status = Status.ITERATION_LIMIT
-            idle = idle + 1 if step.iterations == 0 else 0
-            if status is not None or step.exhausted or idle >= _MOST_IDLE:
+    with limited_threads(problem):
+        for stage in plan:
+            method = stage.method
+            if stage is not plan[0] and method.refuses(problem) is not None:
+                continue
+            reasons.append(stage.reason)
+            limit = method.default_max_iter if max_iter is None else int(max_iter)
+            form = method.form.apply(problem)
+            state = method.start(form, best.point_for(form), seed) if hot is None else hot
+            hot = None
+            done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
+            while True:
+                left = max(allowed - (time.perf_counter() - began), 0.0)
+                known = best.certificate.primal if math.isfinite(best.certificate.primal) else None
+                step = method.advance(state, Budget(min(burst, limit - done), left, target, known))
+                done += step.iterations
+                certificate = best.offer(form, method.point(state))
+                record = Progress(method.name, done, time.perf_counter() - began, best.certificate)
+                best.history.append(record)
+                status = None
+                if best.certificate.holds(tol):
+                    status = Status.SOLVED
+                elif callback is not None and callback(record):
+                    status = Status.STOPPED
+                elif record.seconds >= allowed:
+                    status = Status.TIME_LIMIT
+                elif done >= limit:
+                    status = Status.ITERATION_LIMIT
+                idle = idle + 1 if step.iterations == 0 else 0
+                if status is not None or step.exhausted or idle >= _MOST_IDLE:
+                    break
+                if step.reached:
+                    target *= _TIGHTEN
+                    refused += 1
+                if refused >= _MOST_REFUSED and stage is not plan[-1]:
+                    break  # this solver believes in answers that cannot be certified
+                method.learn(state, certificate)
+                burst = min(2 * burst, _LONGEST_BURST)
+            session.keep(method, state)
+            if status not in (None, Status.ITERATION_LIMIT):
                 break
-            if step.reached:
-                target *= _TIGHTEN
-                refused += 1
-            if refused >= _MOST_REFUSED and stage is not plan[-1]:
-                break  # this solver believes in answers that cannot be certified
-            method.learn(state, certificate)
-            burst = min(2 * burst, _LONGEST_BURST)
-        session.keep(method, state)
-        if status not in (None, Status.ITERATION_LIMIT):
-            break
     return _finish(best, status or Status.ITERATION_LIMIT, method, reasons, done, began, tol)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +14,7 @@ _TRUST = 1e-13  # share of the largest eigenvalue below which a direction of the
 _BLOCK = 1 << 16  # entries handled at a time
 _LARGE = 1 << 18  # entries from which the memory is kept short and in single precision
 _SHORT = 3
+_FIRST = 3  # differences to wait for; combinations of fewer are mostly not believed
 
 
 class Anderson:
@@ -30,65 +29,68 @@ class Anderson:
     ----------
     memory : int
         Number of differences to combine; 0 means that nothing is ever combined.
+    n_fitted : int
+        Entries that take part in the fit, the first ones; the others follow them.
     """
 
-    def __init__(self, memory: int) -> None:
-        self.memory = memory
+    def __init__(self, memory: int, n_fitted: int) -> None:
+        is_large = n_fitted > _LARGE
+        self.memory = min(memory, _SHORT) if is_large else memory
+        self.n_fitted = n_fitted
+        self.kind = np.float32 if is_large else np.float64
         self.count = 0
         self.last: Vector | None = None  # the last image
-        self.residual: NDArray[np.floating] = np.zeros(0)  # at the last point
         self.images: NDArray[np.floating] = np.zeros((0, 0))  # differences, one per row
-        self.residuals: NDArray[np.floating] = np.zeros((0, 0))
-        self.gram: Matrix = np.zeros((0, 0))
+        self.residuals: NDArray[np.floating] = np.zeros((0, 0))  # the same; then the last residual
+        self.gram: Matrix = np.eye(self.memory)
 
     def push(self, point: Vector, image: Vector) -> Vector | None:
-        """Note one evaluation; return the combined point, or None while there is one only.
+        """Note one evaluation; return the combined point, or None while there are too few.
 
         The image is kept, not copied: it must not change afterwards.
         """
         if self.memory == 0:
             return None
-        before, self.last = self.last, image
+        n, before, self.last = self.n_fitted, self.last, image
         if before is None:
-            self._make_room(image.size)
-            np.subtract(image, point, out=self.residual, casting="same_kind")
+            self.images = np.empty((self.memory, image.size), dtype=self.kind)
+            self.residuals = np.zeros((self.memory + 1, n), dtype=self.kind)
+            np.subtract(image[:n], point[:n], out=self.residuals[-1], casting="same_kind")
             return None
         slot = self.count % self.memory
         self.count += 1
         k = min(self.count, self.memory)
-        products = np.zeros((k, 2))
-        for part in _parts(image.size):
-            now = image[part] - point[part]
-            self.images[slot, part] = image[part] - before[part]
-            self.residuals[slot, part] = now - self.residual[part]
-            self.residual[part] = now
-            known = self.residuals[:k, part].astype(np.float64, copy=False)
-            products += known @ np.stack([known[slot], now], axis=1)
-        self.gram[slot, :k] = self.gram[:k, slot] = products[:, 0]
-        shares = _fit(self.gram[:k, :k], products[:, 1])
+        right = self._note(point, image, slot)[:k]
+        np.subtract(image, before, out=self.images[slot], casting="same_kind")
+        if k < min(_FIRST, self.memory):
+            return None
+        shares = _fit(self.gram[:k, :k], right)
         if not np.isfinite(shares).all():
             return None
         combined = np.empty_like(image)
-        for part in _parts(image.size):
-            combined[part] = image[part] - shares @ self.images[:k, part]
+        for first in range(0, image.size, _BLOCK):
+            part = slice(first, first + _BLOCK)
+            np.subtract(image[part], shares @ self.images[:k, part], out=combined[part])
         return combined
+
+    def _note(self, point: Vector, image: Vector, slot: int) -> Vector:
+        """Enter the newest difference of residuals; return the products with the residual."""
+        products, right = np.zeros(self.memory + 1), np.zeros(self.memory + 1)
+        for first in range(0, self.n_fitted, _BLOCK):
+            part = slice(first, min(first + _BLOCK, self.n_fitted))
+            now = image[part] - point[part]
+            rows = self.residuals[:, part]
+            np.subtract(now, rows[-1], out=rows[slot], casting="same_kind")
+            rows[-1] = now
+            exact = rows.astype(np.float64, copy=False)
+            products += exact @ exact[slot]
+            right += exact @ now
+        self.gram[slot], self.gram[:, slot] = products[:-1], products[:-1]
+        return right
 
     def forget(self) -> None:
         """Start again after a point that was not believed."""
         self.count = 0
-
-    def _make_room(self, size: int) -> None:
-        kind = np.float32 if size > _LARGE else np.float64
-        if size > _LARGE:
-            self.memory = min(self.memory, _SHORT)
-        self.images = np.empty((self.memory, size), dtype=kind)
-        self.residuals = np.empty((self.memory, size), dtype=kind)
-        self.residual = np.empty(size, dtype=kind)
-        self.gram = np.eye(self.memory)
-
-
-def _parts(size: int) -> Iterator[slice]:
-    return (slice(first, first + _BLOCK) for first in range(0, size, _BLOCK))
 
 
 def _fit(gram: Matrix, right: Vector) -> Vector:

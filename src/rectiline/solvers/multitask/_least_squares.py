@@ -52,6 +52,10 @@ class LeastSquaresSteps:
         problem, n_threads = self.problem, self.n_threads
         self.targets = [_target(task) for task in problem.tasks]
         self.curvature_of_loss = self.targets[0][0]
+        self.ends = np.cumsum([y.size for _, y in self.targets])
+        self.all_targets = np.concatenate([y for _, y in self.targets])
+        weights = [a * task.weight for task, (a, _) in zip(problem.tasks, self.targets)]
+        self.all_weights = np.concatenate(weights)
         d = problem.n_features
         groups: dict[tuple[int, bytes], list[int]] = {}
         few_rows: list[int] = []
@@ -198,11 +202,14 @@ class LeastSquaresSteps:
 
     def with_dual(self, block: Block) -> Block:
         """Return the block with the slopes of the loss at its predictions, exact for this loss."""
-        duals = []
-        columns = np.ascontiguousarray(block.coef.T)
-        for task, (a, y), u, b in zip(self.problem.tasks, self.targets, columns, block.intercept):
-            duals.append(DualPoint(a * task.weight * (task.design.dot(u) + b - y)))
-        return replace(block, dual=duals)
+        columns, tasks = np.ascontiguousarray(block.coef.T), self.problem.tasks
+        slopes = np.concatenate([task.design.dot(u) for task, u in zip(tasks, columns)])
+        slopes += np.repeat(block.intercept, np.diff(self.ends, prepend=0))
+        slopes -= self.all_targets
+        slopes *= self.all_weights
+        ends = self.ends.tolist()
+        parts = [slopes[first:end] for first, end in zip([0, *ends], ends)]
+        return replace(block, dual=[DualPoint(part) for part in parts])
 
     def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
         """Return how all tasks together resist a common move: ``G - G (G + R)^-1 G`` each."""

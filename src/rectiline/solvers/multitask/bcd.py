@@ -56,18 +56,20 @@ class BCD:
 
     Parameters
     ----------
-    memory : int, default=5
+    memory : int, default=8
         Number of earlier passes that acceleration combines; 0 switches it off.
     """
 
-    memory: int = 5
+    memory: int = 8
 
     name: ClassVar[str] = "bcd"
     default_max_iter: ClassVar[int] = 2000
 
     def start(self, problem: MultiTaskProblem, steps: Steps, near: Block, space: Space) -> BCDState:
         """Return the state at a given point."""
-        return BCDState(problem, steps, near, space, np.inf, near, Anderson(self.memory))
+        # The intercepts follow the coefficients.
+        anderson = Anderson(self.memory, near.flat.size - near.n_tasks)
+        return BCDState(problem, steps, near, space, np.inf, near, anderson)
 
     def advance(self, state: BCDState, passes: int, gap: float) -> Block:
         """Make some passes and return the last answer of the tasks."""
