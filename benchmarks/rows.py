@@ -167,7 +167,9 @@ def _stopped_at(record: dict[str, Any], names: tuple[str, ...]) -> float | None:
         entry = record["solvers"].get(name, {"runs": []})
         limit = entry.get("limit", record["definition"]["time_limit"])
         for run in entry["runs"]:
-            if run.get("timeout") or run.get("capped") or max(run.get("cpus", [0.0])) > limit:
+            # One with a clock of its own stops itself, and looks at the clock on the wall.
+            spent = max(*run.get("cpus", [0.0]), *run.get("walls", [0.0]))
+            if run.get("timeout") or run.get("capped") or spent > 0.95 * limit:
                 limits.append(limit)
     return min(limits, default=None)
 

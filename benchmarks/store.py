@@ -48,8 +48,8 @@ def _lines(content: dict[str, Any]) -> str:
     parts = []
     for key, value in sorted(content.items()):
         if isinstance(value, list):
-            inner = ",\n".join(json.dumps(item, sort_keys=True) for item in value)
+            inner = ",\n".join(json.dumps(item) for item in value)
             parts.append(f"{json.dumps(key)}: [\n{inner}\n]")
         else:
-            parts.append(f"{json.dumps(key)}: {json.dumps(value, sort_keys=True)}")
+            parts.append(f"{json.dumps(key)}: {json.dumps(value)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -71,7 +71,7 @@ BADLY_SCALED = [
         needs=(Need(REHLINE, 20.0), Need(SPECIAL, 20.0)),
         repeats=3,
         time_limit=20.0,
-        patience=300.0,
+        patience=100.0,
     )
     for loss, parameter in (("hinge", None), ("pinball", 0.9))
     for C in (100.0, 10_000.0)
@@ -98,7 +98,8 @@ HEAVY = [
         solvers=("rectiline", "rehline", "rehline-plain", other),
         needs=(Need(REHLINE, factor, 1e-9), Need((other,), factor, 1e-9)),
         repeats=3,
-        time_limit=120.0,
+        time_limit=60.0,
+        patience=15.0,
     )
     for loss, parameter, other, factor in (
         ("pinball", 0.5, "liblinear", 10.0),
@@ -135,7 +136,8 @@ RAW = [
         solvers=("rectiline", "rehline", "liblinear", "piqp"),
         needs=(Need(("piqp",), 5.0, 1e-9),),
         repeats=3,
-        time_limit=120.0,
+        time_limit=60.0,
+        patience=10.0,
     )
     for name, task, loss, parameter, fairness in (
         ("adult", "margin", "hinge", None, None),
@@ -155,6 +157,7 @@ TEXT = [
         mean=False,
         needs=(Need(REHLINE, ours, 1e-6), Need(SPECIAL, special, 1e-6)),
         repeats=3,
+        patience=10.0,
     )
     for name in ("news20_bydate_tfidf", "imdb_tfidf", "reuters21578_modapte_tfidf")
     for C, ours, special in ((0.01, 1.5, 1.0), (0.1, 1.5, 1.0), (1.0, 2.0, 1.3), (100.0, 4.0, 5.0))
@@ -170,6 +173,7 @@ ONE_HOT = [
         solvers=("rectiline", "rehline", "liblinear", "liblinear-primal", "snapml"),
         needs=needs,
         repeats=3,
+        patience=30.0,
     )
     for name in ("a9a", "w8a", "connect4")
     for loss, C, needs in (
@@ -189,7 +193,8 @@ GENERIC = [
         solvers=("rectiline", "piqp", "clarabel"),
         needs=(Need(("piqp",), 15.0, 1e-6), Need(("clarabel",), 40.0, 1e-6)),
         repeats=3,
-        time_limit=120.0,
+        time_limit=60.0,
+        patience=60.0,
     )
     for loss, parameter in (("hinge", None), ("pinball", 0.5))
 ]

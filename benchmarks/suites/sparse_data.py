@@ -15,7 +15,17 @@ RIVALS = {
 
 def _case(data: Data, loss: str, parameter: float | None, C: float) -> Case:
     solvers = ("rectiline", *RIVALS[loss])
-    return Case(data, loss, parameter, C=C, mean=False, solvers=solvers, repeats=3)
+    return Case(
+        data,
+        loss,
+        parameter,
+        C=C,
+        mean=False,
+        solvers=solvers,
+        repeats=3,
+        patience=10.0,
+        how_far=False,
+    )
 
 
 CASES = [

@@ -104,3 +104,34 @@ def test_a_time_limit_is_for_the_whole_search():
         model.fit(X_CANCER, Y_CANCER)
     assert model.status_ == "time_limit" and len(model.path_) < 30
     assert np.isfinite(model.certificate_.primal)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_the_default_score_of_a_regression_is_r2(outputs):
+    Y = np.column_stack([Y_DIABETES, np.sqrt(Y_DIABETES)])[:, :outputs]
+    Y = Y[:, 0] if outputs == 1 else Y
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, Y_DIABETES.size)
+    keywords = {"Cs": [1.0, 100.0], "cv": KFold(3)}
+    fast = PLQRegressorCV(**keywords).fit(X_DIABETES, Y, sample_weight=weight)
+    slow = PLQRegressorCV(scoring="r2", **keywords).fit(X_DIABETES, Y, sample_weight=weight)
+    for fold in range(3):
+        column = f"split{fold}_test_score"
+        np.testing.assert_allclose(fast.cv_results_[column], slow.cv_results_[column], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [PLQRegressorCV, QuantileRegressorCV, PLQClassifierCV])
+def test_a_fold_without_weight_is_not_scored(kind):
+    X, y = (X_CANCER, Y_CANCER) if kind is PLQClassifierCV else (X_DIABETES, Y_DIABETES)
+    weight = np.ones(y.size)
+    folds = list(KFold(3).split(X))
+    weight[folds[1][1]] = 0.0
+    grid = {"alphas": [0.1, 0.01]} if kind is QuantileRegressorCV else {"Cs": [0.1, 1.0]}
+    model = kind(cv=folds, **grid).fit(X, y, sample_weight=weight)
+    table = model.cv_results_
+    assert np.isnan(table["split1_test_score"]).all()
+    others = 0.5 * (table["split0_test_score"] + table["split2_test_score"])
+    np.testing.assert_allclose(table["mean_test_score"], others)
+    weight[:] = 1.0
+    weight[folds[0][1]] = 0.0
+    with pytest.raises(ValueError, match="No fold holds out"):
+        kind(cv=folds[:1], **grid).fit(X, y, sample_weight=weight)

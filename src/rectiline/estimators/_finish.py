@@ -20,6 +20,7 @@ __all__ = ["central_intercept", "finish"]
 
 _MOST_SAMPLES = 100_000  # for the search of the intercept, which sorts
 _MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
+_MOST_COLUMNS = 100  # the same
 _MOST_STEPS = 100
 _EXACT = 1e-12
 _INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
@@ -51,9 +52,8 @@ def central_intercept(problem: Problem, solution: Solution) -> float:
 def _exact(problem: Problem, solution: Solution) -> Solution:
     """Polish; where that fails because pieces are still undecided, solve further and try again."""
     polished = polish(problem, solution)
-    if polished.certificate.relative_gap <= _EXACT or problem.design.n_stored > _MOST_STORED:
-        return polished
-    if not problem.is_separable:
+    large = problem.design.n_stored > _MOST_STORED or problem.n_features > _MOST_COLUMNS
+    if polished.certificate.relative_gap <= _EXACT or large or not problem.is_separable:
         return polished
     # A callback that stops gives no warning, as a limit would: the answer is good already.
     further = solve(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,14 +47,24 @@ def central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
 
 
 def explained_loss(
-    losses: Sequence[Loss], y: Vector, predicted: NDArray[Any], sample_weight: Any = None
-) -> float:
-    """Return the mean over the losses of ``1 - loss / loss of the best constant``."""
+    losses: Sequence[Loss], y: Vector, sample_weight: Any = None
+) -> Callable[[NDArray[Any]], float]:
+    """Return the score of predictions, one column per loss.
+
+    It is the mean over the losses of ``1 - loss / loss of the best constant``.
+    """
     weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, float)
-    shares = []
-    for loss, column in zip(losses, predicted.T, strict=True):
-        constant = best_intercept(loss, y, weight)
-        null = float(np.sum(loss.value(y, constant, weight)))
-        paid = float(np.sum(loss.value(y, column, weight)))
-        shares.append(1.0 - paid / null if null > 0 else float(paid == 0.0))
-    return float(np.mean(shares))
+
+    def total(loss: Loss, predicted: Any) -> float:
+        return float(np.sum(loss.value(y, predicted, weight)))
+
+    if not (weight > 0).any():
+        return lambda predicted: float("nan")
+    null = [total(loss, best_intercept(loss, y, weight)) for loss in losses]
+
+    def score(predicted: NDArray[Any]) -> float:
+        paid = [total(*pair) for pair in zip(losses, predicted.T, strict=True)]
+        shares = [1.0 - p / n if n > 0 else float(p == 0.0) for p, n in zip(paid, null)]
+        return float(np.mean(shares))
+
+    return score

@@ -20,7 +20,7 @@ from rectiline.estimators._intervals import checked_levels, explained_loss
 from rectiline.estimators._parameters import GRID
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._scoring import scorer_of
-from rectiline.estimators._search import MakeProblem, ScoreFold, grid_values
+from rectiline.estimators._search import MakeProblem, ScoreFold, ScorePoint, grid_values
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
@@ -159,10 +159,9 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
             # Losses as means: the strength of the penalty is alpha itself, on every fold.
             return problem(task, self._penalty_at(1.0, 1.0, ratio), used / used.sum())
 
-        def explained(
-            test: NDArray[np.intp], coef: NDArray[np.float64], intercept: NDArray[np.float64]
-        ) -> float:
-            return explained_loss(losses, y[test], X[test] @ coef.T + intercept, weight[test])
+        def explained(test: NDArray[np.intp]) -> ScorePoint:
+            part, share = X[test], explained_loss(losses, y[test], weight[test])
+            return lambda coef, intercept: share(part @ coef.T + intercept)
 
         score: ScoreFold = explained
         if self.scoring is not None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import check_scoring, r2_score
+from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline.estimators._classes import first_largest
-from rectiline.estimators._search import ScoreFold
+from rectiline.estimators._search import ScoreFold, ScorePoint
 
 Vector = NDArray[np.float64]
 
@@ -21,26 +21,45 @@ __all__ = ["accuracy_of", "r2_of", "scorer_of"]
 def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
     """Return the weighted accuracy of two-class or one-vs-rest decisions."""
 
-    def score(test: NDArray[np.intp], coef: NDArray[np.float64], intercept: Vector) -> float:
-        decisions = X[test] @ coef.T + intercept
-        if decisions.shape[1] == 1:
-            guess = (decisions[:, 0] > 0).astype(np.intp)
-        else:
-            guess = first_largest(decisions)
-        return float(np.average(guess == places[test], weights=weight[test]))
+    def on(test: NDArray[np.intp]) -> ScorePoint:
+        part, true, share = X[test], places[test], _shares(weight[test])
 
-    return score
+        def score(coef: NDArray[np.float64], intercept: Vector) -> float:
+            decisions = part @ coef.T + intercept
+            if decisions.shape[1] == 1:
+                guess = (decisions[:, 0] > 0).astype(np.intp)
+            else:
+                guess = first_largest(decisions)
+            return float(share @ (guess == true))
+
+        return score
+
+    return on
 
 
-def r2_of(X: Any, y: NDArray[Any], weight: Vector) -> ScoreFold:
-    """Return the weighted R^2, averaged over outputs."""
+def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
+    """Return the weighted R^2, averaged over outputs, as scikit-learn's `r2_score` does."""
 
-    def score(test: NDArray[np.intp], coef: NDArray[np.float64], intercept: Vector) -> float:
-        predicted = X[test] @ coef.T + intercept
-        true = y[test].reshape(test.size, -1)
-        return float(r2_score(true, predicted, sample_weight=weight[test]))
+    def on(test: NDArray[np.intp]) -> ScorePoint:
+        part, true, share = X[test], y[test].reshape(test.size, -1), _shares(weight[test])
+        spread = share @ (true - share @ true) ** 2
+        constant = spread == 0
 
-    return score
+        def score(coef: NDArray[np.float64], intercept: Vector) -> float:
+            missed = share @ (true - (part @ coef.T + intercept)) ** 2
+            # Targets that do not vary are explained entirely or not at all.
+            ratio = missed / np.where(constant, 1.0, spread)
+            return float(np.mean(1.0 - np.where(constant, missed > 0, ratio)))
+
+        return score
+
+    return on
+
+
+def _shares(weight: Vector) -> Vector:
+    """Return weights that sum to one; not a number if there is no weight to score with."""
+    total = float(weight.sum())
+    return weight / total if total > 0 else np.full(weight.size, np.nan)
 
 
 def scorer_of(
@@ -60,13 +79,18 @@ def scorer_of(
     scorer = check_scoring(estimator, scoring=scoring)
     weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
 
-    def score(test: NDArray[np.intp], coef: NDArray[np.float64], intercept: Vector) -> float:
-        model = copy.copy(estimator)
-        vars(model).pop("feature_names_in_", None)  # the folds are plain arrays
-        vars(model).update(fitted)
-        model.coef_ = coef[0] if flat else coef
-        model.intercept_ = float(intercept[0]) if flat else intercept
+    def on(test: NDArray[np.intp]) -> ScorePoint:
+        part, true = X[test], y[test]
         keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
-        return float(scorer(model, X[test], y[test], **keywords))
 
-    return score
+        def score(coef: NDArray[np.float64], intercept: Vector) -> float:
+            model = copy.copy(estimator)
+            vars(model).pop("feature_names_in_", None)  # the folds are plain arrays
+            vars(model).update(fitted)
+            model.coef_ = coef[0] if flat else coef
+            model.intercept_ = float(intercept[0]) if flat else intercept
+            return float(scorer(model, part, true, **keywords))
+
+        return score
+
+    return on

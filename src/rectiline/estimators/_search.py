@@ -30,14 +30,17 @@ Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 # (task, l1_ratio, samples that count) -> problem; None keeps every sample
 MakeProblem = Callable[[int, float | None, Mask | None], Problem]
-# (test samples, coefficients (tasks, d), intercepts (tasks,)) -> score
-ScoreFold = Callable[[NDArray[np.intp], NDArray[np.float64], Vector], float]
+# (coefficients (tasks, d), intercepts (tasks,)) -> score
+ScorePoint = Callable[[NDArray[np.float64], Vector], float]
+# test samples -> score of what was fitted on the others
+ScoreFold = Callable[[NDArray[np.intp]], ScorePoint]
 
 __all__ = [
     "Chosen",
     "MakeProblem",
     "RoutesToSplitter",
     "ScoreFold",
+    "ScorePoint",
     "Search",
     "grid_values",
 ]
@@ -112,7 +115,7 @@ class Search:
         n_folds = len(self.l1_ratios) * len(self.folds)
         limit = self.options.time_limit
         scores, seconds = self._scores(None if limit is None else limit * n_folds / (n_folds + 1))
-        ratio, place = _best(scores.mean(axis=2))
+        ratio, place = _best(_mean(scores))
         left = None if limit is None else max(limit - (time.perf_counter() - began), 1e-6)
         jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
         paths = tuple(self._paths(jobs, left))
@@ -166,13 +169,14 @@ class Search:
             for fold, (_, test) in enumerate(self.folds):
                 made, paths = zip(*(next(found) for _ in range(self.n_tasks)), strict=True)
                 problems = [job.make() for job in made]
+                score = self.score(test)
                 for k in range(min(len(one) for one in paths)):
                     points = [one[k] for one in paths]
                     coef = np.array([point.coef for point in points])
                     # As in a fit, so that scores do not depend on which of several equally good
                     # intercepts a solver came to.
                     intercept = np.array(list(map(central_intercept, problems, points)))
-                    scores[ratio, k, fold] = self.score(test, coef, intercept)
+                    scores[ratio, k, fold] = score(coef, intercept)
                     seconds[ratio, k, fold] = sum(point.seconds for point in points)
         return scores, seconds
 
@@ -191,13 +195,21 @@ class Search:
             del table["param_l1_ratio"]
         for fold in range(each.shape[1]):
             table[f"split{fold}_test_score"] = each[:, fold]
-        table["mean_test_score"] = each.mean(axis=1)
+        table["mean_test_score"] = _mean(each)
         with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
-            table["std_test_score"] = each.std(axis=1)
+            table["std_test_score"] = np.nanstd(each, axis=1)
         order = np.argsort(-table["mean_test_score"], kind="stable")
         table["rank_test_score"] = np.argsort(order) + 1
         table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])
         return table
+
+
+def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return means over the folds (last) that have samples to score on."""
+    scored = ~np.isnan(scores).reshape(-1, scores.shape[-1]).all(axis=0)
+    if not scored.any():
+        raise ValueError("No fold holds out samples with positive weight to score on.")
+    return np.asarray(scores[..., scored].mean(axis=-1))
 
 
 def _best(mean: NDArray[np.float64]) -> tuple[int, int]:

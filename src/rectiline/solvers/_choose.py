@@ -18,7 +18,7 @@ from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
-__all__ = ["SOLVERS", "choose"]
+__all__ = ["SOLVERS", "choose", "zero_may_do"]
 
 SOLVERS: dict[str, type[Solver]] = {
     "first_order": FirstOrder,
@@ -33,6 +33,7 @@ _SMOOTH_ROWS = 50_000  # beyond, Newton beats coordinate ascent on losses withou
 _MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
+_ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
@@ -87,6 +88,22 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if (few or n < _ROWS_PER_COLUMN * d) and _is_easy(form):
         return [_first_try(form), *stages]
     return stages
+
+
+def zero_may_do(problem: Problem) -> bool:
+    """Whether zero coefficients may be good enough, so that looking at them first can pay.
+
+    The slopes at zero can gain no more than their square over the ridge part. Losses with bounded
+    slopes on targets far from zero (prices under a Huber loss) gain next to nothing.
+    """
+    if problem.fit_intercept or problem.has_constraint_rows or not problem.is_separable:
+        return False
+    columns = problem.columns
+    if not columns.strongly_convex or columns.has_bounds:
+        return False
+    total = float(problem.weight.sum()) * problem.slope_width[0]
+    most = 0.5 * total**2 * problem.design.mean_row_square(1.0 / columns.rho)
+    return most <= _ZERO_SHARE * problem.loss_at_zero
 
 
 def _is_linear_program(problem: Problem) -> bool:

@@ -25,7 +25,7 @@ from rectiline.solvers._base import (
     Vector,
     infeasible_solution,
 )
-from rectiline.solvers._choose import SOLVERS, choose
+from rectiline.solvers._choose import SOLVERS, choose, zero_may_do
 from rectiline.solvers._session import Session
 from rectiline.solvers._threads import limited_threads
 
@@ -113,6 +113,9 @@ def solve(
     if hot is None and best.pair is not None and best.keep(*best.pair).holds(tol):
         reasons = ["the warm start is already certified"]
         return _finish(best, Status.SOLVED, plan[0].method, reasons, 0, began, tol)
+    if solver == "auto" and warm_start is None and zero_may_do(problem) and best.try_zero(tol):
+        reasons = ["zero coefficients are already certified"]
+        return _finish(best, Status.SOLVED, plan[0].method, reasons, 0, began, tol)
     reasons = []
     done = 0
     with limited_threads(problem):
@@ -179,6 +182,16 @@ class _Best:
         if 0.0 < self.problem.violation(coef)[1] < _REPAIR_BELOW:
             coef = self.problem.move_into_constraints(coef)
         return self.keep(coef, intercept, dual)
+
+    def try_zero(self, tol: float) -> bool:
+        """Return whether zero coefficients are good enough; they are no point to start from."""
+        zero = np.zeros(self.problem.n_features)
+        slopes = DualPoint(self.problem.rows.slopes(np.zeros(self.problem.n_samples)))
+        if self.keep(zero, 0.0, slopes).holds(tol):
+            return True
+        self.pair = None
+        self.certificate = Certificate(math.inf, math.inf, math.inf, math.inf)
+        return False
 
     def keep(self, coef: Vector, intercept: float, dual: DualPoint) -> Certificate:
         """Certify a pair and keep it if it is the best so far."""

@@ -33,6 +33,7 @@ __all__ = ["polish"]
 
 _ROUNDS = 4
 _MOST_UNKNOWNS = 400  # the linear system is dense
+_MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
 _MOST_ENTRIES = 200_000  # of X; beyond, a step costs more than it is worth
 _GOOD = 1e-15
 
@@ -163,6 +164,8 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
         size = np.abs(move).max(initial=0.0)
         if missed <= 1e-12 * size and size <= 1e12 * np.abs(wanted).max(initial=0.0):
             return np.asarray(scale * move)
+    if right.size > _MOST_SINGULAR:
+        return None
     try:
         return np.asarray(scale * np.linalg.lstsq(scaled, wanted, rcond=1e-13)[0])
     except np.linalg.LinAlgError:

@@ -77,6 +77,7 @@ class Model:
         self.argument_scale = argument_scale
         self.total_width = total_weight * slope_width
         stiffness = self.total_width / argument_scale
+        self.row_stiffness = slope_width / argument_scale
         self.column_stiffness = np.where(
             self.l1 > 0, 20.0 * self.l1 / argument_scale, 10.0 * stiffness
         )[self.kinked]

@@ -134,8 +134,7 @@ class Run:
         """The penalty parameter of the data rows, in slope per argument."""
         if self.smooth:
             return float("inf")
-        width = self.model.total_width / max(float(self.model.form.weight.sum()), 1e-300)
-        return self.growth * width / self.model.argument_scale
+        return self.growth * self.model.row_stiffness
 
     def _adopt(self) -> None:
         self.rows.adopt()

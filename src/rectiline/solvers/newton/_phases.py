@@ -28,12 +28,13 @@ def choose_subsamples(n: int, order: int, seed: int) -> list[NDArray[np.int64]]:
     About one percent of the rows, then ten percent: each level starts from the one before, and the
     difference between the two tells how far their answer still is from that on all rows.
     """
-    rng = np.random.default_rng(seed)
     levels: list[NDArray[np.int64]] = []
+    rng: np.random.Generator | None = None
     for share, least in ((0.01, 50 * order), (0.1, 400 * order)):
         count = max(int(share * n), least, 1000)
         if n < 5 * count or (levels and count < 3 * levels[-1].size):
             break
+        rng = np.random.default_rng(seed) if rng is None else rng
         # One row out of each stretch: spread over the data, which may be sorted.
         edges = np.linspace(0, n, count + 1)
         picked = edges[:-1] + rng.random(count) * np.diff(edges)
