@@ -2,7 +2,8 @@
 
     python -m benchmarks.measures [TEXT]      measure those whose name contains TEXT, print a table
 
-Results go to ``results/measures.json``. What is measured is in ``estimator_measures.py``.
+Results go to ``results/measures.json``. What is measured is in ``estimator_measures.py`` and
+``generation_measures.py``.
 """
 
 from __future__ import annotations
@@ -21,20 +22,67 @@ from .runner import RESULTS
 
 @dataclass(frozen=True)
 class Measure:
-    """A function of ``estimator_measures`` with its arguments, and the most it may return."""
+    """A function of a module of measures with its arguments, and the most it may return."""
 
     name: str
     function: str
     arguments: tuple[Any, ...]
     unit: str
     at_most: float
+    module: str = "estimator_measures"
 
 
 FIRST = "first call, raw columns, wall time"
 OVER = "fit above rl.solve, CPU time"
 COST = "CV of 5 folds x 30 strengths over one cold fit per fold at the weakest strength"
 TABLES = ("breast_cancer", "diabetes", "wine")
+GENERATION = "generation_measures"
+REAL = (
+    "leukemia_allaml",
+    "prostate_ge",
+    "colon",
+    "arcene",
+    "glioma",
+    "news20_bydate_tfidf",
+    "reuters21578_modapte_tfidf",
+    "imdb_tfidf",
+)
 MEASURES = (
+    Measure(
+        "L1-SVM path of 50 strengths, 1000x100000, over its last point",
+        "path_cost",
+        (1000, 100_000),
+        "last points",
+        4.0,
+        GENERATION,
+    ),
+    Measure(
+        "L1-SVM 100x50000 at 0.05 lambda_max, in products X'v",
+        "products",
+        (100, 50_000, 0.05),
+        "products",
+        200.0,
+        GENERATION,
+    ),
+    Measure(
+        "Slope-SVM with distinct strengths, 100x10000, over L1",
+        "slope_over_l1",
+        (10_000,),
+        "L1 fits",
+        10.0,
+        GENERATION,
+    ),
+    *(
+        Measure(
+            f"L1-SVM at 11 strengths, largest relative gap: {name}",
+            "real_path",
+            (name,),
+            "",
+            1e-6,
+            GENERATION,
+        )
+        for name in REAL
+    ),
     *(Measure(f"{FIRST}: {table}", "first_call", (table,), "s", 1.0) for table in TABLES),
     *(Measure(f"{OVER}: {table}", "overhead", (table,), "ms", 2.0) for table in TABLES),
     Measure(
@@ -62,7 +110,7 @@ def run(measure: Measure) -> dict[str, Any]:
     """Measure in a fresh process with one thread; an ``error`` if it fails."""
     call = json.dumps([measure.function, list(measure.arguments)])
     done = subprocess.run(
-        [interpreter(), "-m", "benchmarks.estimator_measures", call],
+        [interpreter(), "-m", f"benchmarks.{measure.module}", call],
         cwd=ROOT,
         env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
         capture_output=True,

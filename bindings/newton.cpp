@@ -76,7 +76,7 @@ NumpyVector per_row(const NewtonState& self) {
 
 using Frozen = std::tuple<NumpyVector, std::optional<NumpyMatrix>, double, double, NumpyVector>;
 
-Frozen freeze(const NewtonState& self, BytesIn keep) {
+Frozen freeze(NewtonState& self, BytesIn keep) {
     require(keep.shape(0) == n_of(self), "keep must have one entry per row");
     NumpyVector linear = new_vector(order_of(self));
     NumpyMatrix quadratic = new_matrix(order_of(self));

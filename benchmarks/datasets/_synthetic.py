@@ -59,6 +59,21 @@ def two_gaussians(
     return X, y
 
 
+def correlated_groups(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two classes on groups of 2 to 50 columns, correlation 0.5 inside; and the groups' labels.
+
+    The class means differ by one on the first ten groups; columns have unit length.
+    """
+    rng = np.random.default_rng(seed)
+    ends = np.cumsum(rng.integers(2, 51, d))
+    labels = np.searchsorted(ends, np.arange(d), side="right")
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    common = rng.standard_normal((n, labels.max() + 1))
+    X = np.sqrt(0.5) * (common[:, labels] + rng.standard_normal((n, d)))
+    X[:, labels < 10] += 0.5 * y[:, None]
+    return X / np.linalg.norm(X, axis=0), y, labels
+
+
 def sparse_rows(n: int, d: int, density: float, task: str, seed: int) -> tuple[object, np.ndarray]:
     """Unit-norm sparse rows with power-law column frequencies, as tf-idf text has."""
     from scipy import sparse

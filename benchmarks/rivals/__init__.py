@@ -28,6 +28,8 @@ _WHERE = {
     "osqp": ("osqp", "OSQP"),
     "scs": ("scs", "SCS"),
     "highs": ("highs", "HiGHS"),
+    "highs-primal": ("highs_written", "HiGHSPrimal"),
+    "highs-groups": ("highs_written", "HiGHSGroups"),
 }
 
 NAMES = ("rectiline", *_WHERE)

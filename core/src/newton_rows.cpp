@@ -514,7 +514,7 @@ void NewtonRows::slack(double* out) const {
 }
 
 bool NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadratic,
-                        double* low_sum, double* high_sum, double* g) const {
+                        double* low_sum, double* high_sum, double* g) {
     const std::int64_t n = rows_.n, d = n_columns(X_);
     std::vector<double> weight;
     std::vector<std::int64_t> curved;
@@ -536,7 +536,25 @@ bool NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadra
         const double q = f.curvature[f.piece(t_[i])];
         if (q > 0) curved.push_back(i), weight.push_back(rows_.weight[i] * q);
     }
-    multiply_transposed(X_, g, linear, n_threads_);
+    // Most rows stay on the piece that the last call froze them on: add what changed.
+    std::int64_t changed = n;
+    if (frozen_.size() == static_cast<std::size_t>(n)) {
+        changed = 0;
+        for (std::int64_t i = 0; i < n; ++i)
+            changed += g[i] != frozen_[i];
+    }
+    if (2 * changed < n) {
+        for (std::int64_t i = 0; i < n; ++i)
+            change_[i] = g[i] - frozen_[i];
+        multiply_transposed(X_, change_.data(), linear, n_threads_);
+        for (std::int64_t j = 0; j < d; ++j)
+            frozen_image_[j] += linear[j];
+    } else {
+        frozen_image_.resize(static_cast<std::size_t>(d));
+        multiply_transposed(X_, g, frozen_image_.data(), n_threads_);
+    }
+    frozen_.assign(g, g + n);
+    std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
     if (intercept_) linear[d] = sum;
     if (curved.empty()) return false;
     weighted_gram(X_, curved.data(), weight.data(), static_cast<std::int64_t>(curved.size()),

@@ -76,7 +76,7 @@ class NewtonRows {
     // receives the slopes of the frozen rows, 0 for the others. False when no frozen piece is
     // curved.
     bool freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* low_sum,
-                double* high_sum, double* dual) const;
+                double* high_sum, double* dual);
 
   private:
     struct Storage;
@@ -99,6 +99,7 @@ class NewtonRows {
     std::vector<std::int64_t> risen_, fallen_;            // rows whose weight changed since
     std::vector<double> risen_by_, fallen_by_;
     std::int64_t grams_ = 0;
+    std::vector<double> frozen_, frozen_image_;  // slopes of the last freezing, and X' times them
     mutable std::vector<Ramps> ramps_;
     mutable double ramps_for_ = -1;
 };

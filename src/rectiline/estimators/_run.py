@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._finish import finish
 from rectiline.exceptions import InfeasibleError
+from rectiline.paths import in_threads
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, Status, solve
 
@@ -98,10 +98,9 @@ def solve_all(
             report.solved(index, solution)
         return solution
 
-    if len(makers) == 1 or options.n_jobs in (None, 1):
+    if len(makers) == 1 or options.n_jobs is None or options.n_jobs == 1:
         return [one(index) for index in range(len(makers))]
-    run = Parallel(n_jobs=options.n_jobs, prefer="threads")
-    return list(run(delayed(one)(index) for index in range(len(makers))))
+    return in_threads(one, range(len(makers)), options.n_jobs)
 
 
 def _usable(warm: Solution, problem: Problem) -> Solution | None:

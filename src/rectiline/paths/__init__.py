@@ -1,6 +1,6 @@
 """Many problems in a row: strengths of a penalty, from the strongest down."""
 
-from rectiline.paths._folds import FoldJob, fold_paths
+from rectiline.paths._folds import FoldJob, fold_paths, in_threads
 from rectiline.paths._grid import default_strengths
 from rectiline.paths._largest import largest_strength
 from rectiline.paths._null import best_intercept, middle_intercept
@@ -12,6 +12,7 @@ __all__ = [
     "best_intercept",
     "default_strengths",
     "fold_paths",
+    "in_threads",
     "largest_strength",
     "middle_intercept",
     "path",

@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from rectiline.paths._path import Path, path
 from rectiline.problems import Problem
@@ -21,7 +22,10 @@ from rectiline.solvers import Progress
 
 Vector = NDArray[np.float64]
 
-__all__ = ["FoldJob", "fold_paths"]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+__all__ = ["FoldJob", "fold_paths", "in_threads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,14 @@ def fold_paths(
         job.on_end(found)
         return found
 
-    if workers == 1:
+    if n_jobs is None or workers == 1:
         return [one(job) for job in jobs]
-    return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(job) for job in jobs))
+    return in_threads(one, jobs, n_jobs)
+
+
+def in_threads(call: Callable[[Item], Result], items: Sequence[Item], n_jobs: int) -> list[Result]:
+    """Call for every item in threads, each with one thread of its own for linear algebra."""
+    # The limit is set once around all of them: solvers that set and restore it side by side would
+    # otherwise leave each other's limit behind.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(one) for one in items))

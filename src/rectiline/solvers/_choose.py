@@ -29,8 +29,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "rehline": Rehline,
 }
 
-_SMOOTH_ROWS = 50_000  # beyond, Newton beats coordinate ascent on losses without kinks
-_MANY_ROWS = 100_000  # beyond, Newton with a working set beats it on all losses
+_MANY_ROWS = 50_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
@@ -84,8 +83,7 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     stages = [newton, interior, sweeps]
     if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
         return stages
-    few = n <= (_MANY_ROWS if form.slope_width()[1] else _SMOOTH_ROWS)
-    if (few or n < _ROWS_PER_COLUMN * d) and _is_easy(form):
+    if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and _is_easy(form):
         return [_first_try(form), *stages]
     return stages
 
@@ -130,17 +128,17 @@ def _is_easy(form: RectifiedForm) -> bool:
     """Whether coordinate ascent is worth a try before a Newton matrix of `d` columns.
 
     Measured. On losses with kinks a Newton method takes many steps, most on few rows; on others it
-    takes few steps, each with the squares of all rows.
+    takes few steps, each with the squares of all rows. Either way its steps grow with d squared,
+    sweeps with d.
     """
-    d = form.design.n_features
-    kinked = form.slope_width()[1]
-    return _difficulty(form) <= (max(1000.0, 40.0 * d) if kinked else max(500.0, 0.6 * d * d))
+    squared = 0.1 * form.design.n_features**2
+    return _difficulty(form) <= (max(200.0, squared) if form.slope_width()[1] else squared - 200.0)
 
 
 def _first_try(form: RectifiedForm) -> Stage:
     d = form.design.n_features
     # What a Newton method costs, in sweeps.
-    patience = 20.0 + 0.5 * d if form.slope_width()[1] else 8.0 + d / 6.0
+    patience = 10.0 + 0.5 * d if form.slope_width()[1] else 4.0 + d / 12.0
     return Stage(Rehline(patience=patience), "rehline: a try, as the penalty looks strong")
 
 

@@ -138,9 +138,10 @@ def solve(
                 record = Progress(method.name, done, time.perf_counter() - began, best.certificate)
                 best.history.append(record)
                 status = None
+                stop = callback is not None and callback(record)
                 if best.certificate.holds(tol):
                     status = Status.SOLVED
-                elif callback is not None and callback(record):
+                elif stop:
                     status = Status.STOPPED
                 elif record.seconds >= allowed:
                     status = Status.TIME_LIMIT

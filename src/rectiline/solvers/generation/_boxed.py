@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._highs import Block, Positions
 
 Vector = NDArray[np.float64]
 
-__all__ = ["BoxedProgram"]
+__all__ = ["BoxedProgram", "is_boxed"]
 
 _MOST_STEPS = 100  # per row and column
 
@@ -94,3 +95,13 @@ def _vector(values: Vector) -> Vector:
 
 def _dense(values: Block) -> NDArray[np.float64]:
     return np.ascontiguousarray(values.toarray() if sp.issparse(values) else values, dtype=float)
+
+def is_boxed(form: LinearProgramForm) -> bool:
+    """Whether every column of the program has two finite ends, and X is dense."""
+    if form.n_constraints or form.design.is_sparse:
+        return False
+    columns = form.columns if form.is_separable else None
+    if columns is None or not columns.has_bounds:
+        return True
+    bounds = np.concatenate([columns.lower, columns.upper])
+    return not bool(np.any(np.isfinite(bounds) & (bounds != 0)))

@@ -30,6 +30,8 @@ __all__ = ["LinearState", "advance_linear", "continue_down", "drop_directions"]
 
 _TOO_MANY = 2.0  # times the wanted units or columns before it is rebuilt without the others
 _PUT_OFF = 1.3
+_SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
+_MANY = 6  # one unit in so many stays
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
@@ -48,6 +50,7 @@ class LinearState:
     best_gap: float = np.inf
     too_many: float = _TOO_MANY
     rounds: int = 0
+    started_over: bool = False
     q: Vector | None = None  # of the last solution that was priced
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
@@ -70,18 +73,29 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
             units = opposing_units(
                 state.master, state.arguments, max(state.units_per_round, state.master.units.size)
             )
-            if not units.size:
-                return Step(done, False, exhausted=True)
             state.master.add_units(units)
-            continue
+            if units.size:
+                continue
         if status != "optimal":
-            return Step(done, False, exhausted=True)
+            if not _start_over(state):
+                return Step(done, False, exhausted=True)
+            continue
         step = _price(state, budget.relative_gap)
         if step is not None:
             return Step(done, step, exhausted=not step)
         if time.perf_counter() >= ends:
             break
     return Step(budget.iterations, False)
+
+
+def _start_over(state: LinearState) -> bool:
+    """Put all units into a new program on HiGHS, once, when the present one has got stuck."""
+    if state.started_over:
+        return False
+    state.started_over, old = True, state.master
+    everything = nearest_units(state.arguments, old.width, state.arguments.size)
+    state.master = Master(old.form, old.directions, old.top, everything, on_highs=True)
+    return True
 
 
 def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
@@ -132,12 +146,18 @@ def _add(state: LinearState, z: Vector, q: Vector) -> bool:
 def _drop_units(state: LinearState) -> bool:
     """Rebuild the program without the units far from their knots, once they are the most.
 
-    Every time the next rebuild is put off, so that units cannot come and go for ever.
+    As long as the gap is wide many units stay: a program over few of them would be unbounded or
+    point elsewhere. Every time the next rebuild is put off, so that units cannot come and go for
+    ever.
     """
     if not state.drops_units:
         return False
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
+    if not state.history or state.history[-1][2] > _SETTLED:
+        if state.form.design.is_sparse:
+            return False  # units that do not move cost a sparse program little
+        wanted = max(wanted, state.arguments.size // _MANY)
     if master.units.size <= state.too_many * wanted:
         return False
     near = nearest_units(state.arguments, master.width, wanted)

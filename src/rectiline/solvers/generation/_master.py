@@ -37,10 +37,10 @@ from rectiline.solvers.generation._blocks import (
     row_scale,
     scaled_rows,
 )
-from rectiline.solvers.generation._boxed import BoxedProgram
+from rectiline.solvers.generation._boxed import BoxedProgram, is_boxed
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
 from rectiline.solvers.generation._extra import ExtraColumns
-from rectiline.solvers.generation._highs import BASIC, HIGH, LOW, Block, LinearProgram, Positions
+from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -71,6 +71,8 @@ class Master:
         directions: ColumnSet | AtomSet,
         top: NDArray[np.bool_],
         units: Indices,
+        *,
+        on_highs: bool = False,
     ) -> None:
         self.form, self.directions = form, directions
         self.weight = form.weight
@@ -86,7 +88,7 @@ class Master:
         self.base: Vector = form.direction * base
         self.shift = form.design.tdot(self.base)
         self._set_scales()
-        self.program = BoxedProgram() if _is_boxed(form) else LinearProgram()
+        self.program = LinearProgram() if on_highs or not is_boxed(form) else BoxedProgram()
         self.unit_columns = _NOWHERE
         self._place_units(units, np.zeros((0, units.size)), _NOWHERE)
         self._place_constraints()
@@ -251,27 +253,6 @@ class Master:
         """Return the rows, kind by kind, in the order of directions."""
         return [self._fixed_rows, self._extra.rows, self._rows]
 
-    def guess_basis(self, coef: Vector, arguments: Vector) -> None:
-        """Start from the vertex next to a guess: its support, and as many units near their knots.
-
-        A solution of a similar program is such a vertex, and is met exactly.
-        """
-        directions = self.directions
-        if not isinstance(directions, ColumnSet) or not self.form.is_separable:
-            return
-        moves = directions.signs * coef[directions.columns]
-        rows = np.full(self.program.n_rows, BASIC, dtype=np.int8)
-        rows[self._fixed_rows] = LOW
-        rows[self._rows] = np.where(moves > 0, LOW, np.where(moves < 0, HIGH, BASIC))
-        count = int(np.count_nonzero(rows != BASIC))
-        mine = arguments[self.units]
-        ends = np.where((mine > 0) ^ self.top[self.units], HIGH, LOW)
-        ends[np.argsort(np.abs(mine), kind="stable")[:count]] = BASIC
-        columns = np.full(self.program.n_columns, LOW, dtype=np.int8)
-        columns[self.unit_columns] = ends
-        if count <= mine.size:
-            self.program.set_basis(columns, rows)
-
     # ---- solutions ---------------------------------------------------------------------------
 
     def solve(self, seconds: float) -> str:
@@ -317,14 +298,3 @@ class Master:
             return None
         lengths, intercept = self._primal(found)
         return self.directions.spread(lengths, self.form.design.n_features), intercept
-
-
-def _is_boxed(form: LinearProgramForm) -> bool:
-    """Whether every column of the program has two finite ends, and X is dense."""
-    if form.n_constraints or form.design.is_sparse:
-        return False
-    columns = form.columns if form.is_separable else None
-    if columns is None or not columns.has_bounds:
-        return True
-    bounds = np.concatenate([columns.lower, columns.upper])
-    return not bool(np.any(np.isfinite(bounds) & (bounds != 0)))

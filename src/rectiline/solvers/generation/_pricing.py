@@ -75,7 +75,7 @@ class ColumnPricing:
         bound = np.where(mine > 0, high[columns], -low[columns])
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(mine == 0, 0.0, np.abs(mine) / bound)
-        idle = lengths == 0
+        idle = np.asarray(lengths == 0)
         idle[_largest(np.where(idle, ratio, -np.inf), count, -np.inf)] = False
         return idle
 

@@ -1,17 +1,18 @@
-"""Rebuild a master over fewer units or directions without losing its basis."""
+"""Bases: kept when a master is rebuilt over fewer units or directions, or guessed."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.solvers.generation._directions import ColumnSet
 from rectiline.solvers.generation._highs import BASIC, HIGH, LOW
 from rectiline.solvers.generation._master import Master
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["rebuilt"]
+__all__ = ["guess_basis", "rebuilt"]
 
 
 def rebuilt(
@@ -29,8 +30,8 @@ def rebuilt(
         old.directions.keep(kept)
         sources[-1] = sources[-1][kept]
     mine = columns[old.unit_columns]
-    kept = np.union1d(units, old.units[mine == BASIC])
-    new = Master(old.form, old.directions, arguments > 0, kept)
+    staying = np.union1d(units, old.units[mine == BASIC])
+    new = Master(old.form, old.directions, arguments > 0, staying)
     new.set_factor(old.factor)
     status = np.where(new.top, HIGH, LOW).astype(np.int8)  # by unit: which end it is at
     status[old.units] = np.where((mine == HIGH) ^ old.top[old.units], HIGH, LOW)
@@ -46,3 +47,27 @@ def rebuilt(
     new.program.set_basis(moved, turned)
     new.program.n_steps = old.program.n_steps
     return new
+
+
+def guess_basis(master: Master, coef: Vector, arguments: Vector) -> None:
+    """Start from the vertex next to a guess: its support, and as many units near their knots.
+
+    A solution of a similar program is such a vertex, and is met exactly.
+    """
+    directions = master.directions
+    if not isinstance(directions, ColumnSet) or not master.form.is_separable:
+        return
+    moves = directions.signs * coef[directions.columns]
+    fixed, _, own = master.all_rows()
+    rows = np.full(master.program.n_rows, BASIC, dtype=np.int8)
+    rows[fixed] = LOW
+    rows[own] = np.where(moves > 0, LOW, np.where(moves < 0, HIGH, BASIC))
+    count = int(np.count_nonzero(rows != BASIC))
+    mine = arguments[master.units]
+    if count > mine.size:
+        return
+    ends = np.where((mine > 0) ^ master.top[master.units], HIGH, LOW)
+    ends[np.argsort(np.abs(mine), kind="stable")[:count]] = BASIC
+    columns = np.full(master.program.n_columns, LOW, dtype=np.int8)
+    columns[master.unit_columns] = ends
+    master.program.set_basis(columns, rows)

@@ -18,6 +18,7 @@ from rectiline.solvers.generation._linear import (
 )
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import pricing_for
+from rectiline.solvers.generation._rebuild import guess_basis
 from rectiline.solvers.generation._samples import nearest_units
 
 Vector = NDArray[np.float64]
@@ -71,7 +72,7 @@ def start_linear(
     units = nearest_units(arguments, width, count)
     master = Master(form, pricing.directions, arguments > 0, units)
     if guess.coef.any():
-        master.guess_basis(guess.coef, arguments)
+        guess_basis(master, guess.coef, arguments)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
     state = LinearState(
         form,

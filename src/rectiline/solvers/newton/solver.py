@@ -63,6 +63,7 @@ class NewtonState:
     steps: int = 0
     relative_gap: float = field(default=np.inf)
     objective: float = 0.0  # of the pair on all rows, once known
+    moved: float | None = None  # by how much arguments moved in a working set not judged since
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ class Newton:
         target = budget.relative_gap
         if state.relative_gap <= target:  # believed, but not certified: look again
             state.relative_gap = np.inf
+            self._look_at_all_rows(state)
         last = before + budget.iterations
         if state.cold and self.subsample:
             self._subsample_start(state, budget.iterations, deadline)
@@ -223,6 +225,12 @@ class Newton:
             moved = _REACH * float(np.sqrt(np.mean(change * change)))
             previous = state.relative_gap
             run.b = run.polished()
+            if aim < target and run.relative_gap <= aim and state.relative_gap < _ROUGH:
+                # The certificate is about to look at all rows: no need to do so here as well.
+                state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
+                state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
+                state.moved = moved
+                return
             gap = self._judge(state, run, sample)
             if gap < previous:
                 state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
@@ -234,6 +242,14 @@ class Newton:
                 state.rows.place(model.expand(state.b))
             if gap > 0.2 * previous or out.failed:
                 state.reach = max(5.0 * state.reach, 2.0 * moved)
+
+    def _look_at_all_rows(self, state: NewtonState) -> None:
+        """Go on after an answer on a working set that all rows did not bear out."""
+        if state.moved is None or state.reach is None:
+            return
+        state.rows.place(state.model.expand(state.b))
+        state.reach = max(5.0 * state.reach, 2.0 * state.moved)
+        state.moved = None
 
     def _judge(self, state: NewtonState, run: Run, sample: Vector) -> float:
         """Return the relative gap of a reduced run's answer on all rows; they stay placed there."""
