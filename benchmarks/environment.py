@@ -13,6 +13,7 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).parent
+STAMP = "rectiline-revision.txt"  # in an environment: the commit that was installed into it
 
 
 def folder(name: str) -> Path:
@@ -21,6 +22,8 @@ def folder(name: str) -> Path:
 
 def make() -> None:
     """Create or update every environment and install this checkout into it."""
+    from .machine import checkout  # which looks up the environment
+
     for requirements in sorted(HERE.glob("requirements-*.txt")):
         name = requirements.stem.removeprefix("requirements-")
         place = folder(name)
@@ -34,6 +37,7 @@ def make() -> None:
             if subprocess.run([*pip, line]).returncode:
                 print(f"    {line} could not be installed; its adapter will skip", file=sys.stderr)
         subprocess.run([*pip, "--force-reinstall", "--no-deps", str(HERE.parent)], check=True)
+        (place / STAMP).write_text(f"{checkout() or 'unknown'}\n")
 
 
 def _lines(path: Path) -> list[str]:

@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from .environment import STAMP, folder
+
 
 def describe() -> dict[str, Any]:
     """CPU, cores, memory, load, system, Python and date."""
@@ -42,14 +44,24 @@ def _memory() -> float | None:
 
 
 def _revision() -> str | None:
-    """The commit of the checkout, with a mark if it has local changes."""
+    """The commit of the library that is raced: the one installed beside the rivals, if it is known,
+    else that of the checkout, with a mark if it has local changes."""
+    stamp = folder("rivals") / STAMP
+    if stamp.exists():
+        return stamp.read_text().strip()
+    return checkout()
+
+
+def checkout() -> str | None:
+    """The commit of this checkout, marked if there are changes beyond the results of benchmarks."""
     here = Path(__file__).parent
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(here), *arguments]
+        command = ["git", "-C", str(here.parent), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain") else "")
+        changes = git("status", "--porcelain", "--", ".", ":!benchmarks")
+        return git("rev-parse", "--short", "HEAD") + ("+" if changes else "")
     except (OSError, subprocess.CalledProcessError):
         return None

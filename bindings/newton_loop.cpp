@@ -102,7 +102,7 @@ std::tuple<std::int64_t, bool, bool> minimise(LoopState& self, NewtonRowsState& 
                                               VectorIn around, VectorIn column,
                                               VectorIn constraint, VectorIn proximal, double growth,
                                               double S, std::int64_t max_steps, double share,
-                                              double decrement, double seconds) {
+                                              double gap, double seconds) {
     const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
     require(rows.rows->order() == self.loop->terms().order, "rows and terms differ in columns");
     PythonInterrupt interrupt(seconds);
@@ -110,7 +110,7 @@ std::tuple<std::int64_t, bool, bool> minimise(LoopState& self, NewtonRowsState& 
     {
         nb::gil_scoped_release release;
         done = self.loop->minimise(*rows.rows, frozen_terms(frozen), at,
-                                   {max_steps, share, decrement}, interrupt.handle());
+                                   {max_steps, share, gap}, interrupt.handle());
     }
     interrupt.rethrow();
     return {done.steps, done.failed, done.interrupted};
@@ -174,7 +174,7 @@ void bind_newton_loop(nb::module_& m) {
         .def("minimise", &minimise, nb::arg("rows"), nb::arg("frozen").none(), nb::arg("b"),
              nb::arg("around"), nb::arg("column"), nb::arg("constraint"), nb::arg("proximal"),
              nb::arg("growth"), nb::arg("S"), nb::arg("max_steps"), nb::arg("share"),
-             nb::arg("decrement"), nb::arg("seconds"),
+             nb::arg("gap"), nb::arg("seconds"),
              "Minimise over b, in place; returns (steps, failed, interrupted)")
         .def("estimate", &estimate, nb::arg("rows"), nb::arg("frozen").none(), nb::arg("b"),
              nb::arg("around"), nb::arg("column"), nb::arg("constraint"), nb::arg("proximal"),

@@ -18,11 +18,13 @@ def linear_model(
         the same with column scales ``10 ** uniform(-2, 2)``
     correlated
         five common factors and a little noise
+    sparse_model
+        independent standard normal columns, of which the first twenty matter
     heavy
         Student t columns with 2.5 degrees of freedom, scaled to sd 1
     """
     rng = np.random.default_rng(seed)
-    if profile == "good":
+    if profile in ("good", "sparse_model"):
         X = rng.standard_normal((n, d))
     elif profile == "bad":
         X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-2, 2, d)
@@ -33,8 +35,13 @@ def linear_model(
         X = rng.standard_t(2.5, (n, d))
         X /= X.std(axis=0)
     else:
-        raise ValueError(f"profile={profile!r}: allowed are good, bad, correlated, heavy")
-    z = X @ (rng.standard_normal(d) / np.sqrt(d) / X.std(axis=0))
+        raise ValueError(
+            f"profile={profile!r}: allowed are good, bad, correlated, heavy, sparse_model"
+        )
+    coef = rng.standard_normal(d) / np.sqrt(d) / X.std(axis=0)
+    if profile == "sparse_model":
+        coef = np.where(np.arange(d) < 20, 2.0 * np.sqrt(d) * coef, 0.0)
+    z = X @ coef
     if task == "margin":
         return X, np.where(z + 0.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
     return X, z + 0.5 * rng.standard_t(3, n)

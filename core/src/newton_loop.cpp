@@ -11,6 +11,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
 constexpr int kSearchSteps = 40;
 constexpr double kNothing = 1e-30;  // a decrement that is rounding
+constexpr double kExactShare = 0.02;  // of the goal, for the decrement before the last step
+constexpr double kGradientShare = 0.5;  // of the goal, for the gap left by the gradient
 
 }  // namespace
 
@@ -27,21 +29,13 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
                                     const NewtonPoint& at, const NewtonGoal& goal,
                                     Interrupt& interrupt) {
     const std::int64_t p = terms_.order;
-    double move = rows.settle(0.0, at.S), objective = kInfinity;
+    double move = rows.settle(0.0, at.S), decrement = kInfinity;
+    objective_ = kInfinity;
     NewtonProgress progress{0, false, false};
-    for (double decrement = kInfinity;;) {
+    for (;;) {
         set_gradient(rows, frozen, at);
         if (progress.steps >= goal.max_steps) return progress;
-        if (progress.steps > 0) {
-            if (decrement <= kNothing) return progress;
-            if (goal.decrement == 0) {
-                if (decrement <= goal.share * (move + central_move(at))) return progress;
-            } else if (decrement <= goal.decrement * std::fabs(objective)) {
-                // The objective known is an older one, which is no smaller: look again.
-                objective = rows.values().loss + terms_.penalty(at.b);
-                if (decrement <= goal.decrement * std::fabs(objective)) return progress;
-            }
-        }
+        if (progress.steps > 0 && is_near(rows, at, goal, decrement, move)) return progress;
         if (!set_direction(rows, frozen, at)) {
             progress.failed = true;
             return progress;
@@ -59,6 +53,23 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
             return progress;
         }
     }
+}
+
+// Whether the minimisation is as good as the multipliers deserve, or, where it must be exact, as
+// good as the goal: by the decrement before the last step, or by the gap that the gradient leaves
+// in strongly convex columns, which needs no new matrix.
+bool NewtonLoop::is_near(const NewtonRows& rows, const NewtonPoint& at, const NewtonGoal& goal,
+                         double decrement, double move) {
+    if (decrement <= kNothing) return true;
+    if (goal.gap == 0) return decrement <= goal.share * (move + central_move(at));
+    double left = 0;
+    for (std::int64_t j = 0; j < terms_.order; ++j)
+        left += terms_.rho[j] > 0 ? 0.5 * gradient_[j] * gradient_[j] / terms_.rho[j] : kInfinity;
+    const double size = std::min(decrement / kExactShare, left / kGradientShare);
+    // The objective known is an older one, which is no smaller: look again before saying yes.
+    if (size > goal.gap * std::fabs(objective_)) return false;
+    objective_ = rows.values().loss + terms_.penalty(at.b);
+    return size <= goal.gap * std::fabs(objective_);
 }
 
 void NewtonLoop::set_gradient(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at) {

@@ -32,7 +32,7 @@ struct NewtonPoint {
 struct NewtonGoal {
     std::int64_t max_steps;
     double share;      // of the outer move that the Newton decrement may be
-    double decrement;  // exact minimisation: decrement that is enough, per unit of |objective|; or 0
+    double gap;        // exact minimisation: gap that is enough, per unit of |objective|; or 0
 };
 
 struct NewtonProgress {
@@ -64,11 +64,14 @@ class NewtonLoop {
     double search(const NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
                   double decrement);
     double central_move(const NewtonPoint& at) const;
+    bool is_near(const NewtonRows& rows, const NewtonPoint& at, const NewtonGoal& goal,
+                 double decrement, double move);
 
     NewtonTerms terms_;
     NewtonSystem system_;
     std::vector<double> gradient_, direction_, user_, diagonal_, value_, change_;
     std::vector<std::int64_t> active_;
+    double objective_ = 0;  // the last one known in this minimisation
 };
 
 }  // namespace rectiline

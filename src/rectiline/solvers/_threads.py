@@ -7,8 +7,8 @@ keep the setting of the process.
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -20,14 +20,38 @@ __all__ = ["limited_threads"]
 _LARGE_MATRIX = 1000  # order from which on threads are measured to pay
 
 
-@cache
-def _controller() -> Any:
-    return ThreadpoolController().select(user_api="blas")
+class _OneThread:
+    """Limits the library to one thread while anybody asks for it.
+
+    The setting belongs to the process: of several solves side by side, the first to come sets it
+    and the last to leave puts back what was there.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                if self._controller is None:
+                    self._controller = ThreadpoolController().select(user_api="blas")
+                self._limit = self._controller.limit(limits=1)
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
 
 
-def limited_threads(problem: Problem) -> AbstractContextManager[Any]:
+_one_thread = _OneThread()
+
+
+def limited_threads(problem: Problem) -> AbstractContextManager[None]:
     """Return a context in which matrices of the problem's size are factorised sensibly."""
-    if min(problem.n_samples, problem.n_features) > _LARGE_MATRIX:
-        return nullcontext()
-    context: AbstractContextManager[Any] = _controller().limit(limits=1)
-    return context
+    large = min(problem.n_samples, problem.n_features) > _LARGE_MATRIX
+    return nullcontext() if large else _one_thread

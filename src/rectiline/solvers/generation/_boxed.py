@@ -96,6 +96,7 @@ def _vector(values: Vector) -> Vector:
 def _dense(values: Block) -> NDArray[np.float64]:
     return np.ascontiguousarray(values.toarray() if sp.issparse(values) else values, dtype=float)
 
+
 def is_boxed(form: LinearProgramForm) -> bool:
     """Whether every column of the program has two finite ends, and X is dense."""
     if form.n_constraints or form.design.is_sparse:

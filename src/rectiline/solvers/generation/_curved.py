@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
@@ -96,15 +95,7 @@ def _whole_groups(form: CompositeForm, columns: Indices) -> Indices:
 
 
 def advance_curved(state: CurvedState, budget: Budget) -> Step:
-    """Do up to ``budget.iterations`` rounds.
-
-    The matrices are small: threads of the linear algebra library would only wait for one another.
-    """
-    with threadpool_limits(limits=1, user_api="blas"):
-        return _rounds(state, budget)
-
-
-def _rounds(state: CurvedState, budget: Budget) -> Step:
+    """Do up to ``budget.iterations`` rounds."""
     ends = time.perf_counter() + budget.seconds
     for done in range(1, budget.iterations + 1):
         _solve_restricted(state, max(state.inner_gap, 0.5 * budget.relative_gap), ends)
@@ -147,7 +138,7 @@ def _restricted_gap(state: CurvedState) -> float:
     z, image = part.design.both(found.coef, g)
     q = part.rows_part(found.constraint) - image
     point = FormPoint(found.coef, 0.0, g, found.constraint)
-    return _relative(part, point, z + part.best_intercept(z), q)[0]
+    return _relative(part, point, z + found.intercept, q)[0]
 
 
 def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from rectiline.solvers.generation._directions import AtomSet, ColumnSet
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["ColumnPricing", "Pricing", "pricing_for"]
+__all__ = ["AtomPricing", "ColumnPricing", "Pricing", "pricing_for"]
 
 _ROUNDING = 1e-12
 
@@ -146,18 +146,21 @@ class AtomPricing:
         free = self.form.free_columns
         columns = [free[[i]] for i in range(free.size)]
         self._add(columns, [np.ones(1)] * free.size, np.zeros(free.size))
-        groups = self.form.groups or []
         feasible = self.form.problem.feasibility.point if self.form.n_constraints else None
         for point in (coef, feasible):
-            if point is None:
+            if point is None or not point.any():
                 continue
-            for group in groups:
+            for group in self.form.groups or []:
                 if point[group].any():
                     self._add_vertices(group, point[group])
-        totals = np.array([np.abs(q[group]).sum() for group in groups])
-        for g in _largest(totals, limit, 0.0):
-            signs = np.where(q[groups[g]] < 0, -1.0, 1.0)
-            self._add([groups[g]], [signs], np.array([self._strength]))
+        if self._strength > 0:
+            # Any strength ranks the groups; with next to none all of them are worth a price.
+            q = q.copy()
+            q[free] = 0.0
+            largest = float(np.abs(q).max(initial=0.0))
+            atoms = self.form.penalty.with_strength(_ROUNDING * largest).price(q, limit)
+            costs = np.full(len(atoms), self._strength)
+            self._add([a.columns for a in atoms], [a.signs for a in atoms], costs)
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the worst sign vector of each of the worst groups."""

@@ -18,6 +18,7 @@ from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
+from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._start import Plan, restart_linear, start_linear
 
 __all__ = ["Generation"]
@@ -133,7 +134,7 @@ class Generation:
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
-        if engine.form.groups is None or self.master != "auto":
+        if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
         ends = time.perf_counter() + budget.seconds
         for done in range(1, budget.iterations + 1):

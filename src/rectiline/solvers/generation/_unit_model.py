@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy.linalg import lapack
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -40,21 +38,28 @@ class UnitModel:
             used = np.flatnonzero(weight)
             part = self._factor[used] * np.sqrt(weight[used])[:, None]
             small = part.T @ part
-            small[np.diag_indices_from(small)] += 1.0
+            small.flat[:: k + 1] += 1.0
             scaled = np.bincount(row, sign * right / diagonal, minlength=n)
-            core = linalg.cho_solve(_factored(small), self._factor.T @ scaled)
+            core = _solved(small, self._factor.T @ scaled)
             return np.asarray((right - sign * (self._factor @ core)[row]) / diagonal)
         if self._gram is None:
             self._gram = self._factor @ self._factor.T
         full = self._gram[np.ix_(row, row)] * (sign[:, None] * sign)
-        full[np.diag_indices_from(full)] += diagonal
-        return np.asarray(linalg.cho_solve(_factored(full), right))
+        full.flat[:: row.size + 1] += diagonal
+        return _solved(full, right)
 
 
-def _factored(matrix: NDArray[np.float64]) -> Any:
-    matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-13
-    try:
-        return linalg.cho_factor(matrix, lower=True)
-    except linalg.LinAlgError:
-        matrix[np.diag_indices_from(matrix)] += 1e-8 * np.trace(matrix) / matrix.shape[0]
-        return linalg.cho_factor(matrix, lower=True)
+def _solved(matrix: NDArray[np.float64], right: Vector) -> Vector:
+    """Return the solution of a positive definite system, which is overwritten.
+
+    LAPACK directly: the checks around it would cost more than these small systems.
+    """
+    step = matrix.shape[0] + 1
+    matrix.flat[::step] *= 1.0 + 1e-13
+    factor, failed = lapack.dpotrf(matrix, lower=1, clean=0)
+    if failed:
+        matrix.flat[::step] += 1e-8 * np.trace(matrix) / matrix.shape[0]
+        factor, failed = lapack.dpotrf(matrix, lower=1, clean=0)
+        if failed:
+            return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
+    return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])

@@ -29,7 +29,6 @@ Vector = NDArray[np.float64]
 __all__ = ["Outcome", "Run", "Schedule"]
 
 _INNER_SHARE = 0.05  # Newton decrement against what the outer step moved
-_EXACT_SHARE = 0.02  # of the target, where one minimisation must end at it
 _INNER_STEPS = 15  # more than this means that the penalty grew too fast
 _LARGEST_GROWTH = 1e8
 _LOOSEST = 1e12
@@ -168,7 +167,7 @@ class Run:
             *self._point(),
             min(max_steps, self.schedule.inner_steps),
             _INNER_SHARE,
-            _EXACT_SHARE * target if self.exact else 0.0,
+            target if self.exact else 0.0,
             max(deadline - time.perf_counter(), 0.0),
         )
         self.steps += steps

@@ -22,15 +22,16 @@ def row_lengths(model: Model) -> Vector:
     return np.sqrt(squares / model.d + 1.0)
 
 
-def choose_subsamples(n: int, order: int, seed: int) -> list[NDArray[np.int64]]:
+def choose_subsamples(n: int, order: int, seed: int, first: int = 50) -> list[NDArray[np.int64]]:
     """Return growing random sets of rows to start on; empty when there are too few to pay.
 
-    About one percent of the rows, then ten percent: each level starts from the one before, and the
-    difference between the two tells how far their answer still is from that on all rows.
+    About one percent of the rows (at least `first` per column), then ten percent: each level starts
+    from the one before, and the difference between the two tells how far their answer still is from
+    that on all rows.
     """
     levels: list[NDArray[np.int64]] = []
     rng: np.random.Generator | None = None
-    for share, least in ((0.01, 50 * order), (0.1, 400 * order)):
+    for share, least in ((0.01, first * order), (0.1, 400 * order)):
         count = max(int(share * n), least, 1000)
         if n < 5 * count or (levels and count < 3 * levels[-1].size):
             break

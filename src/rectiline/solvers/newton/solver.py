@@ -35,6 +35,7 @@ _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _WARM_START = 30.0
 _FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
 _REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
+_SMOOTH_SAMPLE, _KINKED_SAMPLE = 20, 50  # rows per column of the smallest sample to start on
 _ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
@@ -155,7 +156,8 @@ class Newton:
 
     def _subsample_start(self, state: NewtonState, max_steps: int, deadline: float) -> None:
         model = state.model
-        levels = choose_subsamples(state.rows.n, model.order, state.seed)
+        first = _SMOOTH_SAMPLE if state.smooth else _KINKED_SAMPLE
+        levels = choose_subsamples(state.rows.n, model.order, state.seed, first)
         for index in levels:
             rows = state.rows.subset(index, state.rows.n / index.size)
             rows.set_multiplier(None)
