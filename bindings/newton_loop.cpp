@@ -60,9 +60,9 @@ void make_loop(LoopState* self, VectorIn scale, std::optional<VectorIn> center, 
                       offset.data(),
                       equality.data(),
                       constraint_stiffness};
-    std::vector<nb::object> keep{nb::cast(scale),  nb::cast(rho),    nb::cast(l1),
-                                 nb::cast(lower),  nb::cast(upper),  nb::cast(kinked),
-                                 nb::cast(rows),   nb::cast(offset), nb::cast(column_stiffness),
+    std::vector<nb::object> keep{nb::cast(scale),   nb::cast(rho),    nb::cast(l1),
+                                 nb::cast(lower),   nb::cast(upper),  nb::cast(kinked),
+                                 nb::cast(rows),    nb::cast(offset), nb::cast(column_stiffness),
                                  nb::cast(equality)};
     if (center) keep.push_back(nb::cast(*center));
     new (self) LoopState{std::make_unique<NewtonLoop>(terms), std::move(keep)};
@@ -76,8 +76,8 @@ void make_frozen(FrozenState* self, VectorIn linear, std::optional<MatrixIn> qua
             "the quadratic part must be square, of the order of the variables");
     std::vector<nb::object> keep{nb::cast(linear), nb::cast(at)};
     if (quadratic) keep.push_back(nb::cast(*quadratic));
-    new (self) FrozenState{
-        {linear.data(), quadratic ? quadratic->data() : nullptr, at.data()}, std::move(keep)};
+    new (self) FrozenState{{linear.data(), quadratic ? quadratic->data() : nullptr, at.data()},
+                           std::move(keep)};
 }
 
 NewtonPoint make_point(const LoopState& self, VectorOut b, VectorIn around, VectorIn column,
@@ -89,8 +89,7 @@ NewtonPoint make_point(const LoopState& self, VectorOut b, VectorIn around, Vect
     require(static_cast<std::int64_t>(column.shape(0)) == terms.n_kinked &&
                 static_cast<std::int64_t>(constraint.shape(0)) == terms.n_constraints,
             "one multiplier per kinked column and per constraint");
-    return {b.data(),          around.data(), column.data(), constraint.data(),
-            proximal.data(), growth,        S};
+    return {b.data(), around.data(), column.data(), constraint.data(), proximal.data(), growth, S};
 }
 
 FrozenTerms frozen_terms(const FrozenState* frozen) {
@@ -99,18 +98,18 @@ FrozenTerms frozen_terms(const FrozenState* frozen) {
 
 std::tuple<std::int64_t, bool, bool> minimise(LoopState& self, NewtonRowsState& rows,
                                               const FrozenState* frozen, VectorOut b,
-                                              VectorIn around, VectorIn column,
-                                              VectorIn constraint, VectorIn proximal, double growth,
-                                              double S, std::int64_t max_steps, double share,
-                                              double gap, double seconds) {
+                                              VectorIn around, VectorIn column, VectorIn constraint,
+                                              VectorIn proximal, double growth, double S,
+                                              std::int64_t max_steps, double share, double gap,
+                                              double seconds) {
     const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
     require(rows.rows->order() == self.loop->terms().order, "rows and terms differ in columns");
     PythonInterrupt interrupt(seconds);
     NewtonProgress done;
     {
         nb::gil_scoped_release release;
-        done = self.loop->minimise(*rows.rows, frozen_terms(frozen), at,
-                                   {max_steps, share, gap}, interrupt.handle());
+        done = self.loop->minimise(*rows.rows, frozen_terms(frozen), at, {max_steps, share, gap},
+                                   interrupt.handle());
     }
     interrupt.rethrow();
     return {done.steps, done.failed, done.interrupted};
@@ -118,8 +117,8 @@ std::tuple<std::int64_t, bool, bool> minimise(LoopState& self, NewtonRowsState& 
 
 std::tuple<double, double, double> estimate(LoopState& self, NewtonRowsState& rows,
                                             const FrozenState* frozen, VectorOut b, VectorIn around,
-                                            VectorIn column, VectorIn constraint,
-                                            VectorIn proximal, double growth, double S, double loss,
+                                            VectorIn column, VectorIn constraint, VectorIn proximal,
+                                            double growth, double S, double loss,
                                             double fenchel_young) {
     const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
     require(rows.rows->order() == self.loop->terms().order, "rows and terms differ in columns");
@@ -130,8 +129,8 @@ std::tuple<double, double, double> estimate(LoopState& self, NewtonRowsState& ro
 }
 
 std::tuple<NumpyVector, NumpyVector> slopes(const LoopState& self, VectorOut b, VectorIn around,
-                                            VectorIn column, VectorIn constraint,
-                                            VectorIn proximal, double growth, double S) {
+                                            VectorIn column, VectorIn constraint, VectorIn proximal,
+                                            double growth, double S) {
     const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
     NumpyVector new_column = new_vector(column.shape(0));
     NumpyVector new_constraint = new_vector(constraint.shape(0));

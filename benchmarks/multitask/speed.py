@@ -49,8 +49,8 @@ def solvers() -> Table:
             measured.append([alpha, eta, name, counts[name], times])
         share = seconds["bcd", counts["bcd"][-1]] / seconds["bcd_plain", counts["bcd_plain"][-1]]
         remarks.append(
-            f"{where}: bcd needs {counts['bcd'][-1]} passes and {share:.2f} of the time of bcd_plain "
-            "to 1e-8"
+            f"{where}: bcd needs {counts['bcd'][-1]} passes to 1e-8 and {share:.2f} of the time of "
+            "bcd_plain"
         )
     title = "School, least squares, all rows, h = 2: passes (CPU seconds) to an accuracy of"
     return Table(title, ("strengths", "solver", "1e-4", "1e-6", "1e-8"), lines, remarks, measured)

@@ -10,8 +10,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
 constexpr int kSearchSteps = 40;
-constexpr double kNothing = 1e-30;  // a decrement that is rounding
-constexpr double kExactShare = 0.02;  // of the goal, for the decrement before the last step
+constexpr double kNothing = 1e-30;      // a decrement that is rounding
+constexpr double kExactShare = 0.02;    // of the goal, for the decrement before the last step
 constexpr double kGradientShare = 0.5;  // of the goal, for the gap left by the gradient
 
 }  // namespace
@@ -106,8 +106,8 @@ bool NewtonLoop::set_direction(NewtonRows& rows, const FrozenTerms& frozen, cons
             terms_.constraint_slope(r, value_[r], at.constraint_multiplier[r], at.growth);
         if (terms_.equality[r] || xi > 0) active_.push_back(r);
     }
-    const NewtonSystem::Parts parts{rows,    terms_, frozen, diagonal_.data(),
-                                    active_, at.growth * terms_.constraint_stiffness};
+    const NewtonSystem::Parts parts{
+        rows, terms_, frozen, diagonal_.data(), active_, at.growth * terms_.constraint_stiffness};
     const bool solved = system_.solve(parts, gradient_.data(), direction_.data());
     for (double& entry : gradient_)
         entry = -entry;
@@ -120,8 +120,7 @@ double NewtonLoop::search(const NewtonRows& rows, const FrozenTerms& frozen, con
     const std::int64_t p = terms_.order;
     double constant = 0, slope = frozen.curvature_along(direction, p);
     for (std::int64_t j = 0; j < p; ++j) {
-        constant +=
-            direction[j] * (terms_.rho[j] * b[j] + at.proximal[j] * (b[j] - at.around[j]));
+        constant += direction[j] * (terms_.rho[j] * b[j] + at.proximal[j] * (b[j] - at.around[j]));
         slope += direction[j] * direction[j] * (terms_.rho[j] + at.proximal[j]);
     }
     if (frozen.linear) {
@@ -136,10 +135,9 @@ double NewtonLoop::search(const NewtonRows& rows, const FrozenTerms& frozen, con
         double total = constant + step * slope + rows.derivative(step, at.S);
         for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
             const std::int64_t j = terms_.kinked[k];
-            total += direction[j] * terms_
-                                        .kink(k, b[j] + step * direction[j],
-                                              at.column_multiplier[k], at.growth)
-                                        .slope;
+            total += direction[j] *
+                     terms_.kink(k, b[j] + step * direction[j], at.column_multiplier[k], at.growth)
+                         .slope;
         }
         for (std::int64_t r = 0; r < terms_.n_constraints; ++r)
             total -= change_[r] * terms_.constraint_slope(r, value_[r] + step * change_[r],
@@ -199,8 +197,7 @@ NewtonEstimate NewtonLoop::estimate(NewtonRows& rows, const FrozenTerms& frozen,
     double gap = sums.fenchel_young;
     for (std::int64_t r = 0; r < terms_.n_constraints; ++r) {
         const double value = terms_.constraint_value(r, at.b);
-        const double xi =
-            terms_.constraint_slope(r, value, at.constraint_multiplier[r], at.growth);
+        const double xi = terms_.constraint_slope(r, value, at.constraint_multiplier[r], at.growth);
         axpy(-xi, terms_.rows + r * p, pull.data(), p);
         gap += std::fabs(xi * value);
     }

@@ -252,8 +252,8 @@ bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, d
         if (k == 0) first = next;
         if (next <= kResidual * kResidual * first) break;
         for (std::int64_t j = 0; j < p; ++j)
-            direction_[j] = preconditioner_[j] * residual_[j] +
-                            (k == 0 ? 0.0 : next / energy * direction_[j]);
+            direction_[j] =
+                preconditioner_[j] * residual_[j] + (k == 0 ? 0.0 : next / energy * direction_[j]);
         energy = next;
         multiply(parts, direction_.data(), product_.data());
         const double curve = dot(direction_.data(), product_.data(), p);

@@ -58,8 +58,9 @@ struct Terms {
           upper(static_cast<std::size_t>(d + 1), kInfinity),
           rows(random_vector(2 * (d + 1), -0.1, 0.1, 14)),
           offset(2, 0.0) {
-        view = {d,       d + 1,   scale.data(), center.data(), rho.data(),      l1.data(),
-                lower.data(), upper.data(), 0, nullptr, nullptr, 2,
+        view = {d,           d + 1,         scale.data(),    center.data(),
+                rho.data(),  l1.data(),     lower.data(),    upper.data(),
+                0,           nullptr,       nullptr,         2,
                 rows.data(), offset.data(), equality.data(), 1.0};
     }
 };

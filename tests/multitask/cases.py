@@ -26,6 +26,7 @@ class Case:
     center: bool = False
     fit_intercept: bool = True
     weighted: bool = False
+    one_class: bool = False  # the first task knows +1 only, the second -1 only
     seed: int = 0
     constraints: Any = ()
     options: dict[str, Any] = field(default_factory=dict)
@@ -39,6 +40,8 @@ class Case:
         for rows, u in zip(X, U.T):
             z = rows @ u + 0.5 + 0.5 * rng.standard_t(3, size=rows.shape[0])
             y.append(np.where(z > 0, 1.0, -1.0) if self.loss.of == "margin" else z)
+        if self.one_class:
+            y[0], y[1] = np.ones(self.sizes[0]), -np.ones(self.sizes[1])
         weight = [rng.exponential(size=n) for n in self.sizes] if self.weighted else None
         return X, y, weight
 
@@ -65,8 +68,13 @@ class Case:
         S = self.penalty.eta * np.eye(d) + M
         limits = [cp.bmat([[S, V], [V.T, T]]) >> 0, M >> 0, np.eye(d) - M >> 0]
         limits += [cp.trace(M) == self.shared_dim]
+        if self.one_class:  # else the intercept of such a task has no end
+            limits += [cp.abs(b) <= 5.0]
         for t in range(m):
-            limits += express_constraints(self.constraints, U[:, t])
+            held = self.constraints
+            if held and isinstance(held[0], tuple):
+                held = held[t]
+            limits += express_constraints(held, U[:, t])
         total = self.penalty.scale * cp.trace(T)
         for t in range(m):
             w = weight[t] / weight[t].sum()
@@ -136,6 +144,7 @@ CASES = [
     *five("wide", n_features=8, sizes=(4, 6, 5), seed=6, beta=0.02),
     *five("weighted", weighted=True, seed=7),
     *five("no-intercept", fit_intercept=False, seed=8),
+    *five("one-class", one_class=True, seed=11),
     *five("centred", center=True, seed=9),
     *five("centred-strong", center=True, alpha=10.0, beta=1.0, seed=10),
 ]

@@ -119,6 +119,21 @@ def test_classifier_in_three_forms():
     assert third.score(lists, [words[ids == t] for t in (0, 1)]) > 0.8
 
 
+def test_labels_that_are_absent():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+    Y = (X[:, :3] > 0).astype(float)
+    Y[rng.random(Y.shape) < 0.3] = np.nan
+    model = MultiTaskClassifier(alpha=0.1, beta=0.01).fit(X, Y)
+    present = ~np.isnan(Y)
+    listed = MultiTaskClassifier(alpha=0.1, beta=0.01).fit(
+        [X[column] for column in present.T], [Y[column, t] for t, column in enumerate(present.T)]
+    )
+    np.testing.assert_allclose(model.coef_, listed.coef_, atol=1e-6)
+    assert model.score(X, Y) > 0.8
+    assert set(np.unique(model.predict(X))) <= {0.0, 1.0}
+
+
 def test_labels_of_their_own_and_one_class():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))

@@ -24,6 +24,17 @@ CONSTRAINED = [
     )
 ]
 
+EACH_ITS_OWN = (
+    (constraints.Nonnegative(),),
+    (),
+    (constraints.Box(-0.1, 0.2), constraints.LinearEquality(np.ones((1, 5)), -0.1)),
+    (constraints.Monotone(),),
+)
+CONSTRAINED += [
+    Case(f"each-its-own-{loss.name}", loss, constraints=EACH_ITS_OWN, seed=12)
+    for loss in (losses.SquaredHinge(), losses.Huber(0.7), losses.Pinball(0.3))
+]
+
 
 @pytest.mark.parametrize("case", CASES + CONSTRAINED, ids=lambda case: case.name)
 def test_certified_and_equal_to_the_semidefinite_program(case):

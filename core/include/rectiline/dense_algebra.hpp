@@ -22,7 +22,8 @@ struct DenseRoutines {
 // Call before any solver runs.
 void use_dense_routines(const DenseRoutines& routines);
 
-// Overwrites the lower triangle of A (n x n) with its factor; false when A is not positive definite.
+// Overwrites the lower triangle of A (n x n) with its factor; false when A is not positive
+// definite.
 bool cholesky(double* A, std::int64_t n);
 // Overwrites the n_right columns of B (n x n_right) with the solutions.
 void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_right);

@@ -31,8 +31,8 @@ struct NewtonPoint {
 
 struct NewtonGoal {
     std::int64_t max_steps;
-    double share;      // of the outer move that the Newton decrement may be
-    double gap;        // exact minimisation: gap that is enough, per unit of |objective|; or 0
+    double share;  // of the outer move that the Newton decrement may be
+    double gap;    // exact minimisation: gap that is enough, per unit of |objective|; or 0
 };
 
 struct NewtonProgress {

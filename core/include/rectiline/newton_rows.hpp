@@ -51,7 +51,7 @@ class NewtonRows {
     // / (2 S): what this outer step changed.
     double settle(double step, double S);
     RowValues values() const;  // of the pair where it settled
-    void adopt();  // multipliers := slopes
+    void adopt();              // multipliers := slopes
 
     // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
     const std::vector<double>& image();
@@ -61,9 +61,9 @@ class NewtonRows {
     // The rows of J themselves, for systems of their size; vectors end with the intercept.
     std::int64_t n_free() const { return static_cast<std::int64_t>(free_.size()); }
     const std::vector<double>& free_weight() const { return free_weight_; }
-    std::int64_t free_entries() const;                        // stored entries of these rows
-    void free_rows(double* P) const;                          // n_free() x order()
-    void free_times(const double* b, double* out) const;      // X_J b
+    std::int64_t free_entries() const;                           // stored entries of these rows
+    void free_rows(double* P) const;                             // n_free() x order()
+    void free_times(const double* b, double* out) const;         // X_J b
     void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
 
     void dual(double* g) const;  // slopes in the predictions

@@ -26,9 +26,9 @@ class NewtonSystem {
         NewtonRows& rows;
         const NewtonTerms& terms;
         const FrozenTerms& frozen;
-        const double* diagonal;                  // D, order() values
+        const double* diagonal;                   // D, order() values
         const std::vector<std::int64_t>& active;  // constraints that count
-        double constraint_weight;                // c
+        double constraint_weight;                 // c
     };
     enum class Way { automatic, matrix, rows, cg };
 

@@ -1,16 +1,18 @@
-"""Singular values and left singular vectors of a matrix with one long side, without copies of it."""
+"""Singular values and left singular vectors of a matrix with one long side, hardly copying it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 __all__ = ["LeftFactor", "column_blocks"]
 
-_BLOCK = 1 << 19  # entries of a matrix that are copied at a time
+_BLOCK = 1 << 17  # entries of a matrix that are copied at a time
+_DEPENDENT = 1e-6  # of a unit vector: what is left of one that lies in the span of the others
 
 
 class LeftFactor:
@@ -49,10 +51,7 @@ class LeftFactor:
         if not kept.any():
             return np.zeros((self._A.shape[0], 0))
         scaled = self._short[:, kept] / np.maximum(self.sizes[kept], 1e-300)
-        # Vectors of small singular values inherit errors along those of large ones; triangular
-        # orthogonalisation takes them out again, the larger ones first.
-        basis, corner = np.linalg.qr(self._A @ scaled)
-        return np.asarray(basis * np.where(np.diag(corner) < 0, -1.0, 1.0))
+        return _orthonormal(self._A @ scaled)
 
     def overlaps(self, basis: Matrix, kept: NDArray[np.bool_]) -> Matrix:
         """Return the inner products of some left singular vectors (rows) with a basis."""
@@ -72,6 +71,26 @@ def _triangle(A: Matrix) -> Matrix:
         block = np.concatenate([triangle, A[first : first + rows]])
         triangle = np.asarray(np.linalg.qr(block, mode="r"))
     return triangle
+
+
+def _orthonormal(V: Matrix) -> Matrix:
+    """Make the columns of a tall matrix orthonormal, the first ones first; V is overwritten.
+
+    Vectors of small singular values inherit errors along those of large ones, which triangular
+    orthogonalisation takes out again.
+    """
+    for _ in range(2):  # twice is enough for orthogonality to rounding
+        triangle = _triangle(V)
+        lengths = np.abs(np.diag(triangle))
+        if not lengths.min() > _DEPENDENT * max(1.0, lengths.max()):
+            basis, corner = np.linalg.qr(V)
+            return np.asarray(basis * np.where(np.diag(corner) < 0, -1.0, 1.0))
+        triangle *= np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+        rows = max(1, _BLOCK // V.shape[1])
+        for first in range(0, V.shape[0], rows):
+            part = V[first : first + rows]
+            part[:] = linalg.solve_triangular(triangle, part.T, trans=1, check_finite=False).T
+    return V
 
 
 def column_blocks(d: int, m: int) -> list[slice]:

@@ -23,6 +23,7 @@ Vector = NDArray[np.float64]
 __all__ = ["balance_common_part", "feasible_dual"]
 
 _ROUNDS = 30
+_SMALL = 1e-2  # multipliers much smaller than those at zero coefficients may be rounding
 _ENOUGH = 1e-15  # of the size of the terms: nothing is left but rounding
 
 
@@ -48,7 +49,8 @@ def feasible_dual(
         task.base.rows.clip(sample)
         if fit_intercept:
             total = abs(task.base.rows.balance(sample))
-            left = max(left, total / max(float(np.abs(sample).sum()), 1e-300))
+            level = max(float(np.abs(sample).sum()), _SMALL * task.slope_level, 1e-300)
+            left = max(left, total / level)
         m, k = task.rows.c.size, task.rows.f.size
         xi = np.maximum(given.inequality, 0.0) if given.inequality.size == m else np.zeros(m)
         nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)

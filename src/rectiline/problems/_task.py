@@ -121,6 +121,11 @@ class Task:
         return self.base._reference
 
     @cached_property
+    def slope_level(self) -> float:
+        """Sum of the sizes of the multipliers at zero."""
+        return float(np.abs(self.base.rows.slopes(np.zeros(self.design.n_samples))).sum())
+
+    @cached_property
     def row_squares(self) -> Vector:
         """Squared length of each row."""
         return self.design.row_squares()

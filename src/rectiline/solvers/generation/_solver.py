@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
@@ -24,6 +26,7 @@ from rectiline.solvers.generation._start import Plan, restart_linear, start_line
 __all__ = ["Generation"]
 
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
+_ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
 _MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "screening", "smoothed", "averaged", "subsample", "path")
@@ -95,7 +98,22 @@ class Generation:
         if self._is_linear(form.problem):
             linear = LinearProgramForm(form.problem)
             return GenerationState(form, start_linear(linear, warm, self._plan(linear), seed))
+        if warm is None and self.master == "auto" and form.sorted_strengths is not None:
+            warm = self._unsorted_point(form, seed)
         return GenerationState(form, self._second_order(form, warm))
+
+    def _unsorted_point(self, form: CompositeForm, seed: int) -> FormPoint | None:
+        """Return a rough solution for equal strengths, a linear program that is soon solved."""
+        assert form.sorted_strengths is not None
+        few = min(2 * form.design.n_samples, form.sorted_strengths.size)
+        equal = np.full(form.sorted_strengths.size, form.sorted_strengths[:few].mean())
+        problem = form.problem.with_penalty(type(form.penalty)(equal))  # type: ignore[call-arg]
+        if form.n_constraints or LinearProgramForm.accepts(problem) is not None:
+            return None
+        linear = LinearProgramForm(problem)
+        state = start_linear(linear, None, self._plan(linear), seed)
+        advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
+        return state.point
 
     def restart(self, state: GenerationState, form: CompositeForm) -> GenerationState | None:
         """Go on with the program, its basis and its columns at another strength."""

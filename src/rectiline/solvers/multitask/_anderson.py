@@ -13,7 +13,7 @@ __all__ = ["Anderson"]
 _TRUST = 1e-13  # share of the largest eigenvalue below which a direction of the fit is noise
 _BLOCK = 1 << 16  # entries handled at a time
 _LARGE = 1 << 18  # entries from which the memory is kept short and in single precision
-_SHORT = 3
+_SHORT = 2
 _FIRST = 3  # differences to wait for; combinations of fewer are mostly not believed
 
 

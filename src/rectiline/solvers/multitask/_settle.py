@@ -108,7 +108,7 @@ def settle(
         z = design.dot(u) + b
         after = pieces.place(z, g, reach)
         changes = int(np.count_nonzero(after != places))
-        if changes <= _NEARLY:
+        if not changes or (changes <= _NEARLY and _is_feasible(task, g)):
             left = task.base.rows.sums(z, g)[1] + abs(b * float(g.sum()))
             if left <= (gap if changes else max(gap, _ROUNDING * task.size)):
                 return Settled(u, b, DualPoint(g), rounds)
@@ -119,6 +119,13 @@ def settle(
             return None
         places, fewest = after, min(fewest, changes)
     return None
+
+
+def _is_feasible(task: Task, g: Vector) -> bool:
+    """Whether multipliers lie in their boxes; outside of them the gap is infinite."""
+    clipped = g.copy()
+    task.base.rows.clip(clipped)
+    return bool((clipped == g).all())
 
 
 def _solve(

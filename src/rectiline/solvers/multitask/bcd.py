@@ -87,6 +87,7 @@ class BCD:
 
     def _move(self, state: BCDState, answer: Block) -> None:
         """Choose where the next pass starts: the accelerated point or the plain one."""
+        state.space = None  # not needed any more, and as large as the coefficients at worst
         combined = state.anderson.push(state.point.flat, answer.flat)
         if combined is not None:
             point = Block(combined, answer.n_tasks)

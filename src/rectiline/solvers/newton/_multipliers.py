@@ -122,6 +122,14 @@ class Run:
             if guards > 4:
                 return out
 
+    def look(self) -> float:
+        """Return the estimated relative gap where the run starts."""
+        self._minimise(0, 1.0, np.inf)
+        self.estimate(*self.rows.values())
+        relative = self.relative_gap
+        self.gap = np.inf  # nothing has been solved yet
+        return relative
+
     @property
     def relative_gap(self) -> float:
         """The estimated gap relative to the objective."""

@@ -36,6 +36,7 @@ _WARM_START = 30.0
 _FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
 _REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
 _SMOOTH_SAMPLE, _KINKED_SAMPLE = 20, 50  # rows per column of the smallest sample to start on
+_WARM_ROUGH = 1e-2  # relative gap of a warm start from which on the same is hoped for
 _ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
@@ -109,6 +110,8 @@ class Newton:
             b = model.from_user(warm.coef, warm.intercept)
             sample = warm.sample
             multipliers.constraint = warm.constraint * model.row_norm
+            if model.kinked.size:
+                multipliers.column = _column_multipliers(form, model, b, warm)
         many = design.n_samples >= _FAST_RATIO * model.order
         plain = not model.kinked.size and not model.n_constraints
         schedule = _FAST if many and plain else _CAREFUL
@@ -179,10 +182,8 @@ class Newton:
         self, state: NewtonState, target: float, last_step: int, deadline: float
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
-        if state.cold:
+        if state.cold or self._whole_run(state).look() > _WARM_ROUGH:
             self._all_rows(state, max(target, _ROUGH), last_step - state.steps, deadline)
-        else:
-            state.rows.place(state.model.expand(state.b))
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
         state.reach = float(np.quantile(near, _NEAR_SHARE))
@@ -263,15 +264,19 @@ class Newton:
         run.reference = 0.0
         return run.relative_gap
 
-    def _all_rows(self, state: NewtonState, target: float, max_steps: int, deadline: float) -> bool:
-        model = state.model
+    @staticmethod
+    def _whole_run(state: NewtonState) -> Run:
+        """Return the run on all rows, started at the pair at hand if there is none."""
         if state.run is None:
-            state.rows.place(model.expand(state.b))
+            state.rows.place(state.model.expand(state.b))
             state.rows.set_multiplier(np.ascontiguousarray(state.sample))
             state.run = Run(
-                state.rows, model, state.b, state.multipliers, state.schedule, state.smooth
+                state.rows, state.model, state.b, state.multipliers, state.schedule, state.smooth
             )
-        run = state.run
+        return state.run
+
+    def _all_rows(self, state: NewtonState, target: float, max_steps: int, deadline: float) -> bool:
+        run = self._whole_run(state)
         out = run.solve(target, max_steps, deadline)
         state.b, state.multipliers = run.b, run.multipliers
         state.sample = state.rows.dual()
@@ -295,6 +300,20 @@ class Newton:
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:
         """Nothing to learn: the next burst aims lower."""
+
+
+def _column_multipliers(form: RectifiedForm, model: Model, b: Vector, warm: FormPoint) -> Vector:
+    """Return what the kinked columns' own terms must pull with at the warm start."""
+    gradient = np.zeros(model.order)
+    gradient[: model.d] = form.design.tdot(np.ascontiguousarray(warm.sample))
+    pull = -model.contract(gradient) - model.rho * b
+    if model.n_constraints:
+        pull += model.rows.T @ (warm.constraint * model.row_norm)
+    k = model.kinked
+    # Beyond an l1 term only a bound can pull, and only outwards.
+    most = np.where(np.isfinite(model.upper[k]), np.inf, model.l1[k])
+    least = np.where(np.isfinite(model.lower[k]), -np.inf, -model.l1[k])
+    return np.clip(pull[k], least, most)
 
 
 def _gentle_start(form: RectifiedForm, model: Model) -> float:
