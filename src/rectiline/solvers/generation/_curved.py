@@ -138,7 +138,7 @@ def _restricted_gap(state: CurvedState) -> float:
     z, image = part.design.both(found.coef, g)
     q = part.rows_part(found.constraint) - image
     point = FormPoint(found.coef, 0.0, g, found.constraint)
-    return _relative(part, point, z + part.best_intercept(z), q)[0]
+    return _relative(part, point, z + found.intercept, q)[0]
 
 
 def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:

@@ -54,6 +54,8 @@ def _solved(matrix: NDArray[np.float64], right: Vector) -> Vector:
 
     LAPACK directly: the checks around it would cost more than these small systems.
     """
+    if not right.size:  # no cluster moves
+        return right
     step = matrix.shape[0] + 1
     matrix.flat[::step] *= 1.0 + 1e-13
     factor, failed = lapack.dpotrf(matrix, lower=1, clean=0)
