@@ -151,7 +151,8 @@ class Design:
         gram = np.zeros((k + intercept, k + intercept))
         # Blocks of rows keep the scaled copy small whatever the size of X. One scaled copy times
         # itself is a symmetric product, half the work of the product of two matrices.
-        block = min(max(256, _GRAM_BLOCK // max(1, k)), self.n_samples)
+        # At least as many rows as columns, so that adding up costs little beside the products.
+        block = min(max(256, k, _GRAM_BLOCK // max(1, k)), self.n_samples)
         by_columns = not self.is_sparse and self.X.flags.f_contiguous
         buffer = np.empty((block, k + intercept), order="F" if by_columns else "C")
         for first in range(0, self.n_samples, block):

@@ -181,7 +181,7 @@ def _by_rows(form: EpigraphForm) -> bool:
     """Whether the systems get the size of the rows; the rows of an epigraph are too many."""
     d = form.design.n_features
     rows = int(np.count_nonzero(form.weight)) + form.n_constraints
-    return form.n_columns == d and rows < d + form.fit_intercept
+    return form.n_columns == d and 1.3 * rows < d + form.fit_intercept
 
 
 def _system_size(form: EpigraphForm) -> int:
