@@ -1,8 +1,8 @@
 #include "rectiline/simplex.hpp"
 
-#include "common.hpp"
-
 #include <nanobind/stl/string.h>
+
+#include "common.hpp"
 
 namespace {
 
@@ -58,10 +58,14 @@ std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds) {
     }
     interrupt.rethrow();
     switch (outcome) {
-        case SimplexOutcome::optimal: return "optimal";
-        case SimplexOutcome::unbounded: return "infeasible";
-        case SimplexOutcome::limit: return "limit";
-        case SimplexOutcome::trouble: break;
+        case SimplexOutcome::optimal:
+            return "optimal";
+        case SimplexOutcome::unbounded:
+            return "infeasible";
+        case SimplexOutcome::limit:
+            return "limit";
+        case SimplexOutcome::trouble:
+            break;
     }
     return "trouble";
 }

@@ -12,7 +12,7 @@ constexpr double kOnKink = 1e-9;        // distance at which a kink counts as re
 constexpr std::int64_t kPatience = 40;  // steps that do not move before costs are perturbed
 constexpr std::int64_t kMostPerturbed = 4;
 constexpr double kPerturbation = 1e-7;
-constexpr std::int64_t kMostUpdates = 150;  // between factorisations, or
+constexpr std::int64_t kMostUpdates = 150;   // between factorisations, or
 constexpr std::int64_t kUpdatesPerSize = 2;  // times the size of the kernel if that is more
 
 }  // namespace
@@ -136,7 +136,8 @@ void BoxedSimplex::perturb() {
     Random random(static_cast<std::uint64_t>(7 + n_perturbed_));
     const double size = kPerturbation * std::pow(10.0, static_cast<double>(n_perturbed_));
     for (std::int64_t u = 0; u < n_columns(); ++u) {
-        const double shift = size * (0.5 + 1e-6 * static_cast<double>(random.below(1000000))) * (1.0 + std::fabs(given_cost_[u]));
+        const double shift = size * (0.5 + 1e-6 * static_cast<double>(random.below(1000000))) *
+                             (1.0 + std::fabs(given_cost_[u]));
         cost_[u] = given_cost_[u] + (at_high_[u] ? shift : -shift);
     }
     perturbed_ = true;

@@ -21,8 +21,7 @@ void BoxedSimplex::add_columns(std::int64_t count, const double* cost, const dou
 }
 
 void BoxedSimplex::add_rows(std::int64_t count, const double* low, const double* high,
-                            const std::int32_t* named, std::int64_t n_named,
-                            const double* values) {
+                            const std::int32_t* named, std::int64_t n_named, const double* values) {
     const std::int64_t first = n_rows();
     A_.grow(count, 0);
     for (std::int64_t r = 0; r < count; ++r)

@@ -117,7 +117,8 @@ void KernelInverse::eliminate(std::int64_t count, const double* alpha, double pi
                               const double* pivot_line, std::int64_t skip) {
     for (std::int64_t j = 0; j < size(); ++j)
         if (j != skip && alpha[j] != 0.0)
-            norms[j] = update_line(inverse_.data() + j * stride_, pivot_line, alpha[j] / pivot, count);
+            norms[j] =
+                update_line(inverse_.data() + j * stride_, pivot_line, alpha[j] / pivot, count);
     ++n_updates;
 }
 

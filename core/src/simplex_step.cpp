@@ -86,8 +86,7 @@ void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering
         for (std::int64_t r = 0; r < n_rows(); ++r)
             slack_[r] += moved_rows_[r];
     }
-    const double value =
-        leaving.index >= 0 ? basic_[leaving.index] : slack_[-1 - leaving.index];
+    const double value = leaving.index >= 0 ? basic_[leaving.index] : slack_[-1 - leaving.index];
     const double move = (value - leaving.bound) / pivot;
     for (std::int64_t j = 0; j < kernel_.size(); ++j)
         basic_[j] -= move * alpha_[j];

@@ -29,7 +29,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "rehline": Rehline,
 }
 
-_MANY_ROWS = 50_000  # beyond, Newton on samples and working sets beats coordinate ascent
+_MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all

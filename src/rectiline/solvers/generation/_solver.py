@@ -1,8 +1,9 @@
 """`generation`: column and constraint generation.
 
-Piecewise-linear losses: a linear program whose restricted dual lives in HiGHS, see `_master.py`
-and `_linear.py`. Losses with curvature, and sorted penalties with many distinct strengths: the
-same working set with a second-order master, see `_curved.py`.
+Piecewise-linear losses: a linear program whose restricted dual is kept alive, in the compiled
+simplex method (`_boxed.py`) where X is dense and all columns are boxed and in HiGHS otherwise, see
+`_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
+strengths: the same working set with a second-order master, see `_curved.py`.
 """
 
 from __future__ import annotations

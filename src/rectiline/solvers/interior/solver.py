@@ -178,10 +178,14 @@ class Interior:
 
 
 def _by_rows(form: EpigraphForm) -> bool:
-    """Whether the systems get the size of the rows; the rows of an epigraph are too many."""
-    d = form.design.n_features
+    """Whether the systems get the size of the rows; the rows of an epigraph are too many.
+
+    They are the more expensive ones: columns with a small diagonal are added to them.
+    """
+    columns = form.design.n_features + form.fit_intercept
     rows = int(np.count_nonzero(form.weight)) + form.n_constraints
-    return form.n_columns == d and 1.3 * rows < d + form.fit_intercept
+    fewer = rows < columns and (1.3 * rows < columns or columns > _LARGEST_SYSTEM)
+    return form.n_columns == form.design.n_features and fewer
 
 
 def _system_size(form: EpigraphForm) -> int:
