@@ -120,9 +120,9 @@ def solve(
     done = 0
     with limited_threads(problem):
         for stage in plan:
-            method = stage.method
-            if stage is not plan[0] and method.refuses(problem) is not None:
+            if stage is not plan[0] and stage.method.refuses(problem) is not None:
                 continue
+            method = stage.method
             reasons.append(stage.reason)
             limit = method.default_max_iter if max_iter is None else int(max_iter)
             form = method.form.apply(problem)
