@@ -40,6 +40,7 @@ _WARM_ROUGH = 1e-2  # relative gap of a warm start from which on the same is hop
 _ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
+_FREEZE_ROWS = 2000  # and rows in all
 _FREEZE_RATIO = 50  # rows per column from which a working set pays
 
 
@@ -130,7 +131,8 @@ class Newton:
             sample=sample,
             cold=warm is None,
             schedule=schedule,
-            may_freeze=self.working_set and design.n_samples >= _FREEZE_RATIO * model.order,
+            may_freeze=self.working_set
+            and design.n_samples >= max(_FREEZE_RATIO * model.order, _FREEZE_ROWS),
         )
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
@@ -186,7 +188,8 @@ class Newton:
             self._all_rows(state, max(target, _ROUGH), last_step - state.steps, deadline)
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
-        state.reach = float(np.quantile(near, _NEAR_SHARE))
+        share = int(_NEAR_SHARE * near.size)
+        state.reach = float(np.partition(near, share)[share])
 
     def _working_set_rounds(
         self, state: NewtonState, target: float, last_step: int, deadline: float
