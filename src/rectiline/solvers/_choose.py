@@ -34,6 +34,7 @@ _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to 
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
 _MANY_COLUMNS = 200  # from here on generating columns can pay
+_LARGE_BASIS = 1000  # rows and columns from which on a basis of that size is slow to find
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
 
@@ -69,9 +70,12 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
         return [Stage(Generation(), again), newton, interior]
+    if min(n, d) > _LARGE_BASIS and _is_linear_program(problem):
+        if not _few_columns_matter(problem, _STRONG_L1 / 2) and Interior.refuses(problem) is None:
+            return [interior, generation, newton]  # about as many columns as rows matter
     if not problem.columns.strongly_convex and d > max(n, 1000):
-        return [generation, newton, interior]
-    if d >= _MANY_COLUMNS and _few_columns_matter(problem):
+        return [generation, interior, newton]
+    if d >= _MANY_COLUMNS and _few_columns_matter(problem, _STRONG_L1):
         return [generation, interior, newton]
     if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
         reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
@@ -111,8 +115,8 @@ def _is_linear_program(problem: Problem) -> bool:
     return straight and not columns.rho.any() and bool((columns.l1 > 0).all())
 
 
-def _few_columns_matter(problem: Problem) -> bool:
-    """Whether an L1 term looks strong: within a factor of the strength that leaves no column."""
+def _few_columns_matter(problem: Problem, times: float) -> bool:
+    """Whether an L1 term looks strong: at most so many times below what leaves no column."""
     columns = problem.columns
     if columns.rho.any() or not (columns.l1 > 0).all():
         return False
@@ -121,7 +125,7 @@ def _few_columns_matter(problem: Problem) -> bool:
     slopes = problem.rows.slopes(np.full(problem.n_samples, level))
     if problem.fit_intercept:
         problem.rows.balance(slopes)
-    return bool(np.max(np.abs(problem.design.tdot(slopes)) / columns.l1) <= _STRONG_L1)
+    return bool(np.max(np.abs(problem.design.tdot(slopes)) / columns.l1) <= times)
 
 
 def _is_easy(form: RectifiedForm) -> bool:
