@@ -136,6 +136,7 @@ def path(
     latest = warm_start
     session = Session()
     one = problem
+    listener = _Listener(options.pop("callback", None))
     if start is not None and start.dual is not None:
         at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
         if at_zero is not None:
@@ -150,12 +151,33 @@ def path(
             left = max(left, 1e-6)
         # From the problem before: what it has worked out about the data comes along.
         one = one.with_penalty(problem.penalty.with_strength(float(strength)))
-        latest = solve(one, warm_start=latest, time_limit=left, session=session, **options)
+        latest = solve(
+            one,
+            warm_start=latest,
+            time_limit=left,
+            session=session,
+            callback=listener.callback,
+            **options,
+        )
         solutions.append(latest)
-        if latest.status in (Status.INFEASIBLE, Status.STOPPED):
+        if latest.status in (Status.INFEASIBLE, Status.STOPPED) or listener.stopped:
             break
     reached = grid[: len(solutions)]
     return Path(reached, tuple(solutions), time.perf_counter() - began)
+
+
+class _Listener:
+    """Remembers whether the callback asked to stop: a point may be solved at that very moment."""
+
+    def __init__(self, callback: Any) -> None:
+        self._callback = callback
+        self.stopped = False
+        # What is not callable is refused by `solve`.
+        self.callback = self._hear if callable(callback) else callback
+
+    def _hear(self, progress: Any) -> bool:
+        self.stopped = bool(self._callback(progress)) or self.stopped
+        return self.stopped
 
 
 def _zeros(
