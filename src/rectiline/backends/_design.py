@@ -88,11 +88,12 @@ class Design:
             self._chain = 0
             return z, q
         z = self.dense_columns(support) @ coef[support]
-        if self._last is not None and self._chain < _LONGEST_CHAIN:
-            change = weights - self._last[1]
+        known = self._last  # one look: other threads may replace it at any time
+        if known is not None and self._chain < _LONGEST_CHAIN:
+            change = weights - known[1]
             if 4 * np.count_nonzero(change) < np.count_nonzero(weights):
                 self._chain += 1
-                return z, self._last[3] + self.tdot(change, n_threads)
+                return z, known[3] + self.tdot(change, n_threads)
         self._chain = 0
         return z, self.tdot(weights, n_threads)
 
