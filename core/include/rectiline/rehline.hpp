@@ -53,7 +53,8 @@ class Rehline {
     void restart(const double* sample_dual, const double* constraint_dual, double intercept);
 
     // Sweeps until the gap estimate falls below max(absolute, relative * |objective|), max_sweeps
-    // sweeps are done, or the interrupt says stop. Rows set aside stay so from one call to the next.
+    // sweeps are done, or the interrupt says stop. Rows set aside stay so from one call to the
+    // next.
     RehlineProgress run(std::int64_t max_sweeps, double absolute, double relative,
                         Interrupt& interrupt);
 

@@ -38,17 +38,17 @@ from rectiline.problems._inputs import (
     checked_weight,
     curve_arrays,
 )
+from rectiline.problems._natural_units import NaturalUnits
 from rectiline.problems._repair import balance_free_columns, move_into_constraints
 
 Vector = NDArray[np.float64]
 
 __all__ = ["Problem"]
 
-_SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
 _FREE_TOLERANCE = 1e-13  # what may be left of q on a column without cost, relative to its terms
 
 
-class Problem:
+class Problem(NaturalUnits):
     """A penalised, constrained linear model with a piecewise linear-quadratic loss.
 
     Parameters
@@ -195,55 +195,6 @@ class Problem:
             f"fit_intercept={self.fit_intercept})"
         )
 
-    # ---- natural units ----------------------------------------------------------------------
-
-    @cached_property
-    def argument_scale(self) -> float:
-        """How much the arguments of the losses vary at zero coefficients."""
-        if self.losses[0].of != "residual":
-            return 1.0
-        offset = self.offset[self.weight > 0]
-        center = _middle(offset) if self.fit_intercept else 0.0
-        spread = _middle(np.abs(offset - center))
-        return spread or float(np.mean(np.abs(offset - center))) or 1.0
-
-    @cached_property
-    def slope_width(self) -> tuple[float, bool]:
-        """How far the slopes of the losses range, and whether any loss has kinks.
-
-        An unbounded range counts as what an argument of natural size can reach. A bend much
-        narrower than the arguments vary (Huber with a tiny delta) counts as a kink.
-        """
-        widths, kinks = [], False
-        for loss in self.losses:
-            curve = loss.curve
-            low, high = curve.domain()
-            if not np.isfinite(high - low):
-                reach = self.argument_scale
-                low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
-                high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
-            widths.append(max(float(high - low), 1e-300))
-            bend = widths[-1] / max(float(curve.curvature.max()), 1e-300)
-            sharp = bend < _SHARP_BEND * self.argument_scale
-            kinks = kinks or sharp or bool((curve.right > curve.left).any())
-        return max(widths), kinks
-
-    @cached_property
-    def column_means(self) -> Vector:
-        """Weighted mean of each column."""
-        return self.design.tdot(self.weight) / float(self.weight.sum())
-
-    @cached_property
-    def column_mean_squares(self) -> Vector:
-        """Weighted mean of the squares of each column."""
-        return self.design.column_squares(self.weight) / float(self.weight.sum())
-
-    @cached_property
-    def coef_unit(self) -> Vector:
-        """What a coefficient must be to move the predictions by their natural scale."""
-        rms = np.sqrt(self.column_mean_squares)
-        return np.where(rms > 0, self.argument_scale / np.where(rms > 0, rms, 1.0), 0.0)
-
     # ---- values -----------------------------------------------------------------------------
 
     def penalty_value(self, coef: Vector) -> float:
@@ -256,11 +207,6 @@ class Problem:
         """Return the primal objective (constraints are not charged; see `violation`)."""
         b, b0 = self._checked_point(coef, intercept)
         return self.rows.loss(self.design.dot(b) + b0) + self.penalty_value(b)
-
-    @cached_property
-    def loss_at_zero(self) -> float:
-        """Sum of the losses at zero coefficients and intercept."""
-        return self.rows.loss(np.zeros(self.n_samples))
 
     @property
     def _reference(self) -> float:
@@ -569,9 +515,3 @@ class Problem:
         if b0 != 0.0 and not self.fit_intercept:
             raise ValueError(f"intercept={b0} but the problem has no intercept.")
         return b, b0
-
-
-def _middle(values: Vector) -> float:
-    """Return the (upper) median; much cheaper than `numpy.median` on few values."""
-    half = values.size // 2
-    return float(np.partition(values, half)[half])

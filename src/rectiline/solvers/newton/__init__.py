@@ -1,5 +1,6 @@
 """Semismooth-Newton method of multipliers."""
 
-from rectiline.solvers.newton.solver import Newton, ReducedNewton
+from rectiline.solvers.newton.reduced import ReducedNewton
+from rectiline.solvers.newton.solver import Newton
 
 __all__ = ["Newton", "ReducedNewton"]

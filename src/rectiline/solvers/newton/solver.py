@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
+from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._multipliers import Run, Schedule
 from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
+from rectiline.solvers.newton._starts import column_multipliers, gentle_start
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Newton", "ReducedNewton"]
+__all__ = ["Newton"]
 
 _FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
@@ -112,14 +113,14 @@ class Newton:
             sample = warm.sample
             multipliers.constraint = warm.constraint * model.row_norm
             if model.kinked.size:
-                multipliers.column = _column_multipliers(form, model, b, warm)
+                multipliers.column = column_multipliers(form, model, b, warm)
         many = design.n_samples >= _FAST_RATIO * model.order
         plain = not model.kinked.size and not model.n_constraints
         schedule = _FAST if many and plain else _CAREFUL
         if warm is not None:  # good multipliers make stiff envelopes safe
             schedule = replace(schedule, start=_WARM_START * schedule.start)
         elif design.n_samples <= 2 * model.order and form.columns.strongly_convex:
-            schedule = replace(schedule, start=min(1.0, _gentle_start(form, model)))
+            schedule = replace(schedule, start=min(1.0, gentle_start(form, model)))
         return NewtonState(
             form=form,
             model=model,
@@ -303,41 +304,3 @@ class Newton:
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:
         """Nothing to learn: the next burst aims lower."""
-
-
-def _column_multipliers(form: RectifiedForm, model: Model, b: Vector, warm: FormPoint) -> Vector:
-    """Return what the kinked columns' own terms must pull with at the warm start."""
-    gradient = np.zeros(model.order)
-    gradient[: model.d] = form.design.tdot(np.ascontiguousarray(warm.sample))
-    pull = -model.contract(gradient) - model.rho * b
-    if model.n_constraints:
-        pull += model.rows.T @ (warm.constraint * model.row_norm)
-    k = model.kinked
-    # Beyond an l1 term only a bound can pull, and only outwards.
-    most = np.where(np.isfinite(model.upper[k]), np.inf, model.l1[k])
-    least = np.where(np.isfinite(model.lower[k]), -np.inf, -model.l1[k])
-    return np.clip(pull[k], least, most)
-
-
-def _gentle_start(form: RectifiedForm, model: Model) -> float:
-    """Return a growth at which one row's envelope is about as stiff as the ridge part.
-
-    With about as many columns as rows the data can be fitted exactly, and multipliers are tiny
-    against their boxes: a start in units of the boxes would be far too stiff.
-    """
-    row = form.design.mean_row_square(1.0 / form.columns.rho)
-    stiffness = model.total_width / (model.argument_scale * form.design.n_samples)
-    return 10.0 / max(stiffness * row, 1e-300)
-
-
-@dataclass(frozen=True, slots=True)
-class ReducedNewton(Newton):
-    """`newton` in the span of the rows, for many more columns than rows under a ridge penalty."""
-
-    name: ClassVar[str] = "reduced_newton"
-    form: ClassVar[type[Any]] = ReducedForm
-
-    @staticmethod
-    def refuses(problem: Problem) -> str | None:
-        """Return why the problem does not reduce to the span of its rows, or None."""
-        return ReducedForm.accepts(problem)
