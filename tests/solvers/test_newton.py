@@ -102,7 +102,7 @@ def test_freezing_refuses_when_most_rows_would_stay():
     length = row_lengths(state.model)
     assert freeze_far_rows(state.rows, state.model, state.b, 1e6, length) is None
     few = freeze_far_rows(state.rows, state.model, state.b, 1e-9, length)
-    assert few is not None and few.index.size >= 20 * state.model.order
+    assert few is not None and few.index.size >= 8 * state.model.order
 
 
 def test_kept_rows_can_balance_the_frozen_ones():

@@ -64,7 +64,7 @@ def freeze_far_rows(
     """
     n = rows.n
     slack = rows.slack() / length
-    least = max(n // 100, 20 * model.order)
+    least = max(n // 100, 8 * model.order)
     while True:
         keep = slack <= reach
         count = int(np.count_nonzero(keep))

@@ -41,8 +41,8 @@ _WARM_ROUGH = 1e-2  # relative gap of a warm start from which on the same is hop
 _ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
-_FREEZE_ROWS = 2000  # and rows in all
-_FREEZE_RATIO = 50  # rows per column from which a working set pays
+_FREEZE_ROWS = 1000  # and rows in all
+_FREEZE_RATIO = 20  # rows per column from which a working set pays
 
 
 @dataclass(slots=True, eq=False)
