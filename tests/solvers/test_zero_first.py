@@ -8,7 +8,7 @@ import rectiline as rl
 from rectiline.solvers._choose import zero_may_do
 
 RNG = np.random.default_rng(0)
-X = RNG.standard_normal((400, 5))
+X = RNG.standard_normal((5000, 5))
 FAR = 1e6 + X.sum(axis=1)  # targets so far away that slopes are all the same
 
 
@@ -18,7 +18,7 @@ def problem(y, strength=1.0, **options):
         y,
         rl.losses.Huber(1.0),
         rl.penalties.Ridge(strength),
-        sample_weight=np.full(400, 1 / 400),
+        sample_weight=np.full(5000, 1 / 5000),
         fit_intercept=False,
         **options,
     )

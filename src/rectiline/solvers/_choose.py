@@ -32,6 +32,7 @@ SOLVERS: dict[str, type[Solver]] = {
 _MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
+_ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _LARGE_BASIS = 1000  # rows and columns from which on a basis of that size is slow to find
@@ -99,6 +100,8 @@ def zero_may_do(problem: Problem) -> bool:
     slopes on targets far from zero (prices under a Huber loss) gain next to nothing.
     """
     if problem.fit_intercept or problem.has_constraint_rows or not problem.is_separable:
+        return False
+    if problem.design.n_stored < _ZERO_SIZE:  # solved about as fast as looked at
         return False
     columns = problem.columns
     if not columns.strongly_convex or columns.has_bounds:
