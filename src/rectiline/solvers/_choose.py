@@ -71,9 +71,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
         return [Stage(Generation(), again), newton, interior]
-    if min(n, d) > _LARGE_BASIS and _is_linear_program(problem):
-        if not _few_columns_matter(problem, _STRONG_L1 / 2) and Interior.refuses(problem) is None:
-            return [interior, generation, newton]  # about as many columns as rows matter
+    if min(n, d) > _LARGE_BASIS and _has_dense_vertex(problem):
+        return [interior, generation, newton]
     if not problem.columns.strongly_convex and d > max(n, 1000):
         return [generation, interior, newton]
     if d >= _MANY_COLUMNS and _few_columns_matter(problem, _STRONG_L1):
@@ -116,6 +115,12 @@ def _is_linear_program(problem: Problem) -> bool:
     columns = problem.columns
     straight = not any(one.curve.curvature.any() for one in problem.losses)
     return straight and not columns.rho.any() and bool((columns.l1 > 0).all())
+
+
+def _has_dense_vertex(problem: Problem) -> bool:
+    """Whether a linear program seems to end where about as many columns as rows matter."""
+    linear = _is_linear_program(problem)
+    return linear and not _few_columns_matter(problem, 0.5 * _STRONG_L1)
 
 
 def _few_columns_matter(problem: Problem, times: float) -> bool:
