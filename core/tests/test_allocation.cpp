@@ -45,7 +45,7 @@ template <class Loop>
 long allocations_of(Loop& loop, std::int64_t sweeps) {
     Interrupt never;
     const long before = allocations;
-    const RehlineProgress done = loop.run(sweeps, -1.0, 0.0, never);  // a target out of reach
+    const RehlineProgress done = loop.run(sweeps, -1.0, -1.0, never);  // a target out of reach
     CHECK(done.sweeps == sweeps);
     return allocations - before;
 }
