@@ -7,6 +7,7 @@
 #include "rectiline/packed_curve.hpp"
 #include "rectiline/ramps.hpp"
 #include "rectiline/rows.hpp"
+#include "rectiline/small_count.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -132,22 +133,7 @@ RECTILINE_MULTIVERSION RowValues value_pass(const PackedCurve<K>& curve, std::in
 // Calls kernel<M>() for M = count of ramps, up to 4.
 template <class Kernel>
 bool with_ramp_count(std::size_t count, Kernel&& kernel) {
-    switch (count) {
-        case 1:
-            kernel.template operator()<1>();
-            return true;
-        case 2:
-            kernel.template operator()<2>();
-            return true;
-        case 3:
-            kernel.template operator()<3>();
-            return true;
-        case 4:
-            kernel.template operator()<4>();
-            return true;
-        default:
-            return false;
-    }
+    return with_count<4>(static_cast<std::int64_t>(count), kernel);
 }
 
 }  // namespace rectiline

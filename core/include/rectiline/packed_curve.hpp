@@ -6,6 +6,7 @@
 #pragma once
 
 #include "rectiline/curve.hpp"
+#include "rectiline/small_count.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -78,19 +79,7 @@ struct PackedCurve {
 // Calls kernel<K>() for K = the number of knots of the curve, up to 3.
 template <class Kernel>
 bool with_knot_count(const Curve& f, Kernel&& kernel) {
-    switch (f.n_knots) {
-        case 1:
-            kernel.template operator()<1>();
-            return true;
-        case 2:
-            kernel.template operator()<2>();
-            return true;
-        case 3:
-            kernel.template operator()<3>();
-            return true;
-        default:
-            return false;
-    }
+    return with_count<3>(f.n_knots, kernel);
 }
 
 }  // namespace rectiline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -30,16 +31,16 @@ Vector = NDArray[np.float64]
 __all__ = ["ChoosesC", "ChoosesStrength"]
 
 
-class ChoosesStrength(RoutesToSplitter):
+class ChoosesStrength(RoutesToSplitter, ABC):
     """What the three CV estimators share: search, then solve what was chosen."""
 
+    @abstractmethod
     def _ratios(self) -> list[float | None]:
         """Return the mixes to try."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> Vector:
         """Return the strengths to try for one mix, from large to small."""
-        raise NotImplementedError
 
     def _choose(
         self,
@@ -143,9 +144,9 @@ class ChoosesC(ChoosesStrength):
             fitted: Self = self._keep(data, self._solve_chosen(chosen, makers, C, began))
             return fitted
 
+    @abstractmethod
     def _score_of(self, data: Any, sample_weight: Vector | None) -> ScoreFold:
         """Return how to score; `sample_weight` are the weights if there were any."""
-        raise NotImplementedError
 
     def _ratios(self) -> list[float | None]:
         if not isinstance(self.penalty, str) or self.penalty != "elasticnet":

@@ -14,11 +14,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from rectiline.paths._path import Path, path
 from rectiline.problems import Problem
-from rectiline.solvers import Progress
+from rectiline.solvers import Progress, one_thread
 
 Vector = NDArray[np.float64]
 
@@ -70,7 +69,5 @@ def fold_paths(
 
 def in_threads(call: Callable[[Item], Result], items: Sequence[Item], n_jobs: int) -> list[Result]:
     """Call for every item in threads, each with one thread of its own for linear algebra."""
-    # The limit is set once around all of them: solvers that set and restore it side by side would
-    # otherwise leave each other's limit behind.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread:
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(one) for one in items))

@@ -3,6 +3,7 @@
 from rectiline.solvers._base import Progress, Solution, Solver, Status
 from rectiline.solvers._drive import solve
 from rectiline.solvers._session import Session
+from rectiline.solvers._threads import one_thread
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
@@ -21,6 +22,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "one_thread",
     "round_solution",
     "solve",
     "solve_multitask",

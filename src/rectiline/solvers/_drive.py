@@ -102,6 +102,8 @@ def solve(
     seed = _checked_seed(random_state)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None; got {callback!r}.")
+    if session is not None and not isinstance(session, Session):
+        raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     allowed = math.inf if time_limit is None else float(time_limit)
     proof = problem.feasibility.proof if problem.has_constraint_rows else None
     if proof is not None:

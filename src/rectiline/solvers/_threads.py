@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from rectiline.problems import Problem
 
-__all__ = ["limited_threads"]
+__all__ = ["limited_threads", "one_thread"]
 
 _LARGE_MATRIX = 1000  # order from which on threads are measured to pay
 
@@ -48,10 +48,10 @@ class _OneThread:
                 self._limit.restore_original_limits()
 
 
-_one_thread = _OneThread()
+one_thread = _OneThread()
 
 
 def limited_threads(problem: Problem) -> AbstractContextManager[None]:
     """Return a context in which matrices of the problem's size are factorised sensibly."""
     large = min(problem.n_samples, problem.n_features) > _LARGE_MATRIX
-    return nullcontext() if large else _one_thread
+    return nullcontext() if large else one_thread
