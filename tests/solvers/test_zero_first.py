@@ -43,3 +43,16 @@ def test_ordinary_targets_are_not_looked_at():
     assert not zero_may_do(problem(X.sum(axis=1)))
     assert not zero_may_do(problem(FAR, constraints=rl.constraints.Box(lower=1.0)))
     assert not zero_may_do(rl.Problem(X, FAR, rl.losses.Huber(1.0), rl.penalties.Ridge(1.0)))
+
+
+def test_centred_columns_leave_nothing_of_slopes_that_are_all_the_same():
+    far = 3e3 + X.sum(axis=1)
+    centred, shifted = X - X.mean(axis=0), X + 1.0
+    for columns, expected in ((centred, True), (shifted, False)):
+        one = rl.Problem(
+            columns, far, rl.losses.Huber(1.0), rl.penalties.Ridge(1e-4 / 5000), fit_intercept=False
+        )
+        assert zero_may_do(one) is expected
+        solution = rl.solve(one)
+        assert solution.status == "solved"
+        assert solution.coef.any() == (not expected)

@@ -129,8 +129,9 @@ class Design:
 
     def mean_row_square(self, scale: Vector, sample: int = 1000) -> float:
         """Return the mean of ``sum_j X_ij**2 scale_j`` over about `sample` evenly spaced rows."""
-        rows = self.by_rows.X[:: max(1, self.n_samples // sample)]
-        return float(Design(rows).row_squares(scale).mean())
+        every = self.n_samples // sample
+        rows = Design(self.by_rows.X[::every]) if every > 1 else self
+        return float(rows.row_squares(scale).mean())
 
     def weighted_gram(
         self,
@@ -182,7 +183,8 @@ class Design:
             scaled = sp.csr_array(self.X.multiply(root))
             return np.asarray((scaled @ scaled.T).toarray())
         kernel = np.zeros((n, n))
-        block = min(max(64, _GRAM_BLOCK // max(1, n)), d)
+        # At least as many columns as rows, so that adding up costs little beside the products.
+        block = min(max(64, n, _GRAM_BLOCK // max(1, n)), d)
         buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
         for first in range(0, d, block):
             columns = slice(first, min(first + block, d))

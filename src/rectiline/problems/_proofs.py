@@ -131,26 +131,27 @@ class Proofs(Values):
         q = self._rows_part(point) - image
         # A bound on one side only asks for a sign of q_j; columns with the wrong one are set to
         # zero.
+        q[free] = 0.0
         for _ in range(4):
             wrong = self._wrong_signs(q)
-            if not wrong.size or not np.setdiff1d(wrong, free).size:
+            if not wrong.size:
                 break
             free = np.union1d(free, wrong)
             point, left = self._balanced(point, free)
             q = self._rows_part(point) - self.design.tdot(point.sample)
-        q[free] = 0.0
+            q[free] = 0.0
         shrink = self._shrink_factor(q)
         return z, shrink * q, point.scaled(shrink), left
 
     def _balanced(self, point: DualPoint, free: NDArray[np.intp]) -> tuple[DualPoint, float]:
         """Return the dual point moved so that q is zero on the columns `free`."""
         low, high = self.dual_boxes
-        target = np.broadcast_to(self._rows_part(point), (self.n_features,))[free]
-        rows = self.constraint_rows
-        size = abs(rows.A).T @ np.abs(point.inequality) + abs(rows.E).T @ np.abs(point.equality)
-        size = size[free]
-        if self.fit_intercept:
-            target, size = np.append(target, 0.0), np.append(size, 0.0)
+        target, size = np.zeros((2, free.size + self.fit_intercept))
+        if self.has_constraint_rows:
+            rows = self.constraint_rows
+            target[: free.size] = np.asarray(self._rows_part(point))[free]
+            terms = abs(rows.A).T @ np.abs(point.inequality)
+            size[: free.size] = (terms + abs(rows.E).T @ np.abs(point.equality))[free]
         sample, left = balance_free_columns(
             self.design, free, self.fit_intercept, point.sample, low, high, target, size
         )

@@ -48,24 +48,24 @@ def balance_free_columns(
     """
     if target_size is None:
         target_size = np.abs(target)
-    typical = float(np.max(np.abs(sample), initial=0.0)) or 1.0
-    width = np.where(np.isfinite(high - low), high - low, typical)
-    tiny = 1e-7 * width
+    k = columns.size
 
     def transposed(values: Vector) -> Vector:
-        image = design.tdot(values)[columns]
-        return np.append(image, values.sum()) if intercept else image
+        image = np.empty(target.size)
+        image[:k] = design.tdot(values)[columns]
+        image[k:] = values.sum()
+        return image
 
     def forward(values: Vector) -> Vector:
         full = np.zeros(design.n_features)
-        full[columns] = values[: columns.size]
+        full[columns] = values[:k]
         z = design.dot(full)
-        return z + values[-1] if intercept else z
+        return z + values[k] if intercept else z
 
-    spread = design.column_squares()[columns]
-    if intercept:
-        spread = np.append(spread, design.n_samples)
+    spread = np.full(target.size, float(design.n_samples))
+    spread[:k] = design.column_squares()[columns]
     level = np.sqrt(spread) * np.linalg.norm(sample) + target_size + 1e-300
+    width: Vector | None = None
     best, best_left = sample, np.inf
     for _ in range(_DUAL_ROUNDS):
         residual = transposed(sample) - target
@@ -74,19 +74,34 @@ def balance_free_columns(
             best, best_left = sample, left
         if left <= 1e-16:
             break
+        if width is None:
+            width = _finite_width(low, high, sample)
         room = np.minimum(sample - low, high - sample)
         room = np.where(np.isfinite(room), room, np.maximum(np.abs(sample), width))
-        weight = np.minimum(room, 10 * width) ** 2 + tiny**2
-        gram = design.weighted_gram(weight, columns, intercept)
-        scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-        gram = gram / scale[:, None] / scale
-        gram[np.diag_indices_from(gram)] += 1e-14
-        try:
-            step = linalg.cho_solve(linalg.cho_factor(gram, lower=True), residual / scale) / scale
-        except linalg.LinAlgError:
-            step = np.linalg.lstsq(gram, residual / scale, rcond=None)[0] / scale
-        sample = np.clip(sample - weight * forward(step), low, high)
+        weight = np.minimum(room, 10 * width) ** 2 + (1e-7 * width) ** 2
+        step = _scaled_solution(design.weighted_gram(weight, columns, intercept), residual)
+        sample = np.minimum(np.maximum(sample - weight * forward(step), low), high)
     return best, best_left
+
+
+def _finite_width(low: Vector, high: Vector, sample: Vector) -> Vector:
+    """Return how wide the boxes are; those without end count as wide as the point is large."""
+    width = high - low
+    unbounded = ~np.isfinite(width)
+    if unbounded.any():
+        width[unbounded] = float(np.max(np.abs(sample), initial=0.0)) or 1.0
+    return width
+
+
+def _scaled_solution(gram: NDArray[np.float64], right: Vector) -> Vector:
+    """Solve with a positive semidefinite matrix whose rows may be of very different size."""
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    gram = gram / scale[:, None] / scale
+    gram.flat[:: gram.shape[0] + 1] += 1e-14
+    factor, info = linalg.lapack.dpotrf(gram, lower=1)
+    if info == 0:
+        return np.asarray(linalg.lapack.dpotrs(factor, right / scale, lower=1)[0] / scale)
+    return np.asarray(np.linalg.lstsq(gram, right / scale, rcond=None)[0] / scale)
 
 
 def move_into_constraints(

@@ -34,6 +34,7 @@ _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to 
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
+_ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _LARGE_BASIS = 1000  # rows and columns from which on a basis of that size is slow to find
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
@@ -96,7 +97,8 @@ def zero_may_do(problem: Problem) -> bool:
     """Whether zero coefficients may be good enough, so that looking at them first can pay.
 
     The slopes at zero can gain no more than their square over the ridge part. Losses with bounded
-    slopes on targets far from zero (prices under a Huber loss) gain next to nothing.
+    slopes on targets far from zero (prices under a Huber loss) gain next to nothing. Where all
+    slopes are the same, their sum over the rows is known: centred columns leave nothing of it.
     """
     if problem.fit_intercept or problem.has_constraint_rows or not problem.is_separable:
         return False
@@ -107,7 +109,13 @@ def zero_may_do(problem: Problem) -> bool:
         return False
     total = float(problem.weight.sum()) * problem.slope_width[0]
     most = 0.5 * total**2 * problem.design.mean_row_square(1.0 / columns.rho)
-    return most <= _ZERO_SHARE * problem.loss_at_zero
+    if most <= _ZERO_SHARE * problem.loss_at_zero:
+        return True
+    slopes = problem.rows.slopes(np.zeros(problem.n_samples))
+    if slopes[0] == 0 or (slopes != slopes[0]).any():
+        return False
+    pull = slopes[0] * problem.design.column_sums
+    return float(0.5 * (pull * pull / columns.rho).sum()) <= _ZERO_GAIN * problem.loss_at_zero
 
 
 def _is_linear_program(problem: Problem) -> bool:

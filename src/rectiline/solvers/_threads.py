@@ -30,22 +30,28 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._controller: Any = None
-        self._limit: Any = None
+        self._libraries: Any = None
+        self._limited: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
             if self._users == 0:
-                if self._controller is None:
-                    self._controller = ThreadpoolController().select(user_api="blas")
-                self._limit = self._controller.limit(limits=1)
+                if self._libraries is None:
+                    blas = ThreadpoolController().select(user_api="blas")
+                    self._libraries = blas.lib_controllers
+                # One by one: asking for a description of each costs more than a small solve.
+                found = [(one, one.get_num_threads()) for one in self._libraries]
+                self._limited = [(one, count) for one, count in found if count != 1]
+                for one, _ in self._limited:
+                    one.set_num_threads(1)
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._limit.restore_original_limits()
+                for one, count in self._limited:
+                    one.set_num_threads(count)
 
 
 one_thread = _OneThread()
