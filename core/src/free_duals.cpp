@@ -143,14 +143,20 @@ std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
     return iteration;
 }
 
+std::int64_t FreeDuals::count(const RowFunctions& rows, const std::int64_t* active,
+                              std::int64_t n_active, const double* a) const {
+    std::int64_t n_free = 0;
+    Piece piece;
+    for (std::int64_t e = 0; e < n_active; ++e)
+        n_free += piece_of(rows.curve(active[e]), a[active[e]], rows.weight[active[e]], piece);
+    return n_free;
+}
+
 FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
                              const ColumnFunctions& columns, const std::int64_t* active,
                              std::int64_t n_active, double intercept, double t0,
                              std::int64_t max_iterations, double* a, double* q, double* coef) {
-    FreeDualStep out{0, 0, 0, false, 0.0};
-    Piece piece;
-    for (std::int64_t e = 0; e < n_active; ++e)
-        out.n_free += piece_of(rows.curve(active[e]), a[active[e]], rows.weight[active[e]], piece);
+    FreeDualStep out{count(rows, active, n_active, a), 0, 0, false, 0.0};
     // With more free duals than columns the quadratic is singular and every step runs into its
     // ends.
     if (out.n_free == 0 || out.n_free > columns.d) return out;

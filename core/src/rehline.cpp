@@ -10,6 +10,10 @@
 namespace rectiline {
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Rows set aside are looked at again when the gap has fallen by this factor since they last were,
+// and the others have been visited this many times as often as there are rows.
+constexpr double kLookAgain = 0.1;
+constexpr std::int64_t kLookAgainVisits = 2;
 }  // namespace
 
 // What one sweep reads, moves and sums.
@@ -282,10 +286,11 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
     return finished;
 }
 
-// Takes up to three steps on the free duals if the sweeps alone seem far from done. Returns their
-// cost in sweeps over the active rows.
+// Takes up to three steps on the free duals if the sweeps alone seem far from done, and likely to
+// cost more. Returns their cost in sweeps over all rows.
 std::int64_t Rehline::accelerate(double gap, double target) {
     constexpr double kWorthwhile = 15;  // sweeps left from which a step pays
+    constexpr double kDearer = 4.5;     // work of three steps against a sweep's, per row of theirs
     constexpr std::int64_t kWarmUp = 4, kBetween = 4;
     const double factor = rate_gap_ > 0 ? gap / rate_gap_ : 1.0;
     rate_gap_ = gap;
@@ -294,6 +299,9 @@ std::int64_t Rehline::accelerate(double gap, double target) {
     const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
     if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
         return 0;
+    const std::int64_t n_free = free_duals_.count(rows_, active_.data(), n_active_, a_.data());
+    const auto step_rows = static_cast<double>(n_free * (2 * step_iterations_ + 2));
+    if (left * static_cast<double>(n_active_) < kDearer * step_rows) return 0;
     sweeps_since_step_ = 0;
     const DualMove at = coefficients_.mover();
     if (at.columns.plain)
@@ -333,6 +341,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                        intercept_,      balance_,          center_,   options_.intercept_step,
                        options_.shrink, largest_move_,     measure};
             progress.n_active = n_active_, progress.visits += n_active_;
+            partial_visits_ += n_active_;
             const bool finished = sweep(access, sums, interrupt);
             center_ = intercept_;  // the multiplier step of the intercept
             if (options_.intercept_step > 0)
@@ -344,8 +353,10 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                            constraints_.complementarity(coef().data()) +
                            options_.intercept_step * balance_ * balance_;
             progress.violation = sums.constraints.violation;
-            if (all_rows)
+            if (all_rows) {
+                full_gap_ = progress.gap, partial_visits_ = 0;
                 progress.objective = watch_.objective = sums.loss + coefficients_.penalty();
+            }
             if (!finished) {
                 progress.interrupted = true;
                 break;
@@ -358,6 +369,14 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                 take_all_rows_back();  // the estimate missed the rows set aside: look at them again
             } else if (n_active_ == 0) {
                 take_all_rows_back();
+            } else if (progress.gap < kLookAgain * full_gap_ &&
+                       partial_visits_ >
+                           kLookAgainVisits * static_cast<std::int64_t>(alive_.size())) {
+                // What was set aside too early is cheaper to find now than at the end. Moves have
+                // become small, so that most rows are set aside again at once.
+                const double move = largest_move_;
+                take_all_rows_back();
+                largest_move_ = move;
             } else if (options_.accelerate) {
                 const double target = std::max(absolute, relative * std::fabs(watch_.objective));
                 progress.sweeps =

@@ -30,6 +30,10 @@ struct FreeDualStep {
 
 class FreeDuals {
   public:
+    // How many of the given rows have a free dual.
+    std::int64_t count(const RowFunctions& rows, const std::int64_t* active, std::int64_t n_active,
+                       const double* a) const;
+
     // Moves `a` (slopes times weights) of the given rows, and q with it. coef = grad h*(q) on entry
     // and on return. t0 is the intercept's step (0: none).
     FreeDualStep step(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,

@@ -99,8 +99,10 @@ class Rehline {
     double largest_move_ = 0;  // of the last sweep, in units of the argument
     GapWatch watch_;
     FreeDuals free_duals_;
-    double log_rate_ = 0;  // smoothed log of the gap's factor per sweep
-    double rate_gap_ = 0;  // estimate of the sweep before
+    double full_gap_ = 0;              // estimate of the last sweep over all rows
+    std::int64_t partial_visits_ = 0;  // since then
+    double log_rate_ = 0;              // smoothed log of the gap's factor per sweep
+    double rate_gap_ = 0;              // estimate of the sweep before
     std::int64_t sweeps_since_start_ = 0, sweeps_since_step_ = 0, step_iterations_ = 20;
     std::int64_t sweeps_since_refresh_ = 0;
 };
