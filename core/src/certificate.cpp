@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace rectiline {
 namespace {
@@ -100,9 +101,32 @@ void clip_dual(const RowFunctions& rows, double* g) {
     }
 }
 
+namespace {
+
+// How far each dual can move in the direction that lowers |excess|, by the ends of its box; with
+// `interior_only` 0 at an end.
+void fill_room(const RowFunctions& rows, const double* g, double excess, bool interior_only,
+               double* room) {
+    const double sign = excess > 0 ? -1.0 : 1.0;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double weight = rows.weight[i], turn = rows.direction[i];
+        const Curve& f = rows.curve(i);
+        // In the row's own slope, up where turn and sign agree: no branch on either.
+        const double own = turn * g[i];
+        const double down = own - weight * f.lowest_slope();
+        const double up = weight * f.highest_slope() - own;
+        const double free = turn * sign > 0 ? up : down;
+        const bool stuck = (interior_only && !(down > 0 && up > 0)) || weight == 0;
+        room[i] = stuck ? 0.0 : free;
+    }
+}
+
+}  // namespace
+
 double balance_dual(const RowFunctions& rows, double* g) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
     constexpr int kPasses = 8;
+    std::vector<double> room;
     double excess = 0.0;
     for (int pass = 0;; ++pass) {
         CompensatedSum sum;
@@ -112,21 +136,17 @@ double balance_dual(const RowFunctions& rows, double* g) {
         excess = sum.value();
         if (std::fabs(excess) <= kRounding * size || pass == kPasses) return excess;
 
-        // Room of a row in the direction that lowers |excess|. A row that is open on that side
-        // offers a finite share first and takes whatever the others cannot.
-        bool open = false;
-        const auto room = [&](std::int64_t i, bool interior_only) {
-            const Box box = dual_box(rows, i);
-            if (interior_only && !(g[i] > box.low && g[i] < box.high)) return 0.0;
-            const double free = excess > 0 ? g[i] - box.low : box.high - g[i];
-            open = !std::isfinite(free);
-            return open ? std::fabs(g[i]) + rows.weight[i] : free;
-        };
+        room.resize(static_cast<std::size_t>(rows.n));
         for (const bool interior_only : {true, false}) {
+            fill_room(rows, g, excess, interior_only, room.data());
+            // A row that is open on that side offers a finite share first and takes whatever the
+            // others cannot.
             double bounded = 0.0, unbounded = 0.0;
             for (std::int64_t i = 0; i < rows.n; ++i) {
-                const double r = room(i, interior_only);
-                (open ? unbounded : bounded) += r;
+                if (std::isfinite(room[i]))
+                    bounded += room[i];
+                else
+                    unbounded += std::fabs(g[i]) + rows.weight[i];
             }
             if (bounded + unbounded <= 0) continue;
             const double need = std::fabs(excess), share = need / (bounded + unbounded);
@@ -134,10 +154,13 @@ double balance_dual(const RowFunctions& rows, double* g) {
             const double open_share =
                 share > 1 && unbounded > 0 ? (need - bounded) / unbounded : share;
             for (std::int64_t i = 0; i < rows.n; ++i) {
-                const double r = room(i, interior_only);
-                if (r > 0) g[i] -= std::copysign((open ? open_share : bounded_share) * r, excess);
+                if (!(room[i] > 0)) continue;
+                const double move = std::isfinite(room[i])
+                                        ? bounded_share * room[i]
+                                        : open_share * (std::fabs(g[i]) + rows.weight[i]);
+                const Box box = dual_box(rows, i);
+                g[i] = std::clamp(g[i] - std::copysign(move, excess), box.low, box.high);
             }
-            clip_dual(rows, g);
             break;
         }
     }
