@@ -12,6 +12,10 @@ NB_MODULE(_core, m) {
     bind_rehline_units(m);
     bind_newton(m);
     bind_newton_loop(m);
+    bind_newton_path(m);
+    bind_newton_run(m);
     bind_simplex(m);
     bind_sorted_l1(m);
+    bind_group_linf(m);
+    bind_proximal_multipliers(m);
 }

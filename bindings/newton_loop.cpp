@@ -3,13 +3,10 @@
 #include "rectiline/dense_algebra.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
 #include "newton_rows.hpp"
-#include <cstring>
 #include <optional>
-#include <tuple>
 
 namespace {
 
@@ -17,16 +14,9 @@ using namespace rectiline;
 using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-struct LoopState {
-    std::unique_ptr<NewtonLoop> loop;
-    std::vector<nb::object> keep;
-};
+using LoopState = NewtonLoopState;
 
-// What rows outside a working set add, with the arrays that hold it.
-struct FrozenState {
-    FrozenTerms terms;
-    std::vector<nb::object> keep;
-};
+using FrozenState = NewtonFrozenState;
 
 void make_loop(LoopState* self, VectorIn scale, std::optional<VectorIn> center, VectorIn rho,
                VectorIn l1, VectorIn lower, VectorIn upper, IndexIn kinked,
@@ -80,72 +70,6 @@ void make_frozen(FrozenState* self, VectorIn linear, std::optional<MatrixIn> qua
                            std::move(keep)};
 }
 
-NewtonPoint make_point(const LoopState& self, VectorOut b, VectorIn around, VectorIn column,
-                       VectorIn constraint, VectorIn proximal, double growth, double S) {
-    const NewtonTerms& terms = self.loop->terms();
-    const std::size_t order = static_cast<std::size_t>(terms.order);
-    require(b.shape(0) == order && around.shape(0) == order && proximal.shape(0) == order,
-            "b, around and proximal must have one entry per variable");
-    require(static_cast<std::int64_t>(column.shape(0)) == terms.n_kinked &&
-                static_cast<std::int64_t>(constraint.shape(0)) == terms.n_constraints,
-            "one multiplier per kinked column and per constraint");
-    return {b.data(), around.data(), column.data(), constraint.data(), proximal.data(), growth, S};
-}
-
-FrozenTerms frozen_terms(const FrozenState* frozen) {
-    return frozen ? frozen->terms : FrozenTerms{};
-}
-
-std::tuple<std::int64_t, bool, bool> minimise(LoopState& self, NewtonRowsState& rows,
-                                              const FrozenState* frozen, VectorOut b,
-                                              VectorIn around, VectorIn column, VectorIn constraint,
-                                              VectorIn proximal, double growth, double S,
-                                              std::int64_t max_steps, double share, double gap,
-                                              double seconds) {
-    const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
-    require(rows.rows->order() == self.loop->terms().order, "rows and terms differ in columns");
-    PythonInterrupt interrupt(seconds);
-    NewtonProgress done;
-    {
-        nb::gil_scoped_release release;
-        done = self.loop->minimise(*rows.rows, frozen_terms(frozen), at, {max_steps, share, gap},
-                                   interrupt.handle());
-    }
-    interrupt.rethrow();
-    return {done.steps, done.failed, done.interrupted};
-}
-
-std::tuple<double, double, double> estimate(LoopState& self, NewtonRowsState& rows,
-                                            const FrozenState* frozen, VectorOut b, VectorIn around,
-                                            VectorIn column, VectorIn constraint, VectorIn proximal,
-                                            double growth, double S, double loss,
-                                            double fenchel_young) {
-    const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
-    require(rows.rows->order() == self.loop->terms().order, "rows and terms differ in columns");
-    nb::gil_scoped_release release;
-    const NewtonEstimate out =
-        self.loop->estimate(*rows.rows, frozen_terms(frozen), at, {loss, fenchel_young});
-    return {out.gap, out.column_gap, out.objective};
-}
-
-std::tuple<NumpyVector, NumpyVector> slopes(const LoopState& self, VectorOut b, VectorIn around,
-                                            VectorIn column, VectorIn constraint, VectorIn proximal,
-                                            double growth, double S) {
-    const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
-    NumpyVector new_column = new_vector(column.shape(0));
-    NumpyVector new_constraint = new_vector(constraint.shape(0));
-    self.loop->slopes(at, new_column.data(), new_constraint.data());
-    return {new_column, new_constraint};
-}
-
-NumpyVector polish(const LoopState& self, VectorOut b, VectorIn around, VectorIn column,
-                   VectorIn constraint, VectorIn proximal, double growth, double S) {
-    const NewtonPoint at = make_point(self, b, around, column, constraint, proximal, growth, S);
-    NumpyVector out = new_vector(b.shape(0));
-    self.loop->polish(at, out.data());
-    return out;
-}
-
 void* routine(nb::capsule capsule) {
     return PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
 }
@@ -165,24 +89,9 @@ void bind_newton_loop(nb::module_& m) {
         .def("__init__", &make_frozen, nb::arg("linear"), nb::arg("quadratic").none(),
              nb::arg("at"));
     nb::class_<LoopState>(m, "NewtonLoop",
-                          "Inner minimisation of the semismooth Newton method of multipliers.")
+                          "The terms of the columns, and Newton's method with them.")
         .def("__init__", &make_loop, nb::arg("scale"), nb::arg("center").none(), nb::arg("rho"),
              nb::arg("l1"), nb::arg("lower"), nb::arg("upper"), nb::arg("kinked"),
              nb::arg("column_stiffness"), nb::arg("rows"), nb::arg("offset"), nb::arg("equality"),
-             nb::arg("constraint_stiffness"), nb::arg("d"))
-        .def("minimise", &minimise, nb::arg("rows"), nb::arg("frozen").none(), nb::arg("b"),
-             nb::arg("around"), nb::arg("column"), nb::arg("constraint"), nb::arg("proximal"),
-             nb::arg("growth"), nb::arg("S"), nb::arg("max_steps"), nb::arg("share"),
-             nb::arg("gap"), nb::arg("seconds"),
-             "Minimise over b, in place; returns (steps, failed, interrupted)")
-        .def("estimate", &estimate, nb::arg("rows"), nb::arg("frozen").none(), nb::arg("b"),
-             nb::arg("around"), nb::arg("column"), nb::arg("constraint"), nb::arg("proximal"),
-             nb::arg("growth"), nb::arg("S"), nb::arg("loss"), nb::arg("fenchel_young"),
-             "(gap, the columns' part of it, objective) of the pair at hand")
-        .def("slopes", &slopes, nb::arg("b"), nb::arg("around"), nb::arg("column"),
-             nb::arg("constraint"), nb::arg("proximal"), nb::arg("growth"), nb::arg("S"),
-             "The multipliers of kinked columns and constraints at b")
-        .def("polish", &polish, nb::arg("b"), nb::arg("around"), nb::arg("column"),
-             nb::arg("constraint"), nb::arg("proximal"), nb::arg("growth"), nb::arg("S"),
-             "b with kinked columns moved onto the kinks that they have reached");
+             nb::arg("constraint_stiffness"), nb::arg("d"));
 }

@@ -1,6 +1,7 @@
-// The Python object around a set of rows, shared by the two binding files of the Newton method.
+// The Python objects that the binding files of the Newton method share.
 #pragma once
 
+#include "rectiline/newton_loop.hpp"
 #include "rectiline/newton_rows.hpp"
 
 #include "common.hpp"
@@ -9,5 +10,16 @@
 
 struct NewtonRowsState {
     std::unique_ptr<rectiline::NewtonRows> rows;
+    std::vector<nb::object> keep;
+};
+
+struct NewtonLoopState {
+    std::unique_ptr<rectiline::NewtonLoop> loop;
+    std::vector<nb::object> keep;
+};
+
+// What rows outside a working set add, with the arrays that hold it.
+struct NewtonFrozenState {
+    rectiline::FrozenTerms terms;
     std::vector<nb::object> keep;
 };

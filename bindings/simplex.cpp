@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "common.hpp"
+#include <limits>
 
 namespace {
 
@@ -49,12 +50,12 @@ void set_widths(BoxedSimplex& self, Positions columns, VectorIn width) {
     self.set_widths(static_cast<std::int64_t>(columns.shape(0)), columns.data(), width.data());
 }
 
-std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds) {
+std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, double most_work) {
     PythonInterrupt interrupt(seconds);
     SimplexOutcome outcome;
     {
         nb::gil_scoped_release release;
-        outcome = self.solve(most_steps, interrupt.handle());
+        outcome = self.solve(most_steps, interrupt.handle(), most_work);
     }
     interrupt.rethrow();
     switch (outcome) {
@@ -103,6 +104,7 @@ void bind_simplex(nb::module_& m) {
         .def("set_row_bounds", &set_row_bounds, nb::arg("rows"), nb::arg("low"), nb::arg("high"))
         .def("set_widths", &set_widths, nb::arg("columns"), nb::arg("width"))
         .def("solve", &solve, nb::arg("most_steps"), nb::arg("seconds"),
+             nb::arg("most_work") = std::numeric_limits<double>::infinity(),
              "Go on from the present basis: 'optimal', 'infeasible', 'limit' or 'trouble'")
         .def("forget_basis", &BoxedSimplex::forget_basis)
         .def("set_basis", &set_basis, nb::arg("columns"), nb::arg("rows"),
@@ -115,5 +117,6 @@ void bind_simplex(nb::module_& m) {
         .def(
             "ray", [](const BoxedSimplex& self) { return copy_vector(self.ray()); },
             "After 'infeasible': multipliers that prove it")
-        .def_prop_ro("n_steps", &BoxedSimplex::n_steps);
+        .def_prop_ro("n_steps", &BoxedSimplex::n_steps)
+        .def_prop_ro("work", &BoxedSimplex::work, "Products so far");
 }

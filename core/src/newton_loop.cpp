@@ -31,10 +31,13 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
     const std::int64_t p = terms_.order;
     double move = rows.settle(0.0, at.S), decrement = kInfinity;
     objective_ = kInfinity;
-    NewtonProgress progress{0, false, false};
+    NewtonProgress progress{0, false, false, kInfinity, 0.0};
     for (;;) {
         set_gradient(rows, frozen, at);
-        if (progress.steps >= goal.max_steps) return progress;
+        if (progress.steps >= goal.max_steps) {
+            progress.move = move + central_move(at);
+            return progress;
+        }
         if (progress.steps > 0 && is_near(rows, at, goal, decrement, move)) return progress;
         if (!set_direction(rows, frozen, at)) {
             progress.failed = true;
@@ -42,6 +45,7 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
         }
         ++progress.steps;
         decrement = -0.5 * dot(gradient_.data(), direction_.data(), p);
+        progress.decrement = decrement;
         if (!(decrement > 0)) return progress;
         terms_.expand(direction_.data(), user_.data());
         rows.aim(user_.data());

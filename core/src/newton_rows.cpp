@@ -1,12 +1,13 @@
 #include "rectiline/newton_rows.hpp"
 
+#include "rectiline/compensated.hpp"
 #include "rectiline/gram.hpp"
 #include "rectiline/newton_kernels.hpp"
 #include "rectiline/products.hpp"
-#include "rectiline/row_access.hpp"
 #include "rectiline/threads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -30,6 +31,22 @@ double sum_chunks(std::int64_t n, int n_threads, const Part& part) {
     for (const double value : sums)
         total += value;
     return total;
+}
+
+// A compensated sum in lanes side by side.
+double exact_sum(const double* v, std::int64_t n) {
+    constexpr std::int64_t kLanes = 8;
+    std::array<CompensatedSum, kLanes> lanes;
+    std::int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+        for (std::int64_t k = 0; k < kLanes; ++k)
+            lanes[k].add(v[i + k]);
+    for (; i < n; ++i)
+        lanes[0].add(v[i]);
+    CompensatedSum total;
+    for (const CompensatedSum& lane : lanes)
+        total.add(lane.value());
+    return total.value();
 }
 
 }  // namespace
@@ -120,6 +137,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
 }
 
 void NewtonRows::place(const double* b) {
+    settled_for_ = -1;
     multiply(X_, b, t_.data(), n_threads_);
     const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
@@ -129,6 +147,7 @@ void NewtonRows::place(const double* b) {
 }
 
 void NewtonRows::place_at(const double* z) {
+    settled_for_ = -1;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
         dt_[i] = 0;
@@ -142,7 +161,18 @@ void NewtonRows::aim(const double* db) {
         dt_[i] = rows_.direction[i] * (dt_[i] + db0);
 }
 
+void NewtonRows::remember() {
+    remembered_ = t_;
+}
+
+void NewtonRows::aim_onwards() {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        dt_[i] = t_[i] - remembered_[i];
+    remembered_ = t_;
+}
+
 void NewtonRows::set_multiplier(const double* g) {
+    settled_for_ = -1;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
         const double slope =
@@ -183,6 +213,7 @@ double NewtonRows::derivative(double step, double S) const {
 }
 
 double NewtonRows::settle(double step, double S) {
+    if (step == 0.0 && S == settled_for_) return moved_;
     prepare_ramps(S);
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
     const std::int64_t n = rows_.n, chunks = chunk_count(n);
@@ -202,19 +233,14 @@ double NewtonRows::settle(double step, double S) {
         parts[c] = settle_rows(ramps_, rows_, first, last, arrays, step, inverse_S);
     });
     double squares = 0;
-    std::vector<std::int64_t> begin(static_cast<std::size_t>(chunks) + 1, 0);
-    for (std::int64_t c = 0; c < chunks; ++c) {
-        squares += parts[c].squares;
-        begin[c + 1] = begin[c] + parts[c].n_free;
+    n_free_ = 0;
+    for (const Settled& part : parts) {
+        squares += part.squares;
+        n_free_ += part.n_free;
     }
-    free_.resize(static_cast<std::size_t>(begin[chunks]));
-    free_weight_.resize(static_cast<std::size_t>(begin[chunks]));
-    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
-        std::int64_t at = begin[c];
-        for (std::int64_t i = c * kChunk; at < begin[c + 1]; ++i)
-            if (newton_weight_[i] > 0) free_[at] = i, free_weight_[at++] = newton_weight_[i];
-    });
-    return 0.5 * inverse_S * squares;
+    free_listed_ = image_current_ = false;
+    settled_for_ = S;
+    return moved_ = 0.5 * inverse_S * squares;
 }
 
 RowValues NewtonRows::values() const {
@@ -245,123 +271,38 @@ RowValues NewtonRows::values() const {
 
 void NewtonRows::adopt() {
     multiplier_ = s_;
-}
-
-const std::vector<double>& NewtonRows::image() {
-    const std::int64_t n = rows_.n, d = n_columns(X_);
-    std::int64_t changed = 0;
-    for (std::int64_t i = 0; i < n; ++i)
-        changed += s_[i] != imaged_[i];
-    constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
-    const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
-    double sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        change_[i] = rows_.weight[i] * rows_.direction[i] * (full ? s_[i] : s_[i] - imaged_[i]);
-        sum += change_[i];
-    }
-    // Products skip zero weights, so an update costs only the rows whose slope changed.
-    image_change_.resize(static_cast<std::size_t>(d));
-    multiply_transposed(X_, change_.data(), image_change_.data(), n_threads_);
-    if (full) std::fill(image_.begin(), image_.end(), 0.0);
-    for (std::int64_t j = 0; j < d; ++j)
-        image_[j] += image_change_[j];
-    if (intercept_) image_[d] += sum;
-    imaged_ = s_;
-    image_valid_ = true;
-    return image_;
-}
-
-void NewtonRows::gram(double* H) {
-    const auto add = [&](const std::vector<std::int64_t>& rows, const std::vector<double>& weight,
-                         double* out) {
-        weighted_gram(X_, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
-                      intercept_, out, n_threads_);
-    };
-    const std::size_t size = static_cast<std::size_t>(order() * order());
-    constexpr std::int64_t kRefreshEvery = 8;  // removes the rounding of repeated updates
-    bool update = gram_weight_.size() == newton_weight_.size() && ++grams_ % kRefreshEvery != 0;
-    if (update) {
-        risen_.clear(), risen_by_.clear(), fallen_.clear(), fallen_by_.clear();
-        const std::size_t most = free_.size() / 3;  // beyond, a new sum is cheaper and exact
-        for (std::int64_t i = 0; i < rows_.n && update; ++i) {
-            const double change = newton_weight_[i] - gram_weight_[i];
-            if (change > 0)
-                risen_.push_back(i), risen_by_.push_back(change);
-            else if (change < 0)
-                fallen_.push_back(i), fallen_by_.push_back(-change);
-            update = risen_.size() + fallen_.size() <= most;
-        }
-    }
-    if (update) {
-        gram_part_.resize(size);
-        if (!risen_.empty()) {
-            add(risen_, risen_by_, gram_part_.data());
-            for (std::size_t e = 0; e < size; ++e)
-                gram_[e] += gram_part_[e];
-        }
-        if (!fallen_.empty()) {
-            add(fallen_, fallen_by_, gram_part_.data());
-            for (std::size_t e = 0; e < size; ++e)
-                gram_[e] -= gram_part_[e];
-        }
-    } else {
-        gram_.resize(size);
-        add(free_, free_weight_, gram_.data());
-    }
-    gram_weight_ = newton_weight_;
-    std::copy(gram_.begin(), gram_.end(), H);
-}
-
-std::int64_t NewtonRows::free_entries() const {
-    std::int64_t total = 0;
-    with_row_access(X_, [&](auto& access) {
-        for (const std::int64_t i : free_)
-            total += access.length(i);
-    });
-    return total;
-}
-
-void NewtonRows::free_rows(double* P) const {
-    const std::int64_t width = order();
-    std::fill(P, P + n_free() * width, 0.0);
-    with_row_access(X_, [&](auto& access) {
-        access.reserve();
-        for (std::int64_t k = 0; k < n_free(); ++k) {
-            double* row = P + k * width;
-            access.load(&free_[k], 1);
-            access.for_each(0, free_[k], [&](std::int64_t j, double x) { row[j] = x; });
-            if (intercept_) row[width - 1] = 1.0;
-        }
-    });
-}
-
-void NewtonRows::free_times(const double* b, double* out) const {
-    const double b0 = intercept_ ? b[order() - 1] : 0.0;
-    with_row_access(X_, [&](auto& access) {
-        access.reserve();
-        for (std::int64_t k = 0; k < n_free(); ++k) {
-            access.load(&free_[k], 1);
-            out[k] = access.dot(0, free_[k], b) + b0;
-        }
-    });
-}
-
-void NewtonRows::add_free_transposed(const double* u, double* q) const {
-    double sum = 0;
-    with_row_access(X_, [&](auto& access) {
-        access.reserve();
-        for (std::int64_t k = 0; k < n_free(); ++k) {
-            access.load(&free_[k], 1);
-            access.axpy(0, free_[k], u[k], q);
-            sum += u[k];
-        }
-    });
-    if (intercept_) q[order() - 1] += sum;
+    settled_for_ = -1;
 }
 
 void NewtonRows::dual(double* g) const {
     for (std::int64_t i = 0; i < rows_.n; ++i)
         g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
+}
+
+void NewtonRows::balance(double* g) const {
+    list_free();
+    const double excess = exact_sum(g, rows_.n);
+    // Range of the slope of row i in its prediction, towards which an excess is taken off.
+    const auto room = [&](std::int64_t i) {
+        const Curve& f = rows_.curve(i);
+        const double s = rows_.direction[i] * g[i] / rows_.weight[i];
+        const bool down = (excess > 0) == (rows_.direction[i] > 0);
+        return rows_.weight[i] * std::max(down ? s - f.lowest_slope() : f.highest_slope() - s, 0.0);
+    };
+    double total = 0, most = 0;
+    std::int64_t best = -1;
+    for (const std::int64_t i : free_) {
+        const double r = room(i);
+        if (!std::isfinite(r)) return;  // without ends there are better ways
+        total += r;
+        if (r > most) most = r, best = i;
+    }
+    if (!(std::fabs(excess) < 0.5 * total)) return;
+    const double share = excess / total;
+    for (const std::int64_t i : free_)
+        g[i] -= share * room(i);
+    // What rounding leaves goes to the row with the most room, which is not used up.
+    g[best] -= exact_sum(g, rows_.n);
 }
 
 void NewtonRows::arguments(double* t) const {

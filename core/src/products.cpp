@@ -45,19 +45,34 @@ RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, s
 template <class T>
 RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, std::int64_t n,
                                               std::int64_t d, const double* g, double* q) {
+    constexpr std::int64_t kShort = 64;  // rows shorter than that are not worth picking
     std::int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        const double g0 = g[i], g1 = g[i + 1], g2 = g[i + 2], g3 = g[i + 3];
-        if (g0 == 0 && g1 == 0 && g2 == 0 && g3 == 0) continue;
-        const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+    while (i < n) {
+        std::int64_t at[4] = {i, i + 1, i + 2, i + 3}, count = 4;
+        if (i + 4 <= n &&
+            (d < kShort || (g[i] != 0 && g[i + 1] != 0 && g[i + 2] != 0 && g[i + 3] != 0))) {
+            i += 4;
+            if (g[i - 4] == 0 && g[i - 3] == 0 && g[i - 2] == 0 && g[i - 1] == 0) continue;
+        } else {  // the next four rows that weigh anything
+            for (count = 0; i < n && count < 4; ++i) {
+                at[count] = i;
+                count += g[i] != 0;
+            }
+        }
+        if (count < 4) {
+            for (std::int64_t k = 0; k < count; ++k)
+                axpy(g[at[k]], x + at[k] * stride, q, d);
+            return;
+        }
+        const double g0 = g[at[0]], g1 = g[at[1]], g2 = g[at[2]], g3 = g[at[3]];
+        const T *x0 = x + at[0] * stride, *x1 = x + at[1] * stride;
+        const T *x2 = x + at[2] * stride, *x3 = x + at[3] * stride;
         prefetch_ahead(x0, stride);
 #pragma omp simd
         for (std::int64_t j = 0; j < d; ++j)
             q[j] += (g0 * static_cast<double>(x0[j]) + g1 * static_cast<double>(x1[j])) +
                     (g2 * static_cast<double>(x2[j]) + g3 * static_cast<double>(x3[j]));
     }
-    for (; i < n; ++i)
-        axpy(g[i], x + i * stride, q, d);
 }
 
 template <class T>

@@ -156,7 +156,14 @@ bool BoxedSimplex::is_worn() const {
     return kernel_.n_updates >= std::max(kMostUpdates, kUpdatesPerSize * kernel_.size());
 }
 
-SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt) {
+std::int64_t BoxedSimplex::step_work() const {
+    const std::int64_t s = kernel_.size();
+    return s * (2 * s + n_columns() + 3 * n_rows()) + n_columns();
+}
+
+SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt,
+                                   double most_work) {
+    const double limit = work_ + most_work;
     cost_ = given_cost_;
     perturbed_ = false;
     n_flat_ = n_perturbed_ = 0;
@@ -191,9 +198,9 @@ SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt
         exact = false;
         ++done;
         if (n_steps_ > before && is_worn()) refresh(true);
-        const std::int64_t s = kernel_.size();
-        if (interrupt.poll(s * (2 * s + n_columns() + 3 * n_rows()) + n_columns()))
-            return SimplexOutcome::limit;
+        const std::int64_t work = step_work();
+        work_ += static_cast<double>(work);
+        if (work_ > limit || interrupt.poll(work)) return SimplexOutcome::limit;
     }
     return SimplexOutcome::trouble;
 }

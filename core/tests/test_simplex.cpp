@@ -92,6 +92,12 @@ void grows(std::int64_t m, std::int64_t k, std::uint64_t seed, bool rounded) {
     CHECK(model.solve(100000, never) == SimplexOutcome::optimal);
     program.add_columns(model, k / 2, k);
     program.add_rows(model, m / 2, m);
+    while (model.n_steps() < 10000) {  // in small portions of work
+        const double before = model.work();
+        const SimplexOutcome outcome = model.solve(100000, never, 1.0);
+        if (outcome == SimplexOutcome::optimal) break;
+        CHECK(outcome == SimplexOutcome::limit && model.work() > before);
+    }
     CHECK(model.solve(100000, never) == SimplexOutcome::optimal);
     program.check(model);
 

@@ -211,21 +211,70 @@ class NewtonFrozen:
     def __init__(self, linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], quadratic: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, at: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class NewtonLoop:
-    """Inner minimisation of the semismooth Newton method of multipliers."""
+    """The terms of the columns, and Newton's method with them."""
 
     def __init__(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], center: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinked: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column_stiffness: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], equality: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint_stiffness: float, d: int) -> None: ...
 
-    def minimise(self, rows: NewtonRows, frozen: NewtonFrozen | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float, max_steps: int, share: float, gap: float, seconds: float) -> tuple[int, bool, bool]:
-        """Minimise over b, in place; returns (steps, failed, interrupted)"""
+class NewtonPath:
+    """The semismooth Newton method along a list of strengths."""
 
-    def estimate(self, rows: NewtonRows, frozen: NewtonFrozen | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float, loss: float, fenchel_young: float) -> tuple[float, float, float]:
-        """(gap, the columns' part of it, objective) of the pair at hand"""
+    def __init__(self, rows: object, loop: object, strength: float, row_stiffness: float, stiffness: float, argument_scale: float, smooth: bool) -> None: ...
 
-    def slopes(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """The multipliers of kinked columns and constraints at b"""
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start at coefficients (intercept last) and slopes in the predictions"""
 
-    def polish(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], around: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], growth: float, S: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool]:
+        """Move to a strength; returns (steps, estimated gap, failed)"""
+
+    def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The coefficients at hand, intercept last"""
+
+    def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Slopes in the predictions"""
+
+class NewtonRun:
+    """The semismooth-Newton method of multipliers on one set of rows."""
+
+    def __init__(self, loop: object, rows: object, frozen: object | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_stiffness: float, start: float, factor: float, inner_steps: int, smooth: bool, reference: float) -> None: ...
+
+    def solve(self, target: float, max_steps: int, seconds: float) -> tuple[int, int, bool]:
+        """
+        Iterate until the estimated relative gap is small; returns (steps, guards, failed)
+        """
+
+    def look(self) -> float:
+        """The estimated relative gap where the run starts"""
+
+    def estimate(self, loss: float, fenchel_young: float) -> None:
+        """Take the sums over all rows, those outside the working set too"""
+
+    def set_schedule(self, start: float, factor: float, inner_steps: int) -> None: ...
+
+    def polished(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """b with kinked columns moved onto the kinks that they have reached"""
+
+    def move_to_polished(self) -> None: ...
+
+    def constraint_multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of the constraints at b"""
+
+    @property
+    def b(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def column(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def constraint(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def relative_gap(self) -> float: ...
+
+    @property
+    def objective(self) -> float: ...
+
+    @property
+    def growth(self) -> float: ...
 
 class BoxedSimplex:
     """max cost'v with low <= A v <= high, 0 <= v <= width; A dense."""
@@ -242,7 +291,7 @@ class BoxedSimplex:
 
     def set_widths(self, columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def solve(self, most_steps: int, seconds: float) -> str:
+    def solve(self, most_steps: int, seconds: float, most_work: float = float('inf')) -> str:
         """
         Go on from the present basis: 'optimal', 'infeasible', 'limit' or 'trouble'
         """
@@ -267,7 +316,42 @@ class BoxedSimplex:
     @property
     def n_steps(self) -> int: ...
 
+    @property
+    def work(self) -> float:
+        """Products so far"""
+
 def sorted_l1_prox(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     argmin_b |b - v|^2 / 2 + sum_k strengths_k |b|_(k), for non-increasing strengths
     """
+
+def group_totals(columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Sum of |values| over each group; group g is columns[starts[g]:starts[g + 1]]
+    """
+
+def group_largest(columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """Largest |values| of each group"""
+
+def group_fenchel_young(columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float, coef: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """strength * sum of largest |coef| - q'coef, as a sum of terms >= 0"""
+
+def group_prox(columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], radius: float, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """argmin_b |b - v|^2 / 2 + radius * sum of largest |b|"""
+
+def signed_sums(X: DesignView, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """One line per group: its columns of X times their signs; X dense"""
+
+class ProximalMultipliers:
+    """Steps of the proximal method of multipliers on units and columns."""
+
+    def __init__(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bend: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, n_ones: int, one_scale: float) -> None: ...
+
+    def set_sorted(self, X: object, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def set_groups(self, X: object, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float) -> None: ...
+
+    def set_separable(self, X: object, l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def advance(self, dual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b0: float, step: float, room: float, tolerance: float, most: int, seconds: float) -> tuple[int, float]:
+        """One outer step, in place on dual and b: (Newton steps, b0)"""

@@ -87,6 +87,13 @@ def test_every_point_is_certified_and_the_path_descends(penalty):
     assert sizes[0] < sizes[-1] and "5 strengths" in repr(found)
 
 
+def test_targets_that_do_not_vary():
+    problem = rl.Problem(X, np.zeros(60), rl.losses.Pinball(0.8), L1(1.0), Nonnegative())
+    found = path(problem, n_strengths=4)
+    assert len(found) == 4 and np.isfinite(largest_strength(problem))
+    assert abs(found.coefs).max() == 0.0 and found.relative_gaps.max() <= 1e-6
+
+
 def test_ridge_grid_follows_units():
     for loss, unit in ((rl.losses.Absolute(), 7.0), (rl.losses.Pinball(0.3), 0.01)):
         grid = default_strengths(problem(loss, Ridge(1.0)), 4)
@@ -122,6 +129,8 @@ def test_best_intercept_is_a_minimiser_in_the_middle(loss):
         assert paid(best - step) >= low - 1e-12 and paid(best + step) >= low - 1e-12
     one = rl.Problem(X, y, loss, sample_weight=weight)
     assert middle_intercept(one, np.zeros(6)) == pytest.approx(best, abs=1e-12)
+    for near in (best, best - 0.1, -1e3, 1e3):  # a guess changes nothing
+        assert middle_intercept(one, np.zeros(6), near) == middle_intercept(one, np.zeros(6))
 
 
 def test_best_intercept_of_an_interval():

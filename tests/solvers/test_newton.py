@@ -11,8 +11,8 @@ from rectiline.problems.forms import RectifiedForm, ReducedForm
 from rectiline.solvers import Newton, ReducedNewton
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model
-from rectiline.solvers.newton._multipliers import Run
 from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
+from rectiline.solvers.newton._run import Run
 
 LOSSES = {
     "hinge": rl.losses.Hinge(),

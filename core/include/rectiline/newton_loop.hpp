@@ -38,6 +38,7 @@ struct NewtonGoal {
 struct NewtonProgress {
     std::int64_t steps;
     bool failed, interrupted;
+    double decrement, move;  // before the last step, and what the outer step changed after it
 };
 
 struct NewtonEstimate {

@@ -42,6 +42,8 @@ class NewtonRows {
     void place(const double* b);     // t at b (its last entry is the intercept, if there is one)
     void place_at(const double* z);  // t at known predictions
     void aim(const double* db);      // the change of t along db
+    void remember();                 // t, for the next call of
+    void aim_onwards();              // the change of t since it was remembered; remembers t
     // Multipliers from slopes in the predictions (g), clipped into their ranges; null: all zero.
     void set_multiplier(const double* g);
 
@@ -59,14 +61,16 @@ class NewtonRows {
     void gram(double* H);
 
     // The rows of J themselves, for systems of their size; vectors end with the intercept.
-    std::int64_t n_free() const { return static_cast<std::int64_t>(free_.size()); }
-    const std::vector<double>& free_weight() const { return free_weight_; }
+    std::int64_t n_free() const { return n_free_; }
+    const std::vector<double>& free_weight() const { return list_free(), free_weight_; }
     std::int64_t free_entries() const;                           // stored entries of these rows
     void free_rows(double* P) const;                             // n_free() x order()
     void free_times(const double* b, double* out) const;         // X_J b
     void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
 
     void dual(double* g) const;  // slopes in the predictions
+    // Moves entries of g that belong to J, within their ranges, until g sums to zero.
+    void balance(double* g) const;
     void arguments(double* t) const;
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(double* out) const;
@@ -81,6 +85,7 @@ class NewtonRows {
   private:
     struct Storage;
     void prepare_ramps(double S) const;
+    void list_free() const;  // J, when it is asked for
 
     DesignView X_;
     RowFunctions rows_;
@@ -88,12 +93,15 @@ class NewtonRows {
     int n_threads_;
     std::shared_ptr<Storage> storage_;  // owned arrays of a subset
 
-    std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_;
+    std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_, remembered_;
     std::vector<double> image_, image_change_;
-    std::vector<double> newton_weight_;  // per row, 0 outside J
-    std::vector<std::int64_t> free_;     // J
-    std::vector<double> free_weight_;
-    bool image_valid_ = false;
+    std::vector<double> newton_weight_;       // per row, 0 outside J
+    mutable std::vector<std::int64_t> free_;  // J
+    mutable std::vector<double> free_weight_;
+    mutable bool free_listed_ = true;
+    std::int64_t n_free_ = 0;
+    double settled_for_ = -1, moved_ = 0;  // S and result of the last settling; -1: not any more
+    bool image_valid_ = false, image_current_ = false;
     std::int64_t images_ = 0;
     std::vector<double> gram_, gram_part_, gram_weight_;  // the last one, and the weights behind it
     std::vector<std::int64_t> risen_, fallen_;            // rows whose weight changed since

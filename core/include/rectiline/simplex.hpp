@@ -17,6 +17,7 @@
 #include "rectiline/simplex_parts.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace rectiline {
@@ -37,8 +38,9 @@ class BoxedSimplex {
                         const double* high);
     void set_widths(std::int64_t count, const std::int32_t* columns, const double* width);
 
-    // Goes on from the present basis.
-    SimplexOutcome solve(std::int64_t most_steps, Interrupt& interrupt);
+    // Goes on from the present basis; stops at the limit after so much more work, in products.
+    SimplexOutcome solve(std::int64_t most_steps, Interrupt& interrupt,
+                         double most_work = std::numeric_limits<double>::infinity());
     void forget_basis();
     // Singular kernels lose the pairs that make them so.
     void set_basis(const std::uint8_t* columns, const std::uint8_t* rows);
@@ -47,6 +49,7 @@ class BoxedSimplex {
     std::int64_t n_rows() const { return A_.n_rows(); }
     std::int64_t n_columns() const { return A_.n_columns(); }
     std::int64_t n_steps() const { return n_steps_; }
+    double work() const { return work_; }
     const std::vector<double>& multipliers() const { return y_; }
     void values(double* v) const;
     // After "unbounded": the direction in which the sum of kinks falls for ever.
@@ -82,6 +85,7 @@ class BoxedSimplex {
     SimplexOutcome step(const Leaving& leaving);
     void perturb();
     void restore_costs();
+    std::int64_t step_work() const;
     bool is_worn() const;  // whether the inverse has been updated often
 
     TwoWayMatrix A_;
@@ -96,6 +100,7 @@ class BoxedSimplex {
     std::vector<double> slack_;      // A v of all rows; used outside the kernel
     std::vector<double> row_norms_;  // steepest edges of the rows outside the kernel
     std::int64_t normed_rows_ = 0, n_steps_ = 0, n_flat_ = 0, n_perturbed_ = 0;
+    double work_ = 0.0;  // products so far
     bool perturbed_ = false;
     std::vector<std::uint8_t> banned_rows_, banned_columns_;  // no usable pivot at this vertex
     bool any_banned_ = false;

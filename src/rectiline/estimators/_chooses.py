@@ -34,6 +34,8 @@ __all__ = ["ChoosesC", "ChoosesStrength"]
 class ChoosesStrength(RoutesToSplitter, ABC):
     """What the three CV estimators share: search, then solve what was chosen."""
 
+    fold_tol: float
+
     @abstractmethod
     def _ratios(self) -> list[float | None]:
         """Return the mixes to try."""
@@ -64,6 +66,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             l1_ratios=ratios,
             strengths=[self._grid(make, ratio, n_tasks) for ratio in ratios],
             options=RunOptions.of(self),
+            fold_tol=self.fold_tol,
             report=report,
         ).run()
         report.end()

@@ -84,11 +84,11 @@ def two_class_tasks(
 
 
 def first_largest(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the class with the largest score in each row, of several the first.
+    """Return the class with the largest score along the last axis, of several the first.
 
     Samples that sit on the margins of two classes have equal scores up to rounding, which depends
     on how many rows are multiplied at once; the choice must not.
     """
-    top = scores.max(axis=1, keepdims=True)
+    top = scores.max(axis=-1, keepdims=True)
     near = scores >= top - _TIE * np.maximum(np.abs(top), 1.0)
-    return np.asarray(np.argmax(near, axis=1), dtype=np.intp)
+    return np.asarray(np.argmax(near, axis=-1), dtype=np.intp)

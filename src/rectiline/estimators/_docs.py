@@ -48,7 +48,10 @@ fit_intercept : bool, default=True
 cv : int, splitter or iterable, optional
     How to split, as everywhere in scikit-learn; 5 folds by default.
 scoring : str or callable, optional
-    What to maximise; the estimator's own score by default.""",
+    What to maximise; the estimator's own score by default.
+fold_tol : float, default=1e-3
+    Largest certified relative gap of the fits on folds, where it is above `tol`. Scores of folds
+    differ by far more than such gaps can move them. The fit with the chosen strength has `tol`.""",
     "running": """
 solver : str, default="auto"
     Name of a solver, or "auto"; see `rectiline.solve`.

@@ -7,22 +7,27 @@ models.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rectiline.paths import middle_intercept
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, Status, solve
 from rectiline.solvers._polish import polish
 
-__all__ = ["central_intercept", "finish"]
+Vector = NDArray[np.float64]
+
+__all__ = ["central_intercept", "central_intercepts", "finish"]
 
 _MOST_SAMPLES = 100_000  # for the search of the intercept, which sorts
 _MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
 _MOST_COLUMNS = 100  # the same
 _MOST_STEPS = 100
 _EXACT = 1e-12
+_FIRST_LOOK = 1000
 _INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
 
 
@@ -42,11 +47,21 @@ def finish(problem: Problem, solution: Solution) -> Solution:
 
 def central_intercept(problem: Problem, solution: Solution) -> float:
     """Return the middle one of several best intercepts, where there are several."""
+    return float(central_intercepts(problem, [solution])[0])
+
+
+def central_intercepts(problem: Problem, solutions: Sequence[Solution]) -> Vector:
+    """Return the middle ones of several best intercepts, where there are several."""
+    found = np.array([one.intercept for one in solutions])
     if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
-        return solution.intercept
-    if _is_pinned(problem, solution):
-        return solution.intercept
-    return middle_intercept(problem, solution.coef)
+        return found
+    left = list(range(len(solutions)))
+    for some in (slice(0, _FIRST_LOOK), slice(_FIRST_LOOK, None)):  # most are pinned at once
+        pinned = _are_pinned(problem, [solutions[k] for k in left], some)
+        left = [k for k, is_pinned in zip(left, pinned, strict=True) if not is_pinned]
+    for k in left:
+        found[k] = middle_intercept(problem, solutions[k].coef, float(found[k]))
+    return found
 
 
 def _exact(problem: Problem, solution: Solution) -> Solution:
@@ -75,13 +90,15 @@ def _exact(problem: Problem, solution: Solution) -> Solution:
     )
 
 
-def _is_pinned(problem: Problem, solution: Solution) -> bool:
-    """Whether some sample strictly inside its box leaves one best intercept only."""
-    low, high = problem.dual_boxes
-    sample = solution.dual.sample
+def _are_pinned(problem: Problem, solutions: Sequence[Solution], some: slice) -> NDArray[np.bool_]:
+    """Whether one of some samples strictly inside its box leaves one best intercept only."""
+    if not solutions or (some.start or 0) >= problem.n_samples:
+        return np.zeros(len(solutions), dtype=bool)
+    low, high = (end[some] for end in problem.dual_boxes)
+    samples = np.array([one.dual.sample[some] for one in solutions])
     with np.errstate(invalid="ignore"):
         width = high - low
-        room = np.minimum(sample - low, high - sample)
+        room = np.minimum(samples - low, high - samples)
         # A box without an end belongs to a loss with curvature.
         inside = (room > _INSIDE * width) | ~np.isfinite(width)
-    return bool((inside & (problem.weight > 0)).any())
+    return np.asarray((inside & (problem.weight[some] > 0)).any(axis=1))

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline import _core
 from rectiline.losses import Loss
 from rectiline.paths import best_intercept
+from rectiline.problems._inputs import curve_arrays
 
 Vector = NDArray[np.float64]
 
@@ -48,23 +50,29 @@ def central_pair(levels: Vector, coverage: float) -> tuple[int, int]:
 
 def explained_loss(
     losses: Sequence[Loss], y: Vector, sample_weight: Any = None
-) -> Callable[[NDArray[Any]], float]:
-    """Return the score of predictions, one column per loss.
+) -> Callable[[NDArray[Any]], NDArray[np.float64]]:
+    """Return the score of predictions shaped (samples, losses), or (samples, models, losses).
 
     It is the mean over the losses of ``1 - loss / loss of the best constant``.
     """
     weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, float)
 
-    def total(loss: Loss, predicted: Any) -> float:
-        return float(np.sum(loss.value(y, predicted, weight)))
-
     if not (weight > 0).any():
-        return lambda predicted: float("nan")
-    null = [total(loss, best_intercept(loss, y, weight)) for loss in losses]
+        return lambda predicted: np.full(predicted.shape[1:-1], np.nan)
+    null = [
+        float(np.sum(loss.value(y, best_intercept(loss, y, weight), weight))) for loss in losses
+    ]
+    rows = [
+        _core.RowFunctions([curve_arrays(loss)], *loss.encode(y), weight, None) for loss in losses
+    ]
 
-    def score(predicted: NDArray[Any]) -> float:
-        paid = [total(*pair) for pair in zip(losses, predicted.T, strict=True)]
-        shares = [1.0 - p / n if n > 0 else float(p == 0.0) for p, n in zip(paid, null)]
-        return float(np.mean(shares))
+    def score(predicted: NDArray[Any]) -> NDArray[np.float64]:
+        shares = []
+        for k, (row, most) in enumerate(zip(rows, null, strict=True)):
+            models = np.ascontiguousarray(predicted[..., k].T, dtype=np.float64)
+            paid = np.array([row.loss(one) for one in models.reshape(-1, y.size)])
+            paid = paid.reshape(models.shape[:-1])
+            shares.append(1.0 - paid / most if most > 0 else (paid == 0.0).astype(float))
+        return np.asarray(np.mean(shares, axis=0))
 
     return score

@@ -261,7 +261,7 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         """
         predicted = predictions(self, X).reshape(np.shape(y)[0], -1)
         losses = [self._loss(q) for q in self.quantiles_]
-        return explained_loss(losses, np.asarray(y, float), sample_weight)(predicted)
+        return float(explained_loss(losses, np.asarray(y, float), sample_weight)(predicted))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2 for one quantile, as scikit-learn does, and `pinball_score` for several.

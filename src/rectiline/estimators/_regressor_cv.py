@@ -55,7 +55,8 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
     intercept_ : float or ndarray of shape (n_outputs,)
     path_ : Path or tuple of Path
-        All strengths on all the data, for the chosen mix.
+        All strengths on all the data, for the chosen mix: certified to `tol` where X has up to
+        50,000 entries, to `fold_tol` beyond.
     cv_results_ : dict of ndarray
         One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.
     {proof}
@@ -93,6 +94,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         order: Any = None,
         cv: Any = None,
         scoring: Any = None,
+        fold_tol: float = 1e-3,
         fit_intercept: bool = True,
         solver: str = "auto",
         solver_options: dict[str, Any] | None = None,

@@ -11,26 +11,26 @@ from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline.estimators._classes import first_largest
-from rectiline.estimators._search import ScoreFold, ScorePoint
+from rectiline.estimators._search import ScoreFold, ScorePoints
 
 Vector = NDArray[np.float64]
 
-__all__ = ["accuracy_of", "r2_of", "scorer_of"]
+__all__ = ["accuracy_of", "predictions", "r2_of", "scorer_of"]
 
 
 def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
     """Return the weighted accuracy of two-class or one-vs-rest decisions."""
 
-    def on(test: NDArray[np.intp]) -> ScorePoint:
+    def on(test: NDArray[np.intp]) -> ScorePoints:
         part, true, share = X[test], places[test], _shares(weight[test])
 
-        def score(coef: NDArray[np.float64], intercept: Vector) -> float:
-            decisions = part @ coef.T + intercept
-            if decisions.shape[1] == 1:
-                guess = (decisions[:, 0] > 0).astype(np.intp)
+        def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
+            decisions = predictions(part, coefs, intercepts)
+            if decisions.shape[2] == 1:
+                right = (decisions[:, :, 0] > 0) == true[:, None].astype(bool)
             else:
-                guess = first_largest(decisions)
-            return float(share @ (guess == true))
+                right = first_largest(decisions) == true[:, None]
+            return np.asarray(share @ right)
 
         return score
 
@@ -40,20 +40,32 @@ def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
 def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
     """Return the weighted R^2, averaged over outputs, as scikit-learn's `r2_score` does."""
 
-    def on(test: NDArray[np.intp]) -> ScorePoint:
+    def on(test: NDArray[np.intp]) -> ScorePoints:
         part, true, share = X[test], y[test].reshape(test.size, -1), _shares(weight[test])
         spread = share @ (true - share @ true) ** 2
         constant = spread == 0
 
-        def score(coef: NDArray[np.float64], intercept: Vector) -> float:
-            missed = share @ (true - (part @ coef.T + intercept)) ** 2
+        def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
+            errors = predictions(part, coefs, intercepts)
+            errors -= true[:, None, :]
+            missed = np.tensordot(share, np.square(errors, out=errors), 1)
             # Targets that do not vary are explained entirely or not at all.
             ratio = missed / np.where(constant, 1.0, spread)
-            return float(np.mean(1.0 - np.where(constant, missed > 0, ratio)))
+            return np.asarray(np.mean(1.0 - np.where(constant, missed > 0, ratio), axis=1))
 
         return score
 
     return on
+
+
+def predictions(
+    X: Any, coefs: NDArray[np.float64], intercepts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the predictions of several models, shaped (samples, models, tasks)."""
+    k, tasks, d = coefs.shape
+    predicted = np.asarray(X @ coefs.reshape(k * tasks, d).T).reshape(-1, k, tasks)
+    predicted += intercepts
+    return predicted
 
 
 def _shares(weight: Vector) -> Vector:
@@ -79,11 +91,11 @@ def scorer_of(
     scorer = check_scoring(estimator, scoring=scoring)
     weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
 
-    def on(test: NDArray[np.intp]) -> ScorePoint:
+    def on(test: NDArray[np.intp]) -> ScorePoints:
         part, true = X[test], y[test]
         keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
 
-        def score(coef: NDArray[np.float64], intercept: Vector) -> float:
+        def one(coef: NDArray[np.float64], intercept: Vector) -> float:
             model = copy.copy(estimator)
             vars(model).pop("feature_names_in_", None)  # the folds are plain arrays
             vars(model).update(fitted)
@@ -91,6 +103,6 @@ def scorer_of(
             model.intercept_ = float(intercept[0]) if flat else intercept
             return float(scorer(model, part, true, **keywords))
 
-        return score
+        return lambda coefs, intercepts: np.array([one(*m) for m in zip(coefs, intercepts)])
 
     return on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._finish import central_intercept
+from rectiline.estimators._finish import central_intercepts
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
@@ -30,21 +30,23 @@ Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 # (task, l1_ratio, samples that count) -> problem; None keeps every sample
 MakeProblem = Callable[[int, float | None, Mask | None], Problem]
-# (coefficients (tasks, d), intercepts (tasks,)) -> score
-ScorePoint = Callable[[NDArray[np.float64], Vector], float]
-# test samples -> score of what was fitted on the others
-ScoreFold = Callable[[NDArray[np.intp]], ScorePoint]
+# (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
+ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
+# test samples -> scores of what was fitted on the others
+ScoreFold = Callable[[NDArray[np.intp]], ScorePoints]
 
 __all__ = [
     "Chosen",
     "MakeProblem",
     "RoutesToSplitter",
     "ScoreFold",
-    "ScorePoint",
+    "ScorePoints",
     "Search",
     "grid_values",
 ]
 
+_SMALL, _TINY = 50_000, 2_000  # entries of X
+_MOST_SCORED = 4_000_000  # predictions made at once
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
 
@@ -93,6 +95,20 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
+class _Whole:
+    """The paths on all the data, one for each task, and the weights of the samples there."""
+
+    paths: tuple[Path, ...]
+    weights: list[Vector]
+
+    def start(self, task: int, part: Problem) -> Solution:
+        """Return the first solution on all the data as a start for a part of them."""
+        first, weight = self.paths[task][0], self.weights[task]
+        share = part.weight / np.where(weight > 0, weight, 1.0)
+        return replace(first, dual=replace(first.dual, sample=share * first.dual.sample))
+
+
+@dataclass(frozen=True, eq=False)
 class Search:
     """Paths on every fold for every mix, scored on what each fold holds out."""
 
@@ -104,21 +120,28 @@ class Search:
     l1_ratios: list[float | None]
     strengths: list[Vector]  # one grid per mix, from large to small
     options: RunOptions
+    fold_tol: float
     report: FitReport
 
     def run(self) -> Chosen:
         """Score the grid, choose, and solve the path of the winner on all the data.
 
-        A time limit is shared out evenly between the folds of every mix and the last path.
+        With one mix the path on all the data comes first, and folds start from it. A time limit is
+        shared out evenly between the folds of every mix and that path.
         """
         began = time.perf_counter()
-        n_folds = len(self.l1_ratios) * len(self.folds)
         limit = self.options.time_limit
-        scores, seconds = self._scores(None if limit is None else limit * n_folds / (n_folds + 1))
+        parts = len(self.l1_ratios) * len(self.folds) + 1
+
+        def left(share: float) -> float | None:
+            return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
+
+        whole: _Whole | None = None
+        if self.all_first:
+            whole = self._on_all(0, left(1 / parts))
+        scores, seconds = self._scores(left(1.0 if whole else 1 - 1 / parts), whole)
         ratio, place = _best(_mean(scores))
-        left = None if limit is None else max(limit - (time.perf_counter() - began), 1e-6)
-        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
-        paths = tuple(self._paths(jobs, left))
+        paths = (whole or self._on_all(ratio, left(1.0))).paths
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),
@@ -129,39 +152,60 @@ class Search:
             results=self._table(scores, seconds),
         )
 
-    def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
+    @property
+    def all_first(self) -> bool:
+        """Whether the path on all the data can be solved before the folds."""
+        return len(self.l1_ratios) == 1
+
+    def _job(self, task: int, ratio: int, fold: int | None, whole: _Whole | None = None) -> FoldJob:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
         keep = None
-        index = len(self.l1_ratios) * len(self.folds)
+        index = 0 if self.all_first else len(self.l1_ratios) * len(self.folds)
         if fold is not None:
             keep = np.zeros(self.n_samples, dtype=bool)
             keep[self.folds[fold][0]] = True
-            index = ratio * len(self.folds) + fold
+            index = ratio * len(self.folds) + fold + self.all_first
         index = index * self.n_tasks + task
         return FoldJob(
             cache(partial(self.make, task, self.l1_ratios[ratio], keep)),  # scores need it again
             self.strengths[ratio],
+            lambda problem: None if whole is None else whole.start(task, problem),
             partial(self.report.for_problem, index),
             partial(self.report.path_ended, index),
         )
 
-    def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Path]:
-        keywords = {**self.options.keywords(), "time_limit": seconds}
+    def _on_all(self, ratio: int, seconds: float | None) -> _Whole:
+        """Return the paths on all the data: as good as the fit where that costs little."""
+        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
+        problems = [job.make() for job in jobs]
+        tol = self.options.tol if _is_small(problems[0]) else self._loosest
+        paths = self._paths(jobs, seconds, tol)
+        return _Whole(tuple(paths), [problem.weight for problem in problems])
+
+    @property
+    def _loosest(self) -> float:
+        return max(self.fold_tol, self.options.tol)
+
+    def _paths(self, jobs: list[FoldJob], seconds: float | None, tol: float) -> list[Path]:
+        keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
         found = fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
         for one in found:
             for solution in one:
                 raise_if_infeasible(solution)
         return found
 
-    def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _scores(
+        self, limit: float | None, whole: _Whole | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return scores and fit times, shaped (ratios, strengths, folds)."""
         jobs = [
-            self._job(task, ratio, fold)
+            self._job(task, ratio, fold, whole)
             for ratio in range(len(self.l1_ratios))
             for fold in range(len(self.folds))
             for task in range(self.n_tasks)
         ]
-        found = iter(zip(jobs, self._paths(jobs, limit), strict=True))
+        tol = self.options.tol if _is_quick(jobs[0].make()) else self._loosest
+        found = iter(zip(jobs, self._paths(jobs, limit, tol), strict=True))
         width = max(grid.size for grid in self.strengths)
         shape = (len(self.l1_ratios), width, len(self.folds))
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
@@ -169,15 +213,19 @@ class Search:
             for fold, (_, test) in enumerate(self.folds):
                 made, paths = zip(*(next(found) for _ in range(self.n_tasks)), strict=True)
                 problems = [job.make() for job in made]
+                size = min(len(one) for one in paths)
+                coefs = np.stack([one.coefs[:size] for one in paths], axis=1)
+                # As in a fit, so that scores do not depend on which of several equally good
+                # intercepts a solver came to.
+                parts = [one[:size] for one in paths]
+                intercepts = np.stack(list(map(central_intercepts, problems, parts)), axis=1)
                 score = self.score(test)
-                for k in range(min(len(one) for one in paths)):
-                    points = [one[k] for one in paths]
-                    coef = np.array([point.coef for point in points])
-                    # As in a fit, so that scores do not depend on which of several equally good
-                    # intercepts a solver came to.
-                    intercept = np.array(list(map(central_intercept, problems, points)))
-                    scores[ratio, k, fold] = score(coef, intercept)
-                    seconds[ratio, k, fold] = sum(point.seconds for point in points)
+                at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
+                for first in range(0, size, at_once):
+                    some = slice(first, min(first + at_once, size))
+                    scores[ratio, some, fold] = score(coefs[some], intercepts[some])
+                for one in paths:
+                    seconds[ratio, :size, fold] += [point.seconds for point in one[:size]]
         return scores, seconds
 
     def _table(
@@ -202,6 +250,21 @@ class Search:
         table["rank_test_score"] = np.argsort(order) + 1
         table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])
         return table
+
+
+def _is_small(problem: Problem) -> bool:
+    """Whether a path of good answers costs little."""
+    return problem.design.n_stored <= _SMALL
+
+
+def _is_quick(problem: Problem) -> bool:
+    """Whether good answers cost hardly more than rough ones.
+
+    Without kinks, what separates the one from the other is a step; and the time that tiny tables
+    take is not spent on steps.
+    """
+    kinks = any((one.curve.right > one.curve.left).any() for one in problem.losses)
+    return problem.design.n_stored <= (_TINY if kinks else _SMALL)
 
 
 def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:

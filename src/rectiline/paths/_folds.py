@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from rectiline.paths._path import Path, path
 from rectiline.problems import Problem
-from rectiline.solvers import Progress, one_thread
+from rectiline.solvers import Progress, Solution, one_thread
 
 Vector = NDArray[np.float64]
 
@@ -33,6 +33,7 @@ class FoldJob:
 
     make: Callable[[], Problem]
     strengths: Vector
+    start: Callable[[Problem], Solution | None] = lambda problem: None  # where the first one starts
     on_start: Callable[[], Callable[[Progress], Any] | None] = lambda: None  # gives the callback
     on_end: Callable[[Path], None] = lambda found: None
 
@@ -58,7 +59,15 @@ def fold_paths(
             share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
         callback = job.on_start()
-        found = path(job.make(), job.strengths, time_limit=share, callback=callback, **options)
+        problem = job.make()
+        found = path(
+            problem,
+            job.strengths,
+            time_limit=share,
+            callback=callback,
+            warm_start=job.start(problem),
+            **options,
+        )
         job.on_end(found)
         return found
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
-from rectiline.paths._null import null_model
+from rectiline.paths._null import null_model, rough_null_model
 from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
@@ -14,6 +14,7 @@ Vector = NDArray[np.float64]
 __all__ = ["checked_strengths", "default_strengths", "grid_and_start"]
 
 _RATIO, _RATIO_WIDE = 1e-4, 1e-2
+_MANY = 2000  # samples from which on the start of a ridge grid need not be found exactly
 _RIDGE_MOVE = 1e-2  # at the largest ridge strength predictions move by this share of their scale
 
 
@@ -66,7 +67,7 @@ def _ridge_top(problem: Problem) -> float:
 
     It follows the units of X and y, so that the grid finds the same models in any of them.
     """
-    null = null_model(problem)
+    null = (rough_null_model if problem.n_samples > _MANY else null_model)(problem)
     q = -problem.design.tdot(0.5 * (null.low + null.high))
     moved = problem.design.dot(q)
     weight = problem.weight

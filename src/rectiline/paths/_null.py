@@ -6,6 +6,7 @@ minimisers form an interval, found by a binary search over the places where some
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,11 @@ from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
 
-__all__ = ["NullModel", "best_intercept", "middle_intercept", "null_model"]
+__all__ = ["NullModel", "best_intercept", "middle_intercept", "null_model", "rough_null_model"]
 
 _EPS = float(np.finfo(np.float64).eps)
+_HALVINGS = 24  # of the range of a rough intercept
+_ROUGH = 1e-6  # of that range
 _ZERO_SLOPE = 1e-13  # sums of slopes below this share of their terms are zero up to rounding
 
 
@@ -98,7 +101,20 @@ class _Shifts:
             total += float(np.sum(self.w[rows] * outer))
         return total
 
-    def first_minimiser(self) -> float:
+    def middle_minimiser(self, near: float | None = None) -> float:
+        """Return the middle of the interval of minimisers; its finite end, or 0, if it has none.
+
+        With a guess that it is `near` some place, the search begins there.
+        """
+        low = self.first_minimiser(near)
+        if np.isfinite(low) and self.slopes(low)[1] > 0:  # there are no others
+            return low
+        high = -self.mirrored().first_minimiser(None if near is None else -near)
+        if np.isfinite(low) and np.isfinite(high):
+            return low if low == high else 0.5 * (low + high)
+        return low if np.isfinite(low) else high if np.isfinite(high) else 0.0
+
+    def first_minimiser(self, near: float | None = None) -> float:
         """Return the smallest minimiser of F; minus infinity if there is none."""
         bends = self.bends()
         if self.slopes(float(bends[0]))[1] >= 0:
@@ -107,7 +123,7 @@ class _Shifts:
                 return float(bends[0])
             bend = self.curvature(-1)
             return float(bends[0]) - left / bend if bend > 0 else -np.inf
-        under, over = 0, bends.size
+        under, over = (0, bends.size) if near is None else self._bracket(bends, near)
         while over - under > 1:  # the right slope is negative at `under` and not at `over`
             middle = (under + over) // 2
             if self.slopes(float(bends[middle]))[1] >= 0:
@@ -120,12 +136,19 @@ class _Shifts:
         end, left = float(bends[over]), self.slopes(float(bends[over]))[0]
         return end if left <= 0 else start + (end - start) * slope / (slope - left)
 
-
-def _middle(low: float, high: float) -> float:
-    if np.isfinite(low) and np.isfinite(high):
-        return low if low == high else 0.5 * (low + high)
-    ends = [end for end in (low, high) if np.isfinite(end)]
-    return ends[0] if ends else 0.0
+    def _bracket(self, bends: Vector, near: float) -> tuple[int, int]:
+        """Return places of bends around the first minimiser, by strides away from a guess."""
+        under, over = 0, bends.size
+        place, stride = int(np.searchsorted(bends, near)), 1
+        while under < place < over:
+            if self.slopes(float(bends[place]))[1] >= 0:
+                over, place = place, place - stride
+            else:
+                under, place = place, place + stride
+            if under > 0 and over < bends.size:
+                break
+            stride *= 4
+        return under, over
 
 
 def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:
@@ -139,12 +162,13 @@ def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:
     3.0
     """
     p, t = loss.encode(y)
-    shifts = _Shifts((loss,), None, t, p, weight)
-    return _middle(shifts.first_minimiser(), -shifts.mirrored().first_minimiser())
+    return _Shifts((loss,), None, t, p, weight).middle_minimiser()
 
 
-def middle_intercept(problem: Problem, coef: Vector) -> float:
+def middle_intercept(problem: Problem, coef: Vector, near: float | None = None) -> float:
     """Return the best intercept for these coefficients, the middle one of several.
+
+    `near` may say where to look for it first.
 
     Piecewise-linear losses can leave an interval of best intercepts; its middle does not depend on
     the order of the samples or on the way a solver came.
@@ -152,7 +176,7 @@ def middle_intercept(problem: Problem, coef: Vector) -> float:
     p = problem.direction
     t = p * problem.design.dot(coef) + problem.offset
     shifts = _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
-    return _middle(shifts.first_minimiser(), -shifts.mirrored().first_minimiser())
+    return shifts.middle_minimiser(near)
 
 
 def null_model(problem: Problem) -> NullModel:
@@ -161,8 +185,53 @@ def null_model(problem: Problem) -> NullModel:
     shifts = _Shifts(problem.losses, problem.loss_index, problem.offset, p, problem.weight)
     intercept = 0.0
     if problem.fit_intercept:
-        intercept = _middle(shifts.first_minimiser(), -shifts.mirrored().first_minimiser())
-    low, high = np.zeros(p.size), np.zeros(p.size)
+        intercept = shifts.middle_minimiser()
+    return _null_at(problem, shifts, intercept)
+
+
+def rough_null_model(problem: Problem) -> NullModel:
+    """Return `null_model` with an intercept by bisection: good to about 1e-6, without sorting."""
+    p = problem.direction
+    shifts = _Shifts(problem.losses, problem.loss_index, problem.offset, p, problem.weight)
+    if not problem.fit_intercept:
+        return _null_at(problem, shifts, 0.0)
+    ends = [bend for curve in shifts.curves for bend in _extremes(curve.knots, shifts)]
+    least, most = min(ends), max(ends)
+    reach = max(most - least, 1e-12 * max(abs(least), abs(most)), 1e-300)
+    first, last = (_crossing(problem, least - reach, most + reach, sign) for sign in (-1, 1))
+    middle = 0.5 * (first + last)
+    # Where a whole class sits on its margin, it should do so exactly.
+    bends = [((curve.knots - shifts.t[:, None]) * shifts.p[:, None]) for curve in shifts.curves]
+    near = min((abs(float(bend) - middle), float(bend)) for bend in map(_nearest(middle), bends))
+    return _null_at(problem, shifts, near[1] if near[0] <= _ROUGH * reach else middle)
+
+
+def _extremes(knots: Vector, shifts: _Shifts) -> tuple[float, float]:
+    """Return bounds on the shifts at which some loss has a knot."""
+    size = float(np.abs(knots).max() if knots.size else 0.0)
+    t = shifts.t * -shifts.p
+    return float(t.min()) - size, float(t.max()) + size
+
+
+def _nearest(place: float) -> Callable[[NDArray[np.float64]], float]:
+    return lambda bends: bends.flat[np.argmin(np.abs(bends - place))]
+
+
+def _crossing(problem: Problem, low: float, high: float, sign: int) -> float:
+    """Return where the slope of the loss of constants stops to be negative, or gets positive."""
+    size = float(problem.weight.sum()) * problem.slope_width[0]
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        slope = float(problem.rows.slopes(np.full(problem.n_samples, middle)).sum())
+        if slope < sign * _ZERO_SLOPE * size if sign < 0 else slope <= _ZERO_SLOPE * size:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+def _null_at(problem: Problem, shifts: _Shifts, intercept: float) -> NullModel:
+    low, high = np.zeros(problem.n_samples), np.zeros(problem.n_samples)
     used = problem.weight > 0
     low[used], high[used] = (shifts.w * part for part in shifts.each(intercept))
     return NullModel(intercept, low, high)

@@ -62,7 +62,10 @@ class OpenMultipliers:
             if not worst or len(self.atoms) * point.size > _MOST_ENTRIES:
                 break
             self.atoms += [(atom, atom.cost / level) for atom in worst]
-            bound, point = self._optimum(start)
+            optimum = self._optimum(start)
+            if optimum is None:  # what is proved so far is an upper bound
+                break
+            bound, point = optimum
             q = self._q(point)
             proved = self.norm.dual_norm(q)
             if proved < best:
@@ -89,8 +92,12 @@ class OpenMultipliers:
             first += block.shape[0]
         return np.asarray(q)
 
-    def _optimum(self, start: float) -> tuple[float, Vector]:
-        """Return the optimum over the atoms so far, a lower bound, and the multipliers there."""
+    def _optimum(self, start: float) -> tuple[float, Vector] | None:
+        """Return the optimum over the atoms so far, a lower bound, and the multipliers there.
+
+        None if the numbers are too far apart for the linear program, as where targets that do not
+        vary leave nothing but rounding to price.
+        """
         n_open, n_rows, n_equal = (block.shape[0] for block in self.blocks)
         size = float(np.max(self.high - self.low, initial=0.0)) or 1.0
         lines, right = [], []
@@ -114,7 +121,5 @@ class OpenMultipliers:
             method="highs",
         )
         if found.x is None:
-            raise RuntimeError(
-                f"The linear program of the largest strength failed: {found.message}"
-            )
+            return None
         return float(found.x[0]) * start, np.asarray(found.x[1:], dtype=np.float64) * size

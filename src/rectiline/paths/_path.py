@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline.paths._ahead import Ahead, Clock
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import Problem
-from rectiline.solvers import Session, Solution, Status, solve
+from rectiline.solvers import Progress, Session, Solution, Status, solve
 
 Vector = NDArray[np.float64]
 
@@ -64,7 +65,11 @@ class Path:
     def __iter__(self) -> Iterator[Solution]:
         return iter(self.solutions)
 
-    def __getitem__(self, index: int) -> Solution:
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Solution, ...]: ...
+    def __getitem__(self, index: int | slice) -> Solution | tuple[Solution, ...]:
         return self.solutions[index]
 
     def __repr__(self) -> str:
@@ -105,7 +110,9 @@ def path(
     warm_start : Solution, optional
         Where the first strength starts.
     **options
-        As for `rectiline.solve`: solver, tol, max_iter, callback, random_state.
+        As for `rectiline.solve`: solver, tol, max_iter, callback, random_state. With
+        ``solver="auto"`` one Newton method goes along the path where that is likely to pay, and
+        hands over what it cannot get certified.
 
     Returns
     -------
@@ -132,34 +139,39 @@ def path(
         grid, start = grid_and_start(problem, n_strengths, ratio)
     else:
         grid = checked_strengths(strengths)
+    listener = _Listener(options.pop("callback", None))
     solutions: list[Solution] = []
     latest = warm_start
-    session = Session()
-    one = problem
-    listener = _Listener(options.pop("callback", None))
     if start is not None and start.dual is not None:
         at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
         if at_zero is not None:
             solutions.append(at_zero)
             latest = at_zero
+    clock = Clock(began, time_limit)
+    ahead = Ahead.of(problem, grid[len(solutions) :], latest, options, clock, listener.is_heard)
+    session = Session()
+    # What this problem works out about the data comes along to those made from it.
+    one = problem
     for strength in grid[len(solutions) :]:
-        left = None
-        if time_limit is not None:
-            left = time_limit - (time.perf_counter() - began)
-            if left <= 0 and solutions:
-                break
-            left = max(left, 1e-6)
-        # From the problem before: what it has worked out about the data comes along.
-        one = one.with_penalty(problem.penalty.with_strength(float(strength)))
-        latest = solve(
-            one,
-            warm_start=latest,
-            time_limit=left,
-            session=session,
-            callback=listener.callback,
-            **options,
-        )
-        solutions.append(latest)
+        if clock.is_late and solutions:
+            break
+        found, near = (None, None) if ahead is None else ahead.next()
+        if found is None:
+            one = one.with_penalty(problem.penalty.with_strength(float(strength)))
+            found = solve(
+                one,
+                warm_start=near or latest,
+                time_limit=clock.left,
+                session=session,
+                callback=listener.callback,
+                **options,
+            )
+            if ahead is not None:
+                ahead.missed(found)
+                ahead = None if ahead.gives_up else ahead
+        listener.hear(found)
+        solutions.append(found)
+        latest = found
         if latest.status in (Status.INFEASIBLE, Status.STOPPED) or listener.stopped:
             break
     reached = grid[: len(solutions)]
@@ -172,10 +184,21 @@ class _Listener:
     def __init__(self, callback: Any) -> None:
         self._callback = callback
         self.stopped = False
+        self._latest: Any = None
         # What is not callable is refused by `solve`.
         self.callback = self._hear if callable(callback) else callback
+        self.is_heard = callback is not None
+
+    def hear(self, solution: Solution) -> None:
+        """Tell of a solution, unless the callback has heard of it while it was found."""
+        known = solution.infeasibility is not None or solution.certificate is self._latest
+        if callable(self._callback) and not known:
+            self._hear(
+                Progress(solution.solver, solution.n_iter, solution.seconds, solution.certificate)
+            )
 
     def _hear(self, progress: Any) -> bool:
+        self._latest = progress.certificate
         self.stopped = bool(self._callback(progress)) or self.stopped
         return self.stopped
 

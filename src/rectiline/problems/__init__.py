@@ -1,6 +1,7 @@
 """The convex program and what can be proved about a point."""
 
 from rectiline.problems._certificate import Certificate, DualPoint, InfeasibilityCertificate
+from rectiline.problems._many import certify_all
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
 
@@ -10,4 +11,5 @@ __all__ = [
     "InfeasibilityCertificate",
     "MultiTaskProblem",
     "Problem",
+    "certify_all",
 ]

@@ -195,7 +195,7 @@ class Problem(Proofs):
     def move_into_constraints(self, coef: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
         rows = self.constraint_rows
-        if not self._is_constrained:
+        if not self.is_constrained:
             return coef
         moved = move_into_constraints(coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
         if self.violation(moved)[1] <= 1e-12 or self.feasibility.point is None:

@@ -19,9 +19,9 @@ from rectiline.problems._values import Values
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Proofs"]
+__all__ = ["FREE_TOLERANCE", "Proofs"]
 
-_FREE_TOLERANCE = 1e-13  # what may be left of q on a column without cost, relative to its terms
+FREE_TOLERANCE = 1e-13  # what may be left of q on a column without cost, relative to its terms
 
 
 class Proofs(Values):
@@ -64,7 +64,7 @@ class Proofs(Values):
     ) -> tuple[Certificate, DualPoint]:
         """Return the certificate together with the repaired dual point behind it."""
         b, b0 = self._checked_point(coef, intercept)
-        absolute, relative = self.violation(b) if self._is_constrained else (0.0, 0.0)
+        absolute, relative = self.violation(b) if self.is_constrained else (0.0, 0.0)
         if dual is None:
             dual = DualPoint(self.rows.slopes(self.design.dot(b) + b0))
         point = self._inside_boxes(dual)
@@ -75,7 +75,7 @@ class Proofs(Values):
         gap += self._penalty_gap(b, q) + self._constraint_gap(b, point)
         if self.fit_intercept:
             gap += abs(b0 * float(point.sample.sum()))
-        if left > _FREE_TOLERANCE:
+        if left > FREE_TOLERANCE:
             gap = np.inf
         gap, point = self._or_zero_dual(b, primal, gap, point)
         return Certificate(primal, float(gap), absolute, relative, self._reference), point
@@ -218,6 +218,10 @@ class Proofs(Values):
         rows = self.constraint_rows
         zero = DualPoint(np.zeros(self.n_samples), np.zeros(rows.c.size), np.zeros(rows.f.size))
         return max(trivial, 0.0), zero
+
+    def remember_levels(self) -> None:
+        """Work out what certificates need to know about the data, for problems made from this."""
+        _ = self._reference, self._least_loss
 
     @cached_property
     def _least_loss(self) -> float:

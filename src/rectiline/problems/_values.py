@@ -40,7 +40,8 @@ class Values(NaturalUnits):
         return bool(rows.c.size or rows.f.size)
 
     @property
-    def _is_constrained(self) -> bool:
+    def is_constrained(self) -> bool:
+        """Whether there are bounds or constraint rows."""
         return self.has_constraint_rows or self.columns.has_bounds
 
     def penalty_value(self, coef: Vector) -> float:

@@ -3,14 +3,15 @@
 from rectiline.solvers._base import Progress, Solution, Solver, Status
 from rectiline.solvers._drive import solve
 from rectiline.solvers._session import Session
-from rectiline.solvers._threads import one_thread
+from rectiline.solvers._threads import limited_threads, one_thread
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
-from rectiline.solvers.newton import Newton, ReducedNewton
+from rectiline.solvers.newton import Follower, Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
+    "Follower",
     "Generation",
     "Interior",
     "MultiTaskSolution",
@@ -22,6 +23,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "limited_threads",
     "one_thread",
     "round_solution",
     "solve",

@@ -85,40 +85,6 @@ class PenaltyParts:
             coef = np.clip(coef, self.columns.lower, self.columns.upper)
         return coef
 
-    def moving_together(self, coef: Vector) -> tuple[Indices, Indices]:
-        """Return which coefficients the prox moves as one: (places by cluster, cluster starts).
-
-        At a point of the prox the nonzero entries of a sorted penalty with equal absolute value
-        form a cluster, and so do the entries of a group at its largest absolute value; all other
-        nonzero entries move alone.
-        """
-        size = np.abs(coef)
-        places = np.flatnonzero(size > 0)
-        if self.sorted_strengths is not None:
-            places = places[np.argsort(-size[places], kind="stable")]
-            label = size[places]
-        elif self.groups is not None:
-            group = self._group_of
-            largest = np.zeros(len(self.groups) + 1)
-            np.maximum.at(largest, group, size)
-            at_top = (size == largest[group]) & (group < len(self.groups))
-            label = np.where(at_top, group, len(self.groups) + 1 + np.arange(coef.size))[places]
-            order = np.argsort(label, kind="stable")
-            places, label = places[order], label[order]
-        else:
-            return places, np.arange(places.size)
-        starts = np.flatnonzero(np.append(True, label[1:] != label[:-1])[: label.size])
-        return places, starts
-
-    @cached_property
-    def _group_of(self) -> Indices:
-        """The group of each column; one more than the last for those in no group."""
-        assert self.groups is not None
-        owner = np.full(self.problem.n_features, len(self.groups), dtype=np.intp)
-        for g, members in enumerate(self.groups):
-            owner[members] = g
-        return owner
-
     @cached_property
     def needed_columns(self) -> Indices:
         """Columns without which the restricted problem may have no solution.

@@ -1,6 +1,7 @@
 """Semismooth-Newton method of multipliers."""
 
+from rectiline.solvers.newton._follow import Follower
 from rectiline.solvers.newton.reduced import ReducedNewton
 from rectiline.solvers.newton.solver import Newton
 
-__all__ = ["Newton", "ReducedNewton"]
+__all__ = ["Follower", "Newton", "ReducedNewton"]

@@ -60,34 +60,39 @@ class Model:
             squares = np.where(centred, spread, squares)
             if np.any(centred & (mean != 0)):
                 self.center = np.where(centred, mean, 0.0)
-        rms = np.sqrt(squares)
-        self.scale = np.ones(self.order)
-        self.scale[:d] = np.where(rms > 0, 1.0 / np.where(rms > 0, rms, 1.0), 1.0)
-        unit = self.scale[:d]
         self.d = d
-        self.rho = self._padded(columns.rho * unit * unit, 0.0)
-        self.l1 = self._padded(columns.l1 * unit, 0.0)
-        self.lower = self._padded(columns.lower / unit, -np.inf)
-        self.upper = self._padded(columns.upper / unit, np.inf)
-        self.kinked = np.flatnonzero(
-            (self.l1 > 0) | np.isfinite(self.lower) | np.isfinite(self.upper)
-        ).astype(np.int64)
+        rms = np.sqrt(squares)
+        rms[rms == 0] = 1.0
+        self.scale = np.ones(self.order)
+        unit = self.scale[:d]
+        np.divide(1.0, rms, out=unit)
+        self.rho, self.l1, self.lower, self.upper = np.zeros((4, self.order))
+        self.rho[:d] = columns.rho * unit * unit
+        self.lower.fill(-np.inf)
+        self.upper.fill(np.inf)
+        self.kinked = np.zeros(0, dtype=np.int64)
+        if columns.has_l1 or columns.has_bounds:
+            self.l1[:d] = columns.l1 * unit
+            self.lower[:d] = columns.lower / unit
+            self.upper[:d] = columns.upper / unit
+            bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
+            self.kinked = np.flatnonzero((self.l1 > 0) | bounded).astype(np.int64, copy=False)
         self._set_constraints(unit)
         # Natural units: arguments vary by `argument_scale`, all slopes together by total_width.
         self.argument_scale = argument_scale
         self.total_width = total_weight * slope_width
         stiffness = self.total_width / argument_scale
         self.row_stiffness = slope_width / argument_scale
-        self.column_stiffness = np.where(
-            self.l1 > 0, 20.0 * self.l1 / argument_scale, 10.0 * stiffness
-        )[self.kinked]
+        pull = self.l1[self.kinked]
+        self.column_stiffness = np.where(pull > 0, 20.0 * pull / argument_scale, 10.0 * stiffness)
         self.constraint_stiffness = 10.0 * stiffness
-        self.proximal_stiffness = 1e-3 * stiffness
-        # Columns whose own curvature cannot be relied on.
-        self.weak = self.rho < 1e-2 * stiffness
-        self.weak[self.order - form.fit_intercept :] = True
-        # A weak penalty that is not tiny makes the Newton matrix safe without a proximal term.
-        self.needs_proximal = bool((self.rho[:d] < 1e-9 * stiffness).any()) or form.fit_intercept
+        # The proximal term holds columns whose own curvature cannot be relied on. A weak penalty
+        # that is not tiny makes the Newton matrix safe without.
+        self.proximal = np.zeros(self.order)
+        if form.fit_intercept or (self.rho[:d] < 1e-9 * stiffness).any():
+            weak = self.rho < 1e-2 * stiffness
+            weak[d:] = True
+            self.proximal[weak] = 1e-3 * stiffness
 
         self.loop = _core.NewtonLoop(
             self.scale,
@@ -100,19 +105,14 @@ class Model:
             self.column_stiffness,
             self.rows,
             self.offset,
-            self.equality.view(np.uint8),
+            self.equality,
             self.constraint_stiffness,
             d,
         )
 
-    def _padded(self, values: Vector, last: float) -> Vector:
-        out = np.full(self.order, last)
-        out[: self.d] = values
-        return out
-
     def _set_constraints(self, unit: Vector) -> None:
         form = self.form
-        self.equality = form.is_equality.astype(bool)
+        self.equality = form.is_equality
         self.n_constraints = form.n_constraints
         if not self.n_constraints:
             self.rows: Matrix = np.zeros((0, self.order))

@@ -5,7 +5,7 @@
    with one pass over all rows, enlarge and repeat if needed.
 3. Otherwise, and as the fallback: all rows.
 
-The method itself is in ``_multipliers.py``; per-row work in
+The method itself is in ``core/include/rectiline/newton_run.hpp``, its work per row in
 ``core/include/rectiline/newton_rows.hpp``.
 """
 
@@ -23,8 +23,8 @@ from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._multipliers import Run, Schedule
 from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
+from rectiline.solvers.newton._run import Run, Schedule
 from rectiline.solvers.newton._starts import column_multipliers, gentle_start
 
 Vector = NDArray[np.float64]
@@ -231,7 +231,7 @@ class Newton:
             change = (rows.arguments() - before) / state.length[working.index]
             moved = _REACH * float(np.sqrt(np.mean(change * change)))
             previous = state.relative_gap
-            run.b = run.polished()
+            run.move_to_polished()
             if aim < target and run.relative_gap <= aim and state.relative_gap < _ROUGH:
                 # The certificate is about to look at all rows: no need to do so here as well.
                 state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
@@ -264,8 +264,7 @@ class Newton:
         coef, intercept = model.to_user(run.b)
         z = form.design.dot(coef, self.n_threads) + intercept
         state.rows.place_at(z)
-        run.estimate(*form.rows.sums(z, sample))
-        run.reference = 0.0
+        run.judge(*form.rows.sums(z, sample))
         return run.relative_gap
 
     @staticmethod
@@ -287,8 +286,7 @@ class Newton:
         state.steps += out.steps
         state.relative_gap, state.objective = run.relative_gap, run.objective
         if out.guards > 4 and run.schedule is _FAST:
-            run.schedule = _CAREFUL
-            run.growth = _CAREFUL.start
+            run.restart(_CAREFUL)
             return False
         return out.failed or out.guards > 4
 

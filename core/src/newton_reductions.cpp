@@ -1,0 +1,142 @@
+// What the Newton method reduces over its rows: the image, the matrix, and products with the rows
+// of the free set J.
+#include "rectiline/gram.hpp"
+#include "rectiline/newton_rows.hpp"
+#include "rectiline/products.hpp"
+#include "rectiline/row_access.hpp"
+
+#include <algorithm>
+
+namespace rectiline {
+
+void NewtonRows::list_free() const {
+    if (free_listed_) return;
+    free_.resize(static_cast<std::size_t>(n_free_));
+    free_weight_.resize(static_cast<std::size_t>(n_free_));
+    std::int64_t at = 0;
+    for (std::int64_t i = 0; at < n_free_; ++i)
+        if (newton_weight_[i] > 0) free_[at] = i, free_weight_[at++] = newton_weight_[i];
+    free_listed_ = true;
+}
+
+const std::vector<double>& NewtonRows::image() {
+    if (image_valid_ && image_current_) return image_;
+    const std::int64_t n = rows_.n, d = n_columns(X_);
+    std::int64_t changed = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+        changed += s_[i] != imaged_[i];
+    image_current_ = true;
+    if (image_valid_ && changed == 0) return image_;
+    constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
+    const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
+    double sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        change_[i] = rows_.weight[i] * rows_.direction[i] * (full ? s_[i] : s_[i] - imaged_[i]);
+        sum += change_[i];
+    }
+    // Products skip zero weights, so an update costs only the rows whose slope changed.
+    image_change_.resize(static_cast<std::size_t>(d));
+    multiply_transposed(X_, change_.data(), image_change_.data(), n_threads_);
+    if (full) std::fill(image_.begin(), image_.end(), 0.0);
+    for (std::int64_t j = 0; j < d; ++j)
+        image_[j] += image_change_[j];
+    if (intercept_) image_[d] += sum;
+    imaged_ = s_;
+    image_valid_ = true;
+    return image_;
+}
+
+void NewtonRows::gram(double* H) {
+    list_free();
+    const auto add = [&](const std::vector<std::int64_t>& rows, const std::vector<double>& weight,
+                         double* out) {
+        weighted_gram(X_, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
+                      intercept_, out, n_threads_);
+    };
+    const std::size_t size = static_cast<std::size_t>(order() * order());
+    constexpr std::int64_t kRefreshEvery = 24;  // removes the rounding of repeated updates
+    bool update = gram_weight_.size() == newton_weight_.size() && ++grams_ % kRefreshEvery != 0;
+    if (update) {
+        risen_.clear(), risen_by_.clear(), fallen_.clear(), fallen_by_.clear();
+        const std::size_t most = free_.size() / 3;  // beyond, a new sum is cheaper and exact
+        for (std::int64_t i = 0; i < rows_.n && update; ++i) {
+            const double change = newton_weight_[i] - gram_weight_[i];
+            if (change > 0)
+                risen_.push_back(i), risen_by_.push_back(change);
+            else if (change < 0)
+                fallen_.push_back(i), fallen_by_.push_back(-change);
+            update = risen_.size() + fallen_.size() <= most;
+        }
+    }
+    if (update) {
+        gram_part_.resize(size);
+        if (!risen_.empty()) {
+            add(risen_, risen_by_, gram_part_.data());
+            for (std::size_t e = 0; e < size; ++e)
+                gram_[e] += gram_part_[e];
+        }
+        if (!fallen_.empty()) {
+            add(fallen_, fallen_by_, gram_part_.data());
+            for (std::size_t e = 0; e < size; ++e)
+                gram_[e] -= gram_part_[e];
+        }
+    } else {
+        gram_.resize(size);
+        add(free_, free_weight_, gram_.data());
+    }
+    gram_weight_ = newton_weight_;
+    std::copy(gram_.begin(), gram_.end(), H);
+}
+
+std::int64_t NewtonRows::free_entries() const {
+    list_free();
+    std::int64_t total = 0;
+    with_row_access(X_, [&](auto& access) {
+        for (const std::int64_t i : free_)
+            total += access.length(i);
+    });
+    return total;
+}
+
+void NewtonRows::free_rows(double* P) const {
+    list_free();
+    const std::int64_t width = order();
+    std::fill(P, P + n_free() * width, 0.0);
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            double* row = P + k * width;
+            access.load(&free_[k], 1);
+            access.for_each(0, free_[k], [&](std::int64_t j, double x) { row[j] = x; });
+            if (intercept_) row[width - 1] = 1.0;
+        }
+    });
+}
+
+void NewtonRows::free_times(const double* b, double* out) const {
+    list_free();
+    const double b0 = intercept_ ? b[order() - 1] : 0.0;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            access.load(&free_[k], 1);
+            out[k] = access.dot(0, free_[k], b) + b0;
+        }
+    });
+}
+
+void NewtonRows::add_free_transposed(const double* u, double* q) const {
+    list_free();
+    double sum = 0;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            access.load(&free_[k], 1);
+            access.axpy(0, free_[k], u[k], q);
+            sum += u[k];
+        }
+    });
+    if (intercept_) q[order() - 1] += sum;
+}
+
+}  // namespace rectiline

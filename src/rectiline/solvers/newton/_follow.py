@@ -1,0 +1,115 @@
+"""`newton` along a path of strengths: one state for all of them.
+
+Between two strengths of a penalty little changes. The rows keep their arguments and slopes, the
+Newton matrix is updated where rows have moved, and steps end as soon as the estimated gap meets
+the target (`_core.NewtonPath`). What comes out are candidates: whoever asks for them has them
+certified.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline.problems import Problem
+from rectiline.problems.forms import RectifiedForm
+from rectiline.solvers.newton._model import Model
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Follower"]
+
+_LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
+_MOST_STEPS = 40  # at one strength; who needs more is better off with another method
+_ROWS_PER_COLUMN = 15  # from which on it beats going on from a basis
+_EASY_SIZE = 50_000  # entries of X up to which no target is too small
+_SMALLEST_TARGET = 1e-4  # beyond, for losses with kinks: the solver has working sets of rows
+_SMALLEST_L1_TARGET = 5e-4  # beyond, with kinks in the penalty
+
+
+class Follower:
+    """Moves a pair from strength to strength of the problem's penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+        At the first strength; see `accepts`.
+    target : float
+        Relative gap to stop at, by estimate.
+    n_threads : int, default=0
+        As for `Newton`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.solvers import Follower
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> problem = rl.Problem(X, X[:, 0] + rng.standard_normal(50), loss=rl.losses.Absolute())
+    >>> follower = Follower(problem, target=1e-3)
+    >>> follower.place_at_zero()
+    >>> coef, intercept, sample, _ = follower.move(0.5, seconds=10.0)
+    >>> weaker = problem.with_penalty(rl.penalties.Ridge(0.5))
+    >>> weaker.certify(coef, intercept, sample).relative_gap < 2e-3
+    True
+    """
+
+    def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
+        assert problem.penalty is not None
+        form = RectifiedForm.apply(problem)
+        width, kinked = form.slope_width()
+        self._model = Model(form, form.argument_scale(), width)
+        design = form.design.by_rows
+        self._rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, n_threads)
+        self._path = _core.NewtonPath(
+            self._rows,
+            self._model.loop,
+            problem.penalty.strength,
+            self._model.row_stiffness,
+            self._model.total_width / self._model.argument_scale,
+            self._model.argument_scale,
+            not kinked,
+        )
+        self._target = target
+        self._problem = problem
+
+    @staticmethod
+    def accepts(problem: Problem, target: float) -> bool:
+        """Whether following is the way to go for such a problem and target."""
+        n, d, columns = problem.n_samples, problem.n_features, problem.columns
+        if not problem.is_separable or problem.is_constrained or d > min(n, _LARGEST_MATRIX):
+            return False
+        if not columns.strongly_convex:  # linear programs have bases to go on from
+            return target >= _SMALLEST_TARGET and n >= _ROWS_PER_COLUMN * d
+        if problem.design.n_stored <= _EASY_SIZE:
+            return True
+        if columns.has_l1:
+            return target >= _SMALLEST_L1_TARGET
+        return target >= _SMALLEST_TARGET or not problem.slope_width[1]
+
+    def place_at_zero(self) -> None:
+        """Start without coefficients, and with an intercept in the middle of the targets."""
+        problem = self._problem
+        intercept = 0.0
+        if problem.fit_intercept and problem.losses[0].of == "residual":
+            used = problem.offset[problem.weight > 0]
+            intercept = float(np.partition(used, used.size // 2)[used.size // 2])
+        self.place(np.zeros(problem.n_features), intercept, np.zeros(problem.n_samples))
+
+    def place(self, coef: Vector, intercept: float, sample: Vector) -> None:
+        """Start at a pair; its multipliers may lie outside their ranges."""
+        b = np.append(coef, intercept) if self._problem.fit_intercept else coef
+        self._path.place(np.ascontiguousarray(b), np.ascontiguousarray(sample))
+
+    def move(self, strength: float, seconds: float) -> tuple[Vector, float, Vector, int] | None:
+        """Return coefficients, intercept, multipliers and steps; None if it did not get there."""
+        steps, gap, failed = self._path.move(strength, self._target, _MOST_STEPS, seconds)
+        if failed or not gap <= self._target:
+            return None
+        b = self._path.coefficients()
+        if not np.isfinite(b).all():
+            return None
+        d = self._problem.n_features
+        return b[:d], float(b[d]) if b.size > d else 0.0, self._path.dual(), steps
