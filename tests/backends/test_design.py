@@ -218,3 +218,12 @@ def test_large_finite_numbers_are_named():
 def test_an_object_array_of_numbers_is_taken():
     design = as_design(np.array([[1, 2.5], [3, 4]], dtype=object))
     np.testing.assert_array_equal(design.dot(np.ones(2)), [3.5, 7.0])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4, 0.9, 1.0])
+def test_rows_without_weight_are_left_out(share):
+    rng = np.random.default_rng(0)
+    for n, d in [(1, 80), (3, 80), (4, 64), (37, 100), (203, 30)]:
+        X = rng.normal(size=(n, d))
+        g = rng.normal(size=n) * (rng.random(n) < share)
+        np.testing.assert_allclose(Design(X).tdot(g), X.T @ g, atol=1e-12)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline import _core
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import ROUNDING, Penalty, Vector
 from rectiline.penalties._checks import nonnegative, positive_integer
@@ -80,7 +81,7 @@ class GroupLinf(Penalty):
     def dual_norm(self, q: ArrayLike) -> float:
         """Return the largest ``sum_{j in g} |q_j| / strength``; infinity if a free q_j != 0."""
         point = self._point(q, "q")
-        if np.any(point[self.free_columns(point.size)]):
+        if self._has_free(point.size) and np.any(point[self.free_columns(point.size)]):
             return math.inf
         if self.strength == 0.0:
             return 0.0
@@ -93,32 +94,29 @@ class GroupLinf(Penalty):
         b, dual = self._point(coef, "coef"), self._point(q, "q")
         if self.conjugate(dual) > 0.0:
             return math.inf
-        largest, totals = self._largest(b), self._totals(dual)
-        members = self._grouping.columns
-        spread = np.repeat(largest, self._grouping.sizes)
-        tight = np.abs(dual[members]) * spread - dual[members] * b[members]
-        slack = np.maximum(self.strength - totals, 0.0) * largest
-        return float(np.sum(tight) + np.sum(slack))
+        return _core.group_fenchel_young(*self._grouping.layout, self.strength, b, dual)
 
     def prox(self, v: ArrayLike, step: float) -> Vector:
         """Return the minimiser of ``value(b) + |b - v|^2 / (2 step)``: each group is capped."""
-        moved, radius = self._point(v, "v").copy(), self._step(step) * self.strength
-        if radius > 0.0:
-            members = self._grouping.columns
-            levels = self._levels(np.abs(moved[members]), radius)
-            cap = np.repeat(levels, self._grouping.sizes)
-            moved[members] = np.clip(moved[members], -cap, cap) + 0.0
-        return moved
+        point, radius = self._point(v, "v"), self._step(step) * self.strength
+        if radius == 0.0:
+            return point.copy()
+        return _core.group_prox(*self._grouping.layout, radius, point)
 
     def price(self, q: ArrayLike, k: int = 1) -> list[Atom]:
         """Return up to k groups with ``sum |q_j| > strength``, free columns with q_j != 0 first."""
         point, k = self._point(q, "q"), positive_integer("price", "k", k)
-        free = np.flatnonzero(self.free_columns(point.size) & (point != 0.0))
+        free = np.zeros(0, dtype=np.intp)
+        if self._has_free(point.size):
+            free = np.flatnonzero(self.free_columns(point.size) & (point != 0.0))
         free = free[np.argsort(-np.abs(point[free]), kind="stable")[:k]]
         atoms = [self._atom(point, free[[i]], cost=0.0) for i in range(free.size)]
         excess = self._totals(point) - self.strength
         worst = np.flatnonzero((excess > ROUNDING * self.strength) & (self.strength > 0.0))
-        worst = worst[np.argsort(-excess[worst], kind="stable")[: k - len(atoms)]]
+        most = k - len(atoms)
+        if worst.size > 4 * most > 0:  # no need to sort them all
+            worst = np.sort(worst[np.argpartition(-excess[worst], most - 1)[:most]])
+        worst = worst[np.argsort(-excess[worst], kind="stable")[:most]]
         return atoms + [
             self._atom(point, self._grouping.members(int(g)), cost=self.strength) for g in worst
         ]
@@ -133,7 +131,7 @@ class GroupLinf(Penalty):
                 f"GroupLinf has {width} group labels but there are {n_features} columns: give "
                 "one label per column."
             )
-        last = int(self._grouping.columns.max())
+        last = self._grouping.last
         if last >= n_features:
             raise ValueError(
                 f"GroupLinf: groups hold column {last} but there are {n_features} columns, "
@@ -163,40 +161,19 @@ class GroupLinf(Penalty):
     # ---- parts -------------------------------------------------------------------------------
 
     def _largest(self, point: Vector) -> Vector:
-        g = self._grouping
-        return np.maximum.reduceat(np.abs(point[g.columns]), g.starts)
+        return _core.group_largest(*self._grouping.layout, point)
 
     def _totals(self, point: Vector) -> Vector:
-        g = self._grouping
-        return np.add.reduceat(np.abs(point[g.columns]), g.starts)
+        return _core.group_totals(*self._grouping.layout, point)
+
+    def _has_free(self, n_features: int) -> bool:
+        return self.strength == 0.0 or self._grouping.columns.size < n_features
 
     def free_columns(self, n_features: int) -> NDArray[np.bool_]:
         """Mark the columns that pay nothing: those in no group, or all at strength 0."""
         free = np.ones(n_features, dtype=np.bool_)
         free[self._grouping.columns] = self.strength == 0.0
         return free
-
-    def _levels(self, size: Vector, radius: float) -> Vector:
-        """Return per group the level t >= 0 with ``sum (size - t)+ = radius``, or 0 if none.
-
-        Projecting on the L1 ball soft-thresholds by this level, so the prox caps at it. Newton's
-        method on the sum, a convex piecewise linear function of t, started from the left climbs
-        to the root in finitely many steps (a handful in practice) without sorting, for all
-        groups at once.
-        """
-        g = self._grouping
-        levels = np.maximum((np.add.reduceat(size, g.starts) - radius) / g.sizes, 0.0)
-        active = g.sizes
-        while True:
-            above = size > np.repeat(levels, g.sizes)
-            count = np.add.reduceat(above.astype(np.intp), g.starts)
-            # A level of 0 is final. An empty set means a radius below the rounding of the sizes.
-            moving = (count < active) & (count > 0) & (levels > 0.0)
-            if not moving.any():
-                return levels
-            total = np.add.reduceat(np.where(above, size, 0.0), g.starts)
-            levels = np.where(moving, (total - radius) / np.maximum(count, 1), levels)
-            active = np.where(moving, count, active)
 
     def _atom(self, point: Vector, columns: Indices, cost: float) -> Atom:
         signs = np.where(point[columns] < 0.0, -1.0, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from reprlib import repr as brief
 from typing import Any
 
@@ -25,6 +26,17 @@ class Grouping:
     starts: Indices
     sizes: Indices
     width: int | None  # number of columns of X, where the labels tell it
+
+    @cached_property
+    def layout(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Columns and starts, the end of the last group included, for the compiled loops."""
+        ends = np.append(self.starts, self.columns.size)
+        return self.columns.astype(np.int64, copy=False), ends.astype(np.int64)
+
+    @cached_property
+    def last(self) -> int:
+        """The largest column."""
+        return int(self.columns.max())
 
     def members(self, group: int) -> Indices:
         """Return the columns of one group."""

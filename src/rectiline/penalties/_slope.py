@@ -126,16 +126,25 @@ class Slope(Penalty):
 
     def value(self, coef: ArrayLike) -> float:
         """Return ``sum_k strengths_k |coef|_(k)``."""
-        size = np.sort(np.abs(self._point(coef, "coef")))[::-1]
-        return float(self.strengths @ size)
+        point = self._point(coef, "coef")
+        size = np.sort(np.abs(point[np.flatnonzero(point)]))[::-1]
+        return float(self.strengths[: size.size] @ size)
 
     def dual_norm(self, q: ArrayLike) -> float:
         """Return the largest ratio of the k largest ``|q_j|`` to the k first strengths."""
-        size = np.sort(np.abs(self._point(q, "q")))[::-1]
-        if self.strength == 0.0:
-            return 0.0 if not size.any() else math.inf
+        size = np.abs(self._point(q, "q"))
+        largest = float(size.max())
+        if self.strength == 0.0 or largest == 0.0:
+            return 0.0 if largest == 0.0 else math.inf
         with np.errstate(over="ignore"):
-            return float(np.max(np.cumsum(size, dtype=np.longdouble) / self._budget))
+            # No entry below t * strengths_k is the last of the k that reach a ratio of t or more,
+            # so those below t times the last strength need no sorting.
+            least = max(largest / self.strength, float(size.sum() / self._budget[-1]))
+            if not least < math.inf:
+                return least
+            size = np.sort(size[size >= (1.0 - 1e-9) * least * self.strengths[-1]])[::-1]
+            ratio = np.cumsum(size, dtype=np.longdouble) / self._budget[: size.size]
+            return float(np.max(ratio))
 
     def fenchel_young(self, coef: ArrayLike, q: ArrayLike) -> float:
         """Return ``value(coef) + conjugate(q) - q @ coef`` as a sum of terms >= 0."""
@@ -144,10 +153,11 @@ class Slope(Penalty):
         b, dual = self._point(coef, "coef"), self._point(q, "q")
         if self.conjugate(dual) > 0.0:
             return math.inf
-        order = np.argsort(-np.abs(b), kind="stable")
-        paid = np.cumsum((np.sign(b) * dual)[order], dtype=np.longdouble)
-        drops = -np.diff(np.abs(b)[order], append=0.0)
-        return float(np.sum(drops * np.maximum(self._budget - paid, 0.0)))
+        support = np.flatnonzero(b)
+        order = support[np.argsort(-np.abs(b[support]), kind="stable")]
+        paid = np.cumsum(np.sign(b[order]) * dual[order], dtype=np.longdouble)
+        drops = -np.diff(np.abs(b[order]), append=0.0)
+        return float(np.sum(drops * np.maximum(self._budget[: order.size] - paid, 0.0)))
 
     def prox(self, v: ArrayLike, step: float) -> Vector:
         """Return the minimiser of ``value(b) + |b - v|^2 / (2 step)``."""

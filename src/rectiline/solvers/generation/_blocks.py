@@ -15,8 +15,12 @@ __all__ = ["below", "beside", "row_norms", "row_scale", "scaled_rows"]
 
 def row_norms(rows: Any) -> Vector:
     """Return the Euclidean norm of each row."""
-    squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
-    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
+    if sp.issparse(rows):
+        rows = sp.csr_array(rows)
+        squares = _like(rows, rows.data**2) @ np.ones(rows.shape[1])
+    else:
+        squares = (rows * rows).sum(axis=1)
+    return np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
 
 
 def row_scale(block: Any) -> Vector:
@@ -29,8 +33,13 @@ def row_scale(block: Any) -> Vector:
 def scaled_rows(block: Any, scale: Vector) -> Any:
     """Return the block with every row multiplied by its scale."""
     if sp.issparse(block):
-        return sp.csr_array(sp.diags_array(scale) @ block)
+        return _like(block, block.data * np.repeat(scale, np.diff(block.indptr)))
     return block * scale[:, None]
+
+
+def _like(block: Any, data: Vector) -> Any:
+    """Return other entries in the same places of a sparse block by rows, which is shared."""
+    return sp.csr_array((data, block.indices, block.indptr), shape=block.shape)
 
 
 def beside(left: Any, right: Any) -> Any:

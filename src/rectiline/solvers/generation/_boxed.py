@@ -57,17 +57,26 @@ class BoxedProgram:
         assert not low.any()
         self._model.set_widths(columns, _vector(high))
 
-    def solve(self, seconds: float) -> str:
+    @property
+    def work(self) -> float:
+        """Products that the steps so far took."""
+        return self._model.work
+
+    def solve(self, seconds: float, work: float = np.inf) -> str:
         """Return "optimal", "infeasible", "limit" or "trouble"."""
         most = _MOST_STEPS * (self.n_rows + self.n_columns)
         before = self._model.n_steps
-        status = self._model.solve(most, seconds)
+        status = self._model.solve(most, seconds, work)
         self.n_steps += self._model.n_steps - before
         return status
 
     def restart(self) -> None:
         """Forget the basis, so that the next solve starts cold."""
         self._model.forget_basis()
+
+    def release(self) -> None:
+        """Give the memory back; nothing else may be asked of the program afterwards."""
+        del self._model
 
     def solution(self) -> tuple[Vector, Vector]:
         """Return the values of the columns and the multipliers of the rows."""

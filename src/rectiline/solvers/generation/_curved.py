@@ -25,6 +25,7 @@ __all__ = ["CurvedState", "advance_curved", "start_curved"]
 
 _FEW_COLUMNS = 400
 _OUTER_STEPS = 60
+_INNER_SHARE = 0.2  # of the gap: how accurately the inner problems are solved
 _STALLED = 12  # outer steps without a halving of the gap: time to price
 _STALLS = 8  # rounds of that without new columns: give up
 
@@ -105,7 +106,7 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
         if time.perf_counter() >= ends:
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:
-            state.inner_gap = max(0.1 * state.inner_gap, 1e-13)
+            state.inner_gap = max(0.03 * state.inner_gap, 1e-13)
         if not grew and state.stalls >= _STALLS:
             return Step(done, False, exhausted=True)
     return Step(budget.iterations, False)
@@ -116,6 +117,7 @@ def _solve_restricted(state: CurvedState, target: float, ends: float) -> None:
     for _ in range(_OUTER_STEPS):
         state.master.outer(ends)
         gap = _restricted_gap(state)
+        state.master.tolerance = min(state.master.tolerance, max(_INNER_SHARE * gap, 1e-10))
         since = 0 if gap < 0.5 * best else since + 1
         best = min(best, gap)
         if gap <= target:

@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline import _core
 from rectiline.backends import Design
+from rectiline.problems.forms import LinearProgramForm
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["AtomSet", "ColumnSet", "DirectionSet"]
+__all__ = ["AtomSet", "ColumnSet", "DirectionSet", "allowed_range"]
+
+_FEW_SAMPLES = 8  # one in so many, of which a copy is small
 
 
 class DirectionSet(Protocol):
@@ -69,8 +73,15 @@ class ColumnSet:
         columns, signs = self.columns[first:], self.signs[first:]
         X = design.X
         if design.is_sparse:
-            part = X if samples is None else X[samples]
-            return sp.csr_array(part[:, columns]) @ sp.diags_array(signs, format="csr")
+            if samples is None:
+                part = X[:, columns]
+            elif X.format == "csr" and _FEW_SAMPLES * samples.size < X.shape[0]:
+                part = X[samples][:, columns]
+            else:  # in this order only the small part is ever copied
+                part = X[:, columns][samples]
+            part = sp.csr_array(part, dtype=np.float64)
+            part.data *= signs[part.indices]
+            return part
         part = X[:, columns] if samples is None else X[np.ix_(samples, columns)]
         return part * signs
 
@@ -93,56 +104,90 @@ class ColumnSet:
 
 
 class AtomSet:
-    """Sign vectors on groups of columns."""
+    """Sign vectors on groups of columns, one after the other."""
 
     def __init__(self, n_features: int) -> None:
-        self._atoms: sp.csc_array = sp.csc_array((n_features, 0))
+        self._n_features = n_features
+        self._columns = np.zeros(0, dtype=np.int64)
+        self._signs = np.zeros(0)
+        self._ends = np.zeros(1, dtype=np.int64)  # atom a is [ends[a], ends[a + 1])
         self.costs = np.zeros(0)
 
     @property
     def size(self) -> int:
         """Number of directions."""
-        return int(self._atoms.shape[1])
+        return self.costs.size
 
     def add(self, columns: list[Indices], signs: list[Vector], costs: Vector) -> None:
         """Append atoms, each given by its columns, their signs and what a unit of length costs."""
+        sizes = np.array([one.size for one in columns], dtype=np.int64)
         self.costs = np.concatenate([self.costs, costs])
-        start = np.concatenate([[0], np.cumsum([c.size for c in columns])])
-        new = sp.csc_array(
-            (np.concatenate(signs), np.concatenate(columns), start),
-            shape=(self._atoms.shape[0], len(columns)),
-        )
-        self._atoms = sp.hstack([self._atoms, new], format="csc")
+        self._columns = np.concatenate([self._columns, *columns])
+        self._signs = np.concatenate([self._signs, *signs])
+        self._ends = np.concatenate([self._ends, self._ends[-1] + np.cumsum(sizes)])
 
     def keep(self, marked: NDArray[np.bool_]) -> None:
         """Drop the atoms that are not marked."""
-        self._atoms, self.costs = self._atoms[:, np.flatnonzero(marked)], self.costs[marked]
+        sizes = np.diff(self._ends)
+        inside = np.repeat(marked, sizes)
+        self._columns, self._signs = self._columns[inside], self._signs[inside]
+        self._ends = np.concatenate([[0], np.cumsum(sizes[marked])])
+        self.costs = self.costs[marked]
 
     def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
         """Return the sums of signed columns at the samples."""
-        atoms = self._atoms[:, first:]
         if design.is_sparse:
             part = design.X if samples is None else design.X[samples]
-            return sp.csr_array(part @ atoms)
-        used, place = np.unique(atoms.indices, return_inverse=True)
-        X = design.X
-        part = X[:, used] if samples is None else X[np.ix_(samples, used)]
-        small = sp.csc_array((atoms.data, place, atoms.indptr), shape=(used.size, atoms.shape[1]))
-        return np.asarray((small.T @ part.T).T, dtype=np.float64)
+            return sp.csr_array(part @ self._matrix(first))
+        if samples is not None:
+            design = Design(design.X[samples])
+        start = self._ends[first]
+        ends = self._ends[first:] - start
+        sums = _core.signed_sums(design.view, self._columns[start:], ends, self._signs[start:])
+        return sums.T
 
     def along(self, values: Vector, first: int = 0) -> Vector:
         """Return the inner products with the atoms."""
-        product: Vector = self._atoms[:, first:].T @ values
-        return product
+        start = self._ends[first]
+        terms = self._signs[start:] * values[self._columns[start:]]
+        return np.add.reduceat(terms, self._ends[first:-1] - start) if terms.size else terms
 
     def of_rows(self, rows: Any, first: int = 0) -> NDArray[np.float64]:
         """Return the products of a constraint matrix with the atoms."""
-        product = rows @ self._atoms[:, first:]
+        product = rows @ self._matrix(first)
         return product.toarray() if sp.issparse(product) else np.asarray(product)
 
     def spread(self, lengths: Vector, n_features: int) -> Vector:
         """Return the coefficients."""
-        coef: Vector = self._atoms @ lengths
-        size = abs(self._atoms) @ np.abs(lengths)
+        terms = self._signs * np.repeat(lengths, np.diff(self._ends))
+        busy = np.flatnonzero(terms)
+        columns, terms = self._columns[busy], terms[busy]
+        coef: Vector = np.bincount(columns, terms, minlength=n_features).astype(np.float64)
+        size = np.bincount(columns, np.abs(terms), minlength=n_features)
         coef[np.abs(coef) <= 1e-14 * size] = 0.0  # opposite signs that cancel up to rounding
         return coef
+
+    def _matrix(self, first: int) -> sp.csc_array:
+        start = self._ends[first]
+        ends = self._ends[first:] - start
+        return sp.csc_array(
+            (self._signs[start:], self._columns[start:], ends),
+            shape=(self._n_features, ends.size - 1),
+        )
+
+
+def allowed_range(
+    form: LinearProgramForm, directions: ColumnSet | AtomSet, first: int
+) -> tuple[Vector, Vector]:
+    """Return where -a'q must lie for each direction from `first` on."""
+    count = directions.size - first
+    if form.is_separable:
+        assert isinstance(directions, ColumnSet)
+        columns, j = form.columns, directions.columns[first:]
+        low = np.where(columns.upper[j] == 0, -np.inf, -columns.l1[j])
+        return low, np.where(columns.lower[j] == 0, np.inf, columns.l1[j])
+    if form.levels is not None:
+        return np.full(count, -form.levels.base), np.full(count, np.inf)
+    assert isinstance(directions, AtomSet)
+    cost = directions.costs[first:]
+    return -cost, cost

@@ -101,8 +101,16 @@ class LinearProgram:
         """Replace the bounds of some columns; the basis stays."""
         self._model.changeColsBounds(columns.size, columns, self._finite(low), self._finite(high))
 
-    def solve(self, seconds: float) -> str:
-        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
+    @property
+    def work(self) -> float:
+        """Nothing: see `solve`."""
+        return 0.0
+
+    def solve(self, seconds: float, work: float = np.inf) -> str:
+        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble".
+
+        HiGHS does not count its work, so that is not limited.
+        """
         model, status = self._model, self._lib.HighsModelStatus
         limit = model.getRunTime() + seconds if np.isfinite(seconds) else self.infinity
         model.setOptionValue("time_limit", limit)
@@ -121,6 +129,10 @@ class LinearProgram:
     def restart(self) -> None:
         """Forget the basis, so that the next solve starts cold."""
         self._model.clearSolver()
+
+    def release(self) -> None:
+        """Give the memory back; nothing else may be asked of the program afterwards."""
+        del self._model
 
     def solution(self) -> tuple[Vector, Vector]:
         """Return the values of the columns and the multipliers of the rows."""
@@ -163,7 +175,7 @@ def _entries(values: Block, names: Positions) -> tuple[Positions, Positions, Vec
     if sp.issparse(values):
         rows = sp.csr_array(values)
         start = rows.indptr[:-1].astype(np.int32)
-        return start, names[rows.indices].astype(np.int32), rows.data.astype(np.float64)
+        return start, names[rows.indices].astype(np.int32, copy=False), rows.data
     count, width = values.shape
     start = (np.arange(count) * width).astype(np.int32)
     return start, np.tile(names, count), np.ascontiguousarray(values).ravel()

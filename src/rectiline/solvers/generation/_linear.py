@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.generation._master import Master, MasterPoint
+from rectiline.solvers.generation._master import Master
+from rectiline.solvers.generation._points import MasterPoint
 from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
 from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._samples import nearest_units, opposing_units, wrong_units
@@ -32,6 +33,7 @@ _TOO_MANY = 2.0  # times the wanted units or columns before it is rebuilt withou
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
+_MANY_SPARSE = 3  # here, too, where those that do not move cost memory rather than time
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
@@ -68,7 +70,7 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
         state.rounds += 1
         status = state.master.solve(max(ends - time.perf_counter(), 0.0))
         if status == "limit":
-            return Step(done, False)
+            return Step(done, False, exhausted=state.master.patience <= 0.0)
         if status == "infeasible":
             units = opposing_units(
                 state.master, state.arguments, max(state.units_per_round, state.master.units.size)
@@ -103,7 +105,7 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
 
     A few rounds at each strength are enough: what counts are the columns and units they bring.
     """
-    while factor > 1.0:
+    while factor > 1.0 and state.master.patience > 0.0:
         state.master.set_factor(factor)
         for _ in range(rounds):
             status = state.master.solve(np.inf)
@@ -155,9 +157,8 @@ def _drop_units(state: LinearState) -> bool:
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
     if not state.history or state.history[-1][2] > _SETTLED:
-        if state.form.design.is_sparse:
-            return False  # units that do not move cost a sparse program little
-        wanted = max(wanted, state.arguments.size // _MANY)
+        many = _MANY_SPARSE if state.form.design.is_sparse else _MANY
+        wanted = max(wanted, state.arguments.size // many)
     if master.units.size <= state.too_many * wanted:
         return False
     near = nearest_units(state.arguments, master.width, wanted)

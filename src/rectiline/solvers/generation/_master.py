@@ -23,7 +23,7 @@ size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,28 +38,18 @@ from rectiline.solvers.generation._blocks import (
     scaled_rows,
 )
 from rectiline.solvers.generation._boxed import BoxedProgram, is_boxed
-from rectiline.solvers.generation._directions import AtomSet, ColumnSet
+from rectiline.solvers.generation._directions import AtomSet, ColumnSet, allowed_range
 from rectiline.solvers.generation._extra import ExtraColumns
 from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
+from rectiline.solvers.generation._points import MasterPoint
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["Master", "MasterPoint"]
+__all__ = ["Master"]
 
 _NOTHING = 1e-12  # in the scaled program
 _NOWHERE: Positions = np.zeros(0, dtype=np.int32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MasterPoint:
-    """A solution of the restricted problem and its multipliers."""
-
-    lengths: Vector
-    coef: Vector
-    intercept: float
-    sample: Vector
-    constraint: Vector
 
 
 class Master:
@@ -76,6 +66,7 @@ class Master:
     ) -> None:
         self.form, self.directions = form, directions
         self.weight = form.weight
+        self.patience = np.inf  # work that is left, in products
         self.factor = 1.0  # the penalty of the program is this many times the form's
         n = self.n = form.design.n_samples
         self.top = top
@@ -86,7 +77,6 @@ class Master:
         base = self.weight * form.least_slope
         base = base + np.bincount(self.sample[top], self.width[top], minlength=n)
         self.base: Vector = form.direction * base
-        self.shift = form.design.tdot(self.base)
         self._set_scales()
         self.program = LinearProgram() if on_highs or not is_boxed(form) else BoxedProgram()
         self.unit_columns = _NOWHERE
@@ -96,6 +86,7 @@ class Master:
         self._rows = _NOWHERE
         self._extra = ExtraColumns(form, self.program, self._box_scale, self._cost_scale)
         self._row_scale = np.zeros(0)
+        self._row_shift = np.zeros(0)  # what the constant part of g adds to -a'q
         self._placed = 0
         self.lengths = np.zeros(0)  # how far the last solution moved along each direction
         self.place_directions()
@@ -162,13 +153,14 @@ class Master:
             return
         block = self._unit_block(self.units, first)
         scale = row_scale(block)
+        self._row_scale = np.concatenate([self._row_scale, scale])
+        self._row_shift = np.concatenate([self._row_shift, self._shift_of(block, first)])
         constraints = self._constraint_block(first)
         everything = np.concatenate([self.unit_columns, self._constraint_columns])
         entries = beside(scaled_rows(block, scale), constraints * scale[:, None])
-        low, high = self._range(first, scale)
+        low, high = self._range(first)
         placed = self.program.add_rows(low, high, everything, entries)
         self._rows = np.concatenate([self._rows, placed])
-        self._row_scale = np.concatenate([self._row_scale, scale])
         self._placed = self.directions.size
         self._extra.place(self.directions, first, placed, scale, self.factor)
 
@@ -185,8 +177,26 @@ class Master:
                 part = part[place]
         sign = self._signed(units)
         if sp.issparse(part):
-            return sp.csr_array((sp.diags_array(sign) @ part).T)
+            part.data *= np.repeat(sign, np.diff(part.indptr))  # a copy: see `block`
+            return sp.csr_array(part.T)
         return np.ascontiguousarray((part * sign[:, None]).T, dtype=np.float64)
+
+    def _shift_of(self, block: Block, first: int) -> Vector:
+        """Return ``a'X'base`` for directions whose entries in the units' columns are `block`.
+
+        Where every sample with a constant part has a unit in the program, the block holds all that
+        it takes; otherwise it is a pass over X, made once.
+        """
+        samples = self.sample[self.units]
+        units = np.bincount(samples, minlength=self.n)
+        if np.any(self.base[units == 0]):
+            return self.directions.along(self._shift, first)
+        share = (self.base / np.maximum(units, 1))[samples]
+        return np.asarray(block @ (self._signed(self.units) * share))
+
+    @cached_property
+    def _shift(self) -> Vector:
+        return self.form.design.tdot(self.base)
 
     def _constraint_block(self, first: int) -> NDArray[np.float64]:
         """Return ``-(A a)`` and ``-(E a)``, one row per direction, columns scaled to norm one."""
@@ -196,32 +206,17 @@ class Master:
         parts = [self.directions.of_rows(part, first) for part in (rows.A, rows.E)]
         return np.asarray(-(np.vstack(parts) / self._constraint_norm[:, None]).T)
 
-    def _range(self, first: int, scale: Vector) -> tuple[Vector, Vector]:
+    def _range(self, first: int) -> tuple[Vector, Vector]:
         """Return where -a'q must lie for each direction, less the constant part, scaled."""
-        low, high = self._costs(first)
-        shift = self.directions.along(self.shift, first)
-        unit = scale / self._box_scale
+        low, high = allowed_range(self.form, self.directions, first)
+        shift = self._row_shift[first:]
+        unit = self._row_scale[first:] / self._box_scale
         return (self.factor * low - shift) * unit, (self.factor * high - shift) * unit
-
-    def _costs(self, first: int) -> tuple[Vector, Vector]:
-        """Return where -a'q must lie for each direction."""
-        form, directions = self.form, self.directions
-        count = directions.size - first
-        if form.is_separable:
-            assert isinstance(directions, ColumnSet)
-            columns, j = form.columns, directions.columns[first:]
-            low = np.where(columns.upper[j] == 0, -np.inf, -columns.l1[j])
-            return low, np.where(columns.lower[j] == 0, np.inf, columns.l1[j])
-        if form.levels is not None:
-            return np.full(count, -form.levels.base), np.full(count, np.inf)
-        assert isinstance(directions, AtomSet)
-        cost = directions.costs[first:]
-        return -cost, cost
 
     def set_factor(self, factor: float) -> None:
         """Make the penalty of the program `factor` times the form's; the basis stays."""
         self.factor = factor
-        low, high = self._range(0, self._row_scale)
+        low, high = self._range(0)
         self.program.change_row_bounds(self._rows, low, high)
         self._extra.set_factor(factor, self._row_scale)
 
@@ -257,10 +252,12 @@ class Master:
 
     def solve(self, seconds: float) -> str:
         """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
-        status = self.program.solve(seconds)
+        before = self.program.work
+        status = self.program.solve(seconds, self.patience)
         if status == "trouble":
             self.program.restart()
-            status = self.program.solve(seconds)
+            status = self.program.solve(seconds, self.patience)
+        self.patience -= self.program.work - before
         return status
 
     def _primal(self, multipliers: Vector) -> tuple[Vector, float]:

@@ -15,6 +15,9 @@ b0_k - s0 sum g``. The Newton matrix on the free units is ``s X_F P P'X_F' + s0 
 clusters than free units it is inverted by Woodbury. The iterates b have exact zeros and exact
 clusters, because they are points of the prox.
 
+The loop is compiled (`core` `ProximalMultipliers`); here are the scales, the working set and the
+schedule of s and r.
+
 Constraint rows are units without an upper end (equalities without a lower one either) on rows
 of their own. Everything is scaled: columns by their mean length, predictions by the spread of
 y, boxes by the mean.
@@ -23,40 +26,31 @@ y, boxes by the mean.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline import _core
+from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers.first_order import spread_of_arguments
 from rectiline.solvers.generation._blocks import row_norms
-from rectiline.solvers.generation._unit_model import UnitModel
+from rectiline.solvers.generation._points import ProximalPoint
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["ProximalMaster", "ProximalPoint"]
+__all__ = ["ProximalMaster"]
 
 _GROWTH = 2.0
 _LARGEST = 1e7
 _NEWTON_STEPS = 20
 _EASY = 8
 _RETREAT = 5.0
-_HALVINGS = 25
-_ACTIVE_SETS = 12
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ProximalPoint:
-    """A point of the restricted problem, in the form's own units."""
-
-    coef: Vector  # on the working set
-    intercept: float
-    sample: Vector
-    constraint: Vector
+_TOO_FEW = 1
+_LEAST_TOLERANCE = 1e-10
 
 
 class ProximalMaster:
@@ -71,8 +65,9 @@ class ProximalMaster:
         finite = units.cap[np.isfinite(units.cap)]
         self._box_scale = float(finite.mean()) if finite.size else float(form.weight.mean())
         m, k = form.n_inequalities, form.n_constraints
-        ones, none = np.ones(k), np.zeros(k)
-        self._row = np.concatenate([units.sample, n + np.arange(k)])
+        ones = np.ones(k)
+        self._n_rows = n + k
+        self._row = np.concatenate([units.sample, n + np.arange(k)]).astype(np.int64)
         self._sign = np.concatenate([units.sign, ones])
         rows = form.problem.constraint_rows
         norms = np.concatenate([row_norms(rows.A), row_norms(rows.E)])
@@ -81,11 +76,18 @@ class ProximalMaster:
         low = np.where(np.arange(k) < m, 0.0, -np.inf)
         self._low = np.concatenate([np.zeros(units.cap.size), low])
         self._high = np.concatenate([units.cap / self._box_scale, ones * np.inf])
-        self._lift = np.concatenate([units.lift, -constant]) / self._argument_scale
         bend = units.bend * (self._box_scale / self._argument_scale)
-        self._bend = np.concatenate([bend, none])
-        self._ones = np.concatenate([np.ones(n), none]) if form.fit_intercept else np.zeros(n + k)
-        self._one_scale = 1.0 / np.sqrt(n)
+        self._method = _core.ProximalMultipliers(
+            self._row,
+            self._sign,
+            self._low,
+            self._high,
+            np.concatenate([units.lift, -constant]) / self._argument_scale,
+            np.concatenate([bend, np.zeros(k)]),
+            self._n_rows,
+            n if form.fit_intercept else 0,
+            1.0 / np.sqrt(n),
+        )
         self.dual = np.clip(0.5 * np.minimum(self._high, 1.0), self._low, self._high)
         self.dual[units.cap.size :] = 0.0
         self.columns = np.zeros(0, dtype=np.intp)
@@ -94,7 +96,7 @@ class ProximalMaster:
         cost = typical_cost / (self._column_scale * self._box_scale)
         self.step = self._first_step = 0.3 * np.sqrt(n) / max(cost, 1e-3 * np.sqrt(n))
         self.room = self._first_room = 3.0
-        self.tolerance = 1e-2
+        self.tolerance = 1e-1
         self.n_newton = 0
 
     # ---- the working set ---------------------------------------------------------------------
@@ -102,30 +104,42 @@ class ProximalMaster:
     def set_columns(self, columns: Indices) -> None:
         """Make `columns` the working set; coefficients of old columns stay."""
         form = self.form
-        old = dict(zip(self.columns.tolist(), self.coef.tolist()))
-        self.coef = np.array([old.get(j, 0.0) for j in columns.tolist()])
-        self.columns = columns
+        everywhere = np.zeros(form.design.n_features)
+        everywhere[self.columns] = self.coef
+        self.coef, self.columns = everywhere[columns], columns
         self.part = part = form.on_columns(columns)
-        rows = part.problem.constraint_rows
-        X = part.design.X
-        self._matrix: Any = X * (1.0 / self._column_scale)
-        if self._norms.size:
-            split = rows.c.size
-            stacked = sp.vstack(
-                [
-                    sp.csr_array(self._matrix),
-                    sp.diags_array(-1.0 / self._norms[:split]) @ sp.csr_array(rows.A),
-                    sp.diags_array(-1.0 / self._norms[split:]) @ sp.csr_array(rows.E),
-                ],
-                format="csr",
-            )
-            self._matrix = stacked if sp.issparse(X) else np.asfortranarray(stacked.toarray())
-        self._bounds = None
-        if part.is_separable and part.columns.has_bounds:
-            unit = self._column_scale / self._argument_scale
-            self._bounds = part.columns.lower * unit, part.columns.upper * unit
+        self._pass_penalty(Design(self._scaled_matrix(part)).view)
         self.step = max(self.step / 8.0, self._first_step)
         self.room = max(self.room / 8.0, self._first_room)
+
+    def _scaled_matrix(self, part: CompositeForm) -> Any:
+        """Return the columns of the working set, and below them the constraint rows."""
+        X, rows = part.design.X, part.problem.constraint_rows
+        scale = 1.0 / self._column_scale
+        blocks = [X * scale]
+        if self._norms.size:
+            split = rows.c.size
+            blocks.append(sp.diags_array(-1.0 / self._norms[:split]) @ sp.csr_array(rows.A))
+            blocks.append(sp.diags_array(-1.0 / self._norms[split:]) @ sp.csr_array(rows.E))
+        if sp.issparse(X):
+            return sp.csc_array(sp.vstack(blocks, format="csc"), dtype=np.float64)
+        dense = [one.toarray() if sp.issparse(one) else one for one in blocks]
+        return np.asfortranarray(np.vstack(dense), dtype=np.float64)
+
+    def _pass_penalty(self, matrix: _core.DesignView) -> None:
+        """Hand matrix and penalty, scaled, to the method."""
+        part, method = self.part, self._method
+        unit = 1.0 / (self._column_scale * self._box_scale)
+        if part.sorted_strengths is not None:
+            method.set_sorted(matrix, part.sorted_strengths * unit)
+        elif part.groups is not None:
+            members = np.concatenate(part.groups).astype(np.int64)
+            ends = np.cumsum([0, *(group.size for group in part.groups)]).astype(np.int64)
+            method.set_groups(matrix, members, ends, part.penalty.strength * unit)
+        else:
+            columns, back = part.columns, self._column_scale / self._argument_scale
+            lower, upper = columns.lower * back, columns.upper * back
+            method.set_separable(matrix, columns.l1 * unit, lower, upper)
 
     def start_at(self, coef: Vector, intercept: float, sample: Vector) -> None:
         """Start from coefficients of all columns, an intercept and slopes of the samples."""
@@ -142,132 +156,36 @@ class ProximalMaster:
         self.coef = coef[self.columns] * unit
         self.scaled_intercept = intercept / self._argument_scale
 
-    # ---- parts of the objective --------------------------------------------------------------
-
-    def _prox(self, v: Vector) -> tuple[Vector, float]:
-        """Return b = prox(v) and ``max_b v'b / s - Omega(b) - |b|^2 / (2 s)``."""
-        back = self._argument_scale / self._column_scale
-        step = self.step * self._argument_scale / (self._box_scale * self._column_scale**2)
-        coef = self.part.prox(v * back, step) / back
-        if self._bounds is None:  # for a norm, v'b = s Omega(b) + |b|^2 at the prox
-            return coef, float(coef @ coef) / (2 * self.step)
-        cost = self.part.penalty.value(coef * back) / (self._box_scale * self._argument_scale)
-        return coef, float(coef @ (v - 0.5 * coef)) / self.step - cost
-
-    def _slopes(self, dual: Vector) -> Vector:
-        weights: Vector = self._sign * dual
-        return np.bincount(self._row, weights, minlength=self._ones.size).astype(np.float64)
-
-    def _state(self, dual: Vector) -> tuple[Vector, float, float]:
-        """Return b, b0 and the smooth objective at dual variables."""
-        g = self._slopes(dual)
-        coef, envelope = self._prox(self.coef - self.step * (self._matrix.T @ g))
-        step0 = self.step * self._one_scale**2
-        b0 = self.scaled_intercept - step0 * float(self._ones @ g)
-        away = dual - self._anchor
-        value = (
-            float((0.5 * self._bend * dual - self._lift) @ dual)
-            + envelope
-            + (b0 * b0 / (2 * step0) if self._ones.any() else 0.0)
-            + float(away @ away) / (2 * self.room)
-        )
-        return coef, b0, value
-
-    def _gradient(self, dual: Vector, coef: Vector, b0: float) -> Vector:
-        z = self._matrix @ coef + b0 * self._ones
-        away = (dual - self._anchor) / self.room
-        return np.asarray(self._bend * dual - self._lift - self._sign * z[self._row] + away)
-
     # ---- the method --------------------------------------------------------------------------
 
     def outer(self, ends: float) -> None:
         """Take one step of the proximal method of multipliers."""
-        self._anchor = self.dual
-        dual = self.dual
-        coef, b0, value = self._state(dual)
-        taken = 0
-        while taken < _NEWTON_STEPS:
-            gradient = self._gradient(dual, coef, b0)
-            residual = dual - np.clip(dual - gradient, self._low, self._high)
-            worst = float(np.abs(residual).max())
-            if worst <= self.tolerance or time.perf_counter() > ends:
-                break
-            move = self._newton_direction(dual, gradient, coef)
-            slope = float(gradient @ move)
-            if not slope < 0.0:
-                move, slope = -residual, -float(gradient @ residual)
-            taken += 1
-            length = 1.0
-            for _ in range(_HALVINGS):
-                new = dual + length * move
-                new_coef, new_b0, new_value = self._state(new)
-                if new_value <= value + 1e-4 * length * slope + 1e-14 * abs(value):
-                    break
-                length *= 0.5
-            else:
-                break
-            dual, coef, b0, value = new, new_coef, new_b0, new_value
-        self.dual, self.coef, self.scaled_intercept = dual, coef, b0
-        self.tolerance = max(1e-10, 0.5 * self.tolerance)
+        taken, self.scaled_intercept = self._method.advance(
+            self.dual,
+            self.coef,
+            self.scaled_intercept,
+            self.step,
+            self.room,
+            self.tolerance,
+            _NEWTON_STEPS,
+            max(ends - time.perf_counter(), 0.0),
+        )
         self.n_newton += taken
+        if taken <= _TOO_FEW:  # as good as nothing was asked for
+            self.tolerance = max(0.3 * self.tolerance, _LEAST_TOLERANCE)
         hard = taken == _NEWTON_STEPS
         factor = _GROWTH if taken < _EASY else 1.0 / _RETREAT if hard else 1.0
         self.step = min(self.step * factor, _LARGEST * self._first_step)
         self.room = min(self.room * factor, _LARGEST * self._first_room)
 
-    def _newton_direction(self, dual: Vector, gradient: Vector, coef: Vector) -> Vector:
-        """Return the step to the minimiser of the quadratic model over the box.
-
-        The model is minimised by a primal-dual active set method: units outside their box are put
-        on the end they passed, units held at an end with a multiplier of the wrong sign are freed.
-        """
-        model = UnitModel(self._row, self._sign, self._bend + 1.0 / self.room, self._factor(coef))
-        low, high = self._low - dual, self._high - dual
-        at_low, at_high = (low >= 0) & (gradient > 0), (high <= 0) & (gradient < 0)
-        for _ in range(_ACTIVE_SETS):
-            free = ~(at_low | at_high)
-            move = np.where(at_low, low, 0.0) + np.where(at_high, high, 0.0)
-            if free.any():
-                move[free] = -model.solve(free, (gradient + model.product(move))[free])
-            multiplier = gradient + model.product(move)
-            new_low = (free & (move < low)) | (at_low & (multiplier >= 0))
-            new_high = (free & (move > high)) | (at_high & (multiplier <= 0))
-            if np.array_equal(new_low, at_low) and np.array_equal(new_high, at_high):
-                break
-            at_low, at_high = new_low, new_high
-        return np.asarray(np.clip(move, low, high))
-
-    def _factor(self, coef: Vector) -> NDArray[np.float64]:
-        """Return F with ``F F' = s X P P'X' + s0 1 1'``, one row per sample or constraint."""
-        factor: NDArray[np.float64] = np.sqrt(self.step) * self._clusters(coef)
-        if not self._ones.any():
-            return factor
-        return np.column_stack([factor, np.sqrt(self.step) * self._one_scale * self._ones])
-
-    def _clusters(self, coef: Vector) -> NDArray[np.float64]:
-        """Return the rows times the unit vectors of the clusters of `coef`."""
-        held = coef
-        if self._bounds is not None:  # at a bound a coefficient does not move
-            low, high = self._bounds
-            held = np.where((coef > low) & (coef < high), coef, 0.0)
-        places, starts = self.part.moving_together(held)
-        if not places.size:
-            return np.zeros((self._ones.size, 0))
-        sizes = np.diff(np.append(starts, places.size))
-        weight = np.sign(coef[places]) / np.sqrt(np.repeat(sizes, sizes))
-        if sp.issparse(self._matrix):
-            owner = np.repeat(np.arange(sizes.size), sizes)
-            spread = sp.csc_array((weight, (places, owner)), shape=(coef.size, sizes.size))
-            return np.asarray((self._matrix @ spread).toarray())
-        signed = self._matrix[:, places] * weight
-        if starts.size == places.size:
-            return np.asarray(signed)
-        return np.asarray(np.add.reduceat(signed, starts, axis=1))
+    def _slopes(self) -> Vector:
+        weights: Vector = self._sign * self.dual
+        return np.bincount(self._row, weights, minlength=self._n_rows).astype(np.float64)
 
     def point(self) -> ProximalPoint:
         """Return the current point in the form's own units."""
         n = self.form.design.n_samples
-        g = self._slopes(self.dual)
+        g = self._slopes()
         back = self._argument_scale / self._column_scale
         norms = self._norms / self._column_scale
         return ProximalPoint(

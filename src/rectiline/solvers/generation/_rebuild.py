@@ -25,6 +25,8 @@ def rebuilt(
     that are not marked leave, too: there must be no columns that belong to directions.
     """
     columns, rows = old.program.basis()
+    n_steps = old.program.n_steps
+    old.program.release()  # before the new one takes memory
     sources = old.all_rows()
     if kept is not None:
         old.directions.keep(kept)
@@ -45,7 +47,8 @@ def rebuilt(
     for target, source in zip(new.all_rows(), sources):
         turned[target[: source.size]] = rows[source]
     new.program.set_basis(moved, turned)
-    new.program.n_steps = old.program.n_steps
+    new.program.n_steps = n_steps
+    new.patience = old.patience
     return new
 
 

@@ -3,7 +3,8 @@
 Piecewise-linear losses: a linear program whose restricted dual is kept alive, in the compiled
 simplex method (`_boxed.py`) where X is dense and all columns are boxed and in HiGHS otherwise, see
 `_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
-strengths: the same working set with a second-order master, see `_curved.py`.
+strengths: the same working set with a second-order master, see `_curved.py`. Groups whose sign
+vectors are too many for the linear program: an interior point method, see `_barrier.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.first_order import zero_dual
+from rectiline.solvers.generation._barrier_rounds import (
+    BarrierState,
+    advance_barrier,
+    barrier_refusal,
+    start_barrier,
+)
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
@@ -29,7 +37,7 @@ __all__ = ["Generation"]
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
-_MASTERS = ("auto", "linear", "second_order")
+_MASTERS = ("auto", "linear", "second_order", "barrier")
 _STARTS = ("auto", "screening", "smoothed", "averaged", "subsample", "path")
 
 
@@ -38,7 +46,7 @@ class GenerationState:
     """The restricted problem with its master, which may change on the way."""
 
     form: CompositeForm
-    engine: LinearState | CurvedState
+    engine: LinearState | CurvedState | BarrierState
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +66,13 @@ class Generation:
     samples_per_round : int, optional
         Most samples that one round adds; by default a tenth of them if X is sparse and a fiftieth
         if it is dense, but at least 400.
-    master : {"auto", "linear", "second_order"}, default="auto"
-        What solves the restricted problem: the linear program where there is one, or the proximal
-        method of multipliers.
+    master : {"auto", "linear", "second_order", "barrier"}, default="auto"
+        What solves the restricted problem: the linear program where there is one, the proximal
+        method of multipliers, or for groups an interior point method, which takes over when the
+        sign vectors of the groups are too many.
+    patience : float, default=inf
+        Products that the compiled simplex method may take before it leaves the problem to another
+        solver; for linear programs on dense X.
     """
 
     start_with: str = "auto"
@@ -69,6 +81,7 @@ class Generation:
     columns_per_round: int = 200
     samples_per_round: int | None = None
     master: str = "auto"
+    patience: float = np.inf
 
     name: ClassVar[str] = "generation"
     form: ClassVar[type[CompositeForm]] = CompositeForm
@@ -82,6 +95,8 @@ class Generation:
         if self.master not in _MASTERS:
             allowed = ", ".join(map(repr, _MASTERS))
             raise ValueError(f"master={self.master!r}: must be one of {allowed}.")
+        if not self.patience > 0:
+            raise ValueError(f"patience={self.patience!r}: must be positive.")
         for name in ("columns_per_round", "samples_per_round"):
             value = getattr(self, name)
             if value is not None and not value >= 1:
@@ -98,6 +113,8 @@ class Generation:
         """Return the first restricted problem."""
         if self._is_linear(form.problem):
             linear = LinearProgramForm(form.problem)
+            if self.master == "barrier":
+                return GenerationState(form, self._barrier(linear))
             return GenerationState(form, start_linear(linear, warm, self._plan(linear), seed))
         if warm is None and self.master == "auto" and form.sorted_strengths is not None:
             warm = self._unsorted_point(form, seed)
@@ -127,12 +144,20 @@ class Generation:
     def _second_order(self, form: CompositeForm, warm: FormPoint | None) -> CurvedState:
         return start_curved(form, warm, 2 * self.columns_per_round, self.columns is False)
 
+    @staticmethod
+    def _barrier(form: LinearProgramForm) -> BarrierState:
+        reason = barrier_refusal(form)
+        if reason is not None:
+            raise UnsupportedProblemError(f"master='barrier': {reason}.")
+        _, g = zero_dual(form)
+        return start_barrier(form, -form.design.tdot(g))
+
     def _is_linear(self, problem: Problem) -> bool:
         if self.master == "second_order":
             return False
         reason = LinearProgramForm.accepts(problem)
-        if self.master == "linear" and reason is not None:
-            raise UnsupportedProblemError(f"master='linear': {reason}.")
+        if self.master in ("linear", "barrier") and reason is not None:
+            raise UnsupportedProblemError(f"master={self.master!r}: {reason}.")
         return reason is None
 
     def _plan(self, form: LinearProgramForm) -> Plan:
@@ -143,16 +168,23 @@ class Generation:
         start = self.start_with
         if start == "auto":
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
+            if start == "path" and not form.is_separable and form.levels is None:
+                start = "screening"  # groups found at a larger strength bring the wrong signs
         units = self.samples_per_round
         if units is None:
             units = max(n_units // (10 if form.design.is_sparse else 50), 400)
-        return Plan(start, columns, samples, self.columns_per_round, units)
+        return Plan(start, columns, samples, self.columns_per_round, units, self.patience)
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
         """Do rounds of pricing; leave sign vectors of groups for the second-order master."""
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
+        if isinstance(engine, BarrierState):
+            step = advance_barrier(engine, budget)
+            if engine.failed:
+                state.engine = self._second_order(state.form, engine.point)
+            return step
         if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
         ends = time.perf_counter() + budget.seconds
@@ -162,7 +194,11 @@ class Generation:
             if step.reached or step.exhausted or left == 0.0:
                 return Step(done, step.reached, step.exhausted)
             if engine.is_lost(_LOST_STEPS):
-                state.engine = self._second_order(state.form, None)
+                if barrier_refusal(engine.form) is None:
+                    assert engine.q is not None
+                    state.engine = start_barrier(engine.form, engine.q)
+                else:
+                    state.engine = self._second_order(state.form, None)
                 return Step(done, False)
         return Step(budget.iterations, False)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.backends import Design
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers.first_order import smoothed_start, zero_dual
@@ -28,6 +29,7 @@ __all__ = ["Plan", "restart_linear", "start_linear"]
 
 _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
 _PATH_START = 0.4  # of the strength at which the coefficients become zero
+_LESS_PATIENCE = 0.5  # with a subsample than with everything
 _ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
 
 
@@ -40,6 +42,7 @@ class Plan:
     samples: bool
     directions_per_round: int
     units_per_round: int
+    patience: float = np.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,7 @@ class Guess:
     coef: Vector
     intercept: float
     q: Vector
+    lost: bool = False  # whether patience ran out on the way
 
 
 def start_linear(
@@ -60,10 +64,13 @@ def start_linear(
     pricing = pricing_for(form)
     limit = max(plan.directions_per_round // 4, 20) if plan.columns else 2 * d
     pricing.seed(guess.q, guess.coef, limit)
-    z = form.design.dot(guess.coef) + guess.intercept
-    if warm is None and plan.start != "subsample" and form.fit_intercept:
-        better = form.best_intercept(z - guess.intercept)
-        z = z - guess.intercept + better
+    z = np.full(n, guess.intercept)
+    if guess.coef.any():
+        product = form.design.dot(guess.coef)
+        if warm is None and plan.start != "subsample" and form.fit_intercept:
+            z = product + form.best_intercept(product)
+        else:
+            z = z + product
     arguments = form.arguments(z)
     width = form.weight[form.units.sample]
     count = arguments.size
@@ -71,6 +78,7 @@ def start_linear(
         count = max(4 * int(np.count_nonzero(guess.coef)), plan.units_per_round)
     units = nearest_units(arguments, width, count)
     master = Master(form, pricing.directions, arguments > 0, units)
+    master.patience = 0.0 if guess.lost else plan.patience
     if guess.coef.any():
         guess_basis(master, guess.coef, arguments)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
@@ -107,6 +115,15 @@ def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
         state.master.place_directions()
 
 
+def _image(design: Design, g: Vector) -> Vector:
+    """Return ``X'g``; rows with the most common slope are in the sums of the columns already."""
+    levels, counts = np.unique(g, return_counts=True)
+    level = float(levels[np.argmax(counts)])
+    if level == 0.0 or 4 * counts.max() < g.size:
+        return design.tdot(g)
+    return level * design.column_sums + design.tdot(g - level)
+
+
 def _without(q: Vector, columns: Indices) -> Vector:
     q = q.copy()
     q[columns] = 0.0
@@ -120,7 +137,7 @@ def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:
 
 def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
     intercept, g = zero_dual(form)
-    q = -form.design.tdot(g)
+    q = -_image(form.design, g)
     n, d = form.design.n_samples, form.design.n_features
     if plan.start in ("screening", "path"):
         return Guess(np.zeros(d), intercept, q)
@@ -149,8 +166,9 @@ def _subsample_guess(
     part = form.on_samples(samples)
     few = samples.size <= _SMALLEST_SAMPLE
     start = "path" if few else "subsample"
-    state = start_linear(part, None, replace(plan, start=start, samples=not few), seed + 1)
+    less = replace(plan, start=start, samples=not few, patience=_LESS_PATIENCE * plan.patience)
+    state = start_linear(part, None, less, seed + 1)
     advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
     found = state.point
     image = form.rows_part(found.constraint) - part.design.tdot(found.sample)
-    return Guess(found.coef, found.intercept, image)
+    return Guess(found.coef, found.intercept, image, lost=state.master.patience <= 0.0)

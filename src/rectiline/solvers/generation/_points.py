@@ -1,0 +1,47 @@
+"""What masters hand back: points of the restricted problem with their multipliers, and steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+__all__ = ["BarrierMove", "MasterPoint", "ProximalPoint"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MasterPoint:
+    """A solution of the restricted linear program."""
+
+    lengths: Vector
+    coef: Vector
+    intercept: float
+    sample: Vector
+    constraint: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProximalPoint:
+    """A point of the restricted problem, in the form's own units."""
+
+    coef: Vector  # on the working set
+    intercept: float
+    sample: Vector
+    constraint: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BarrierMove:
+    """A step of all variables of the interior point method."""
+
+    a: Vector
+    below: Vector
+    above: Vector
+    b: Vector
+    b0: float
+    t: Vector
+    up: Vector
+    down: Vector
