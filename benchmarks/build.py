@@ -30,7 +30,7 @@ def build(case: Case) -> tuple[Objective, str]:
         objective.A = np.vstack([row, -row])
         objective.c = np.full(2, case.fairness)
     if case.penalty == "group_linf":
-        own = case.data.name == "correlated_groups"
+        own = case.data.name in ("correlated_groups", "weak_groups")
         objective.groups = np.asarray(table.Z if own else np.arange(d) // 10, dtype=np.intp)
     elif case.penalty == "slope_two_level":
         objective.slope = np.where(np.arange(d) < 10, 2.0, 1.0)

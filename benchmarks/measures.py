@@ -96,10 +96,16 @@ MEASURES = (
         Measure(f"{COST}: {label}", "search_cost", arguments, "cold fits", 3.0)
         for label, arguments in {
             "breast_cancer hinge l2": ("breast_cancer", "hinge", "l2", 0, 0),
+            "breast_cancer hinge l1": ("breast_cancer", "hinge", "l1", 0, 0),
+            "wine hinge l2, three classes": ("wine", "hinge", "l2", 0, 0),
+            "diabetes huber l2": ("diabetes", "huber", "l2", 0, 0),
+            "diabetes quantile l1": ("diabetes", "quantile", "l1", 0, 0),
             "20000x50 hinge l2": ("margin", "hinge", "l2", 20_000, 50),
             "20000x50 pinball l2": ("residual", "pinball", "l2", 20_000, 50),
             "20000x50 huber l2": ("residual", "huber", "l2", 20_000, 50),
             "2000x200 hinge l1": ("margin", "hinge", "l1", 2_000, 200),
+            "2000x50 quantile l1": ("residual", "quantile", "l1", 2_000, 50),
+            "5000x50 quantile l2": ("residual", "quantile", "l2", 5_000, 50),
             "5000x100 pinball elasticnet": ("residual", "pinball", "elasticnet", 5_000, 100),
         }.items()
     ),

@@ -50,8 +50,9 @@ def _source(data: Data) -> tuple[Any, np.ndarray, Any, str]:
         if data.task == "margin":
             y = (y == y.max()).astype(float)
         return X, np.asarray(y, dtype=float), None, "scikit-learn"
-    if data.name == "correlated_groups":
-        return *_synthetic.correlated_groups(data.n, data.d, data.seed), "synthetic"
+    if data.name in ("correlated_groups", "weak_groups"):
+        shift = 0.5 if data.name == "correlated_groups" else 0.1
+        return *_synthetic.correlated_groups(data.n, data.d, data.seed, shift), "synthetic"
     if data.name in ("l1svm", "groupsvm"):
         group = 10 if data.name == "groupsvm" else 0
         X, y = _synthetic.two_gaussians(data.n, data.d, data.seed, group=group)

@@ -66,10 +66,12 @@ def two_gaussians(
     return X, y
 
 
-def correlated_groups(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def correlated_groups(
+    n: int, d: int, seed: int, shift: float = 0.5
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Two classes on groups of 2 to 50 columns, correlation 0.5 inside; and the groups' labels.
 
-    The class means differ by one on the first ten groups; columns have unit length.
+    The class means are +-shift on the first ten groups; columns have unit length.
     """
     rng = np.random.default_rng(seed)
     ends = np.cumsum(rng.integers(2, 51, d))
@@ -77,7 +79,7 @@ def correlated_groups(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray
     y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     common = rng.standard_normal((n, labels.max() + 1))
     X = np.sqrt(0.5) * (common[:, labels] + rng.standard_normal((n, d)))
-    X[:, labels < 10] += 0.5 * y[:, None]
+    X[:, labels < 10] += shift * y[:, None]
     return X / np.linalg.norm(X, axis=0), y, labels
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..cases import Case, Data, Need, margin, residual
 
 OURS = "rectiline:generation"
+BOTH = ("rectiline", OURS)  # what users call, which the promises are on, and generation itself
 FULL = ("highs", "highs-primal")
 
 
@@ -39,17 +40,17 @@ def _case(
 THIRTY = (Need(FULL, 30.0, 1e-6),)
 
 TABLE_1 = [
-    _case(margin("l1svm", n, p), fraction, needs=THIRTY)
+    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL), needs=THIRTY)
     for n, p in ((100, 10_000), (300, 10_000), (100, 50_000))
     for fraction in (0.05, 0.2)
 ]
 TABLE_2 = [
-    _case(margin("l1svm", n, p), fraction, needs=THIRTY)
+    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL), needs=THIRTY)
     for n, p in ((10_000, 100), (10_000, 300), (50_000, 100))
     for fraction in (0.001, 0.01)
 ]
 TABLE_3 = [
-    _case(margin("l1svm", n, p), fraction, needs=THIRTY)
+    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL), needs=THIRTY)
     for n, p in ((3000, 3000), (2000, 5000), (5000, 2000))
     for fraction in (0.01, 0.1)
 ]
@@ -67,6 +68,12 @@ HARD_GROUPS = [
     _case(margin("correlated_groups", 1000, p), 0.02, "group_linf", GROUPS, needs=FORTY)
     for p in (2000, 5000)
 ]
+# Next to no signal: nearly all groups move, each with many sign vectors.
+WEAK_GROUPS = [
+    _case(margin("weak_groups", 1000, p), fraction, "group_linf", GROUPS, needs=FORTY, repeats=1)
+    for p in (2000, 5000)
+    for fraction in (0.02, 0.01, 0.005)
+]
 TABLE_6 = [
     _case(margin("l1svm", 100, p), 0.01, "slope_two_level", (OURS,))
     for p in (10_000, 20_000, 50_000, 100_000)
@@ -81,7 +88,7 @@ SPARSE = ("reuters21578_modapte_tfidf", "news20_bydate_tfidf", "imdb_tfidf")
 SHARES = [0.3 * 0.01 ** (k / 10) for k in range(11)]
 REAL = [
     _case(
-        Data("real", name),
+        Data("real", name, columns="standardised" if name in DENSE else "raw"),
         share,
         solvers=(OURS, "sgd", "highs") if name in DENSE else (OURS, "sgd"),
         targets=(1e-1, 1e-2, 1e-3, 1e-6),
@@ -100,7 +107,7 @@ QUANTILE = [
         l1=alpha,
         l2=0.0,
         intercept=True,
-        solvers=(OURS, "sklearn-quantile"),
+        solvers=(*BOTH, "sklearn-quantile"),
         needs=(Need(("sklearn-quantile",), 50.0, 1e-6),),
         repeats=1,
         time_limit=900.0,
@@ -115,6 +122,7 @@ CASES = [
     *FIGURE_1,
     *TABLE_5,
     *HARD_GROUPS,
+    *WEAK_GROUPS,
     *TABLE_6,
     *TABLE_7,
     *REAL,

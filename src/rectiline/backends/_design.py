@@ -150,7 +150,7 @@ class Design:
             return self._sparse_gram(weights, columns, intercept)
         everything = k == self.n_features
         root = np.sqrt(weights)
-        gram = np.zeros((k + intercept, k + intercept))
+        gram: NDArray[np.float64] | None = None
         # Blocks of rows keep the scaled copy small whatever the size of X. One scaled copy times
         # itself is a symmetric product, half the work of the product of two matrices.
         # At least as many rows as columns, so that adding up costs little beside the products.
@@ -169,8 +169,9 @@ class Design:
             np.multiply(part, root[rows, None], out=scaled[:, :k])
             if intercept:
                 scaled[:, k] = root[rows]
-            gram += scaled.T @ scaled
-        return gram
+            product = scaled.T @ scaled
+            gram = product if gram is None else np.add(gram, product, out=gram)
+        return np.zeros((k + intercept, k + intercept)) if gram is None else gram
 
     def weighted_kernel(self, weights: Vector, centre: Vector | None = None) -> NDArray[np.float64]:
         """Return the n x n matrix ``X diag(weights) X'``; weights must not be negative.
@@ -182,7 +183,7 @@ class Design:
         if self.is_sparse and centre is None:
             scaled = sp.csr_array(self.X.multiply(root))
             return np.asarray((scaled @ scaled.T).toarray())
-        kernel = np.zeros((n, n))
+        kernel: NDArray[np.float64] | None = None
         # At least as many columns as rows, so that adding up costs little beside the products.
         block = min(max(64, n, _GRAM_BLOCK // max(1, n)), d)
         buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
@@ -194,8 +195,9 @@ class Design:
                 np.subtract(part, centre[columns], out=scaled)
                 part = scaled
             np.multiply(part, root[columns], out=scaled)
-            kernel += scaled @ scaled.T
-        return kernel
+            product = scaled @ scaled.T
+            kernel = product if kernel is None else np.add(kernel, product, out=kernel)
+        return np.zeros((n, n)) if kernel is None else kernel
 
     def dense_columns(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return a dense float64 copy of some columns."""

@@ -7,6 +7,7 @@ and start from the best pair found so far.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
@@ -17,6 +18,8 @@ from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
+
+Vector = NDArray[np.float64]
 
 __all__ = ["SOLVERS", "choose", "zero_may_do"]
 
@@ -36,7 +39,12 @@ _ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a so
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
 _ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
 _MANY_COLUMNS = 200  # from here on generating columns can pay
-_LARGE_BASIS = 1000  # rows and columns from which on a basis of that size is slow to find
+_SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
+_FEW_COLUMNS = 400  # up to which Newton's systems cost less than interior's steps
+_LONG = 10  # rows per column from which on steps on a part of the rows pay
+_LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
+_LARGE_SHARE = 0.5  # of them that would be in it
+_TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
 
@@ -72,11 +80,17 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
         return [Stage(Generation(), again), newton, interior]
-    if min(n, d) > _LARGE_BASIS and _has_dense_vertex(problem):
-        return [interior, generation, newton]
+    pull = _pull_at_zero(problem)
+    if pull is not None and d >= _MANY_COLUMNS:
+        if _is_linear_program(problem):
+            return _linear_program(problem, pull)
+        if not warm and not problem.design.is_sparse and n <= _LONG * d:
+            first, last = (interior, newton) if n <= 2 * d else (newton, interior)
+            large = _has_large_basis(problem, pull)
+            return [first, generation, last] if large else [generation, first, last]
     if not problem.columns.strongly_convex and d > max(n, 1000):
         return [generation, interior, newton]
-    if d >= _MANY_COLUMNS and _few_columns_matter(problem, _STRONG_L1):
+    if d >= _MANY_COLUMNS and pull is not None and pull.max() <= _STRONG_L1:
         return [generation, interior, newton]
     if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
         reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
@@ -125,23 +139,51 @@ def _is_linear_program(problem: Problem) -> bool:
     return straight and not columns.rho.any() and bool((columns.l1 > 0).all())
 
 
-def _has_dense_vertex(problem: Problem) -> bool:
-    """Whether a linear program seems to end where about as many columns as rows matter."""
-    linear = _is_linear_program(problem)
-    return linear and not _few_columns_matter(problem, 0.5 * _STRONG_L1)
+def _linear_program(problem: Problem, pull: Vector) -> list[Stage]:
+    """Return the stages for a linear program with a price on every one of many columns."""
+    n, d = problem.n_samples, problem.n_features
+    newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
+    interior = Stage(Interior(), "interior: about as many columns as rows matter")
+    reason = "generation: few of many columns matter under L1"
+    if problem.design.is_sparse:
+        return [Stage(Generation(), reason), interior, newton]
+    if d < _SMALL_MATRIX:
+        generation = Stage(Generation(), reason)
+        weak = n >= 4 * d and pull.max() > 2.0 * _STRONG_L1
+        return [newton, generation, interior] if weak else [generation, newton, interior]
+    # With a large basis the simplex method takes longer than a few steps on everything.
+    few, many = sorted((n, d))
+    patience = _TRY * float(few) ** 2 * (few + many)
+    generation = Stage(Generation(patience=patience), reason)
+    by_parts = n > _LONG * d or d < _FEW_COLUMNS
+    first, last = (newton, interior) if by_parts else (interior, newton)
+    # Slopes of margins become zero on the way, so that fewer columns stay than the start asks for.
+    if problem.losses[0].of == "residual" and _has_large_basis(problem, pull):
+        return [first, generation, last]
+    return [generation, first, last]
 
 
-def _few_columns_matter(problem: Problem, times: float) -> bool:
-    """Whether an L1 term looks strong: at most so many times below what leaves no column."""
+def _has_large_basis(problem: Problem, pull: Vector) -> bool:
+    """Whether about as many columns as rows seem to matter in the end.
+
+    The columns that the slopes at zero ask for are about as many as the solution has.
+    """
+    least = min(problem.n_samples, problem.n_features)
+    asked = int(np.count_nonzero(pull > 1.0))
+    return least >= _LARGE_BASIS and asked >= _LARGE_SHARE * least
+
+
+def _pull_at_zero(problem: Problem) -> Vector | None:
+    """Return the pull on each column at zero coefficients, in its L1 strength, if all have one."""
     columns = problem.columns
     if columns.rho.any() or not (columns.l1 > 0).all():
-        return False
+        return None
     residual = problem.losses[0].of == "residual" and problem.fit_intercept
     level = float(np.median(problem.offset)) if residual else 0.0
     slopes = problem.rows.slopes(np.full(problem.n_samples, level))
     if problem.fit_intercept:
         problem.rows.balance(slopes)
-    return bool(np.max(np.abs(problem.design.tdot(slopes)) / columns.l1) <= times)
+    return np.abs(problem.design.tdot(slopes)) / columns.l1
 
 
 def _is_easy(form: RectifiedForm) -> bool:

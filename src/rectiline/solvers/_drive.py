@@ -32,6 +32,7 @@ from rectiline.solvers._threads import limited_threads
 __all__ = ["solve"]
 
 _LONGEST_BURST = 320
+_USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
 _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
 _MOST_IDLE = 3  # bursts without an iteration that end a stage
@@ -128,8 +129,11 @@ def solve(
             reasons.append(stage.reason)
             limit = method.default_max_iter if max_iter is None else int(max_iter)
             form = method.form.apply(problem)
-            state = method.start(form, best.point_for(form), seed) if hot is None else hot
-            hot = None
+            if hot is None:
+                useless = stage is not plan[0] and best.certificate.relative_gap > _USELESS
+                state = method.start(form, None if useless else best.point_for(form), seed)
+            else:
+                state, hot = hot, None
             done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
             while True:
                 left = max(allowed - (time.perf_counter() - began), 0.0)
@@ -181,9 +185,10 @@ class _Best:
     def offer(self, form: Form, point: Any) -> Certificate:
         """Certify a pair, moved into the constraints where nearly there, and keep the best."""
         coef, intercept, dual = form.invert(point)
-        coef = self.problem.clip_to_bounds(coef)
-        if 0.0 < self.problem.violation(coef)[1] < _REPAIR_BELOW:
-            coef = self.problem.move_into_constraints(coef)
+        if self.problem.is_constrained:
+            coef = self.problem.clip_to_bounds(coef)
+            if 0.0 < self.problem.violation(coef)[1] < _REPAIR_BELOW:
+                coef = self.problem.move_into_constraints(coef)
         return self.keep(coef, intercept, dual)
 
     def try_zero(self, tol: float) -> bool:

@@ -33,7 +33,6 @@ _TOO_MANY = 2.0  # times the wanted units or columns before it is rebuilt withou
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
-_MANY_SPARSE = 3  # here, too, where those that do not move cost memory rather than time
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
@@ -157,8 +156,7 @@ def _drop_units(state: LinearState) -> bool:
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
     if not state.history or state.history[-1][2] > _SETTLED:
-        many = _MANY_SPARSE if state.form.design.is_sparse else _MANY
-        wanted = max(wanted, state.arguments.size // many)
+        wanted = max(wanted, state.arguments.size // _MANY)
     if master.units.size <= state.too_many * wanted:
         return False
     near = nearest_units(state.arguments, master.width, wanted)

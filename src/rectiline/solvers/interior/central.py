@@ -25,6 +25,7 @@ _CORRECTORS = 2  # most attempts to lengthen a step by centring
 _LONG_ENOUGH = 0.9
 _HOPE = 0.3  # by how much they aim to lengthen it
 _GAIN = 0.03  # and what is worth another attempt
+_HARMFUL = 0.1  # share of the gap that the error of an approximate factor may add
 _LARGEST_PROXIMAL = 1e-2  # beyond this a system that cannot be factorised is given up
 
 
@@ -32,18 +33,21 @@ def iterate(state: Iterate) -> bool:
     """Take one predictor-corrector step; return False if no step could be made."""
     blocks = state.program.blocks
     weights = [block.weights() for block in blocks]
+    state.products, count = _products(state)
+    mean = state.coupling.mean = state.products / max(count, 1)
     factor = _factor(state, weights)
     if factor is None:
         return False
-    state.products, count = _products(state)
-    mean = state.products / max(count, 1)
     _solve(state, factor, [block.aim_at_boundary() for block in blocks])
     dual, primal = _longest(state, 1.0)
     after = sum(block.products_after(dual, primal) for block in blocks) / max(count, 1)
     centre = float(np.clip((after / mean) ** _EXPONENT, 1e-8, 1.0)) * mean if mean > 0 else 0.0
     direction = _correct(state, factor, centre, min(dual, primal))
     direction = _centralise(state, factor, centre, direction)
-    direction, pull = refine(state, factor, direction)
+    direction, pull, harm = refine(state, factor, direction)
+    if factor.is_poor or (harm > _HARMFUL and not factor.is_exact):
+        state.coupling.retreat()
+        return iterate(state)
     if not (np.isfinite(direction).all() and np.isfinite(pull).all()):
         return False
     dual, primal = _longest(state, _STAY_INSIDE)
@@ -52,7 +56,7 @@ def iterate(state: Iterate) -> bool:
     state.pull = (1.0 - dual) * state.pull + dual * pull
     for block in blocks:
         block.move(dual, primal)
-        if state.by_rows:
+        if factor.finds_duals:
             block.place(state.b)
     state.step = min(dual, primal)
     return True
@@ -123,7 +127,11 @@ def _factor(state: Iterate, weights: list[Vector]) -> Factor | None:
     while proximal <= _LARGEST_PROXIMAL:
         try:
             return factorise(
-                state.program.blocks, weights, state.program.rho + proximal, state.by_rows
+                state.program.blocks,
+                weights,
+                state.program.rho + proximal,
+                state.by_rows,
+                state.coupling,
             )
         except FactorError:
             proximal *= 100.0

@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from rectiline.solvers.interior.blocks import Block
-from rectiline.solvers.interior.rows import UnitRows
+from rectiline.solvers.interior.linear_algebra import FactorError, cholesky, solve_with
+from rectiline.solvers.interior.rows import DataRows, UnitRows
+from rectiline.solvers.interior.split import Coupling, Split
+from rectiline.solvers.interior.split_factor import SplitFactor
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -26,46 +29,49 @@ Matrix = NDArray[np.float64]
 __all__ = ["Factor", "FactorError", "factorise"]
 
 _EXPLICIT = 1e-2  # columns whose diagonal is a smaller share of the usual one are kept explicit
-
-
-class FactorError(ArithmeticError):
-    """The matrix is not positive definite in floating point."""
+_FEW = 8  # rows per explicit column from which on these may be eliminated last
 
 
 class Factor(Protocol):
     """A factorisation."""
 
+    @property
+    def finds_duals(self) -> bool:
+        """Whether `solve` returns s along with x."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing but rounding and the proximal term is left to refine."""
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether a solution turned out to be inaccurate."""
+
     def solve(self, v: Vector, r: list[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
         """Return x and, where it comes with x, ``s = W R x - r``; one r and s for each block."""
-
-
-def cholesky(matrix: Matrix) -> Matrix:
-    """Return the lower factor, using the matrix up."""
-    # A symmetric matrix in C order is its own transpose in the order that LAPACK reads.
-    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-    if info != 0 or not np.isfinite(factor.diagonal()).all():
-        raise FactorError
-    return np.asarray(factor)
-
-
-def solve_with(factor: Matrix, v: Vector | Matrix) -> Vector:
-    """Return the solution given the factor of `cholesky`."""
-    return np.asarray(lapack.dpotrs(factor, v, lower=1)[0]).reshape(v.shape)
 
 
 class ColumnFactor:
     """Cholesky factor of the size of the columns."""
 
+    finds_duals = False
+    is_exact = True
+    is_poor = False
+
     def __init__(self, blocks: Sequence[Block], weights: list[Vector], diagonal: Vector) -> None:
-        self.blocks = blocks
-        gram = np.zeros((diagonal.size, diagonal.size))
-        for block, weight in zip(blocks, weights, strict=True):
-            block.rows.add_gram(weight, gram)
-        gram[np.diag_indices_from(gram)] += diagonal
-        # Unit diagonal: the factor is then as good as the best scaling of the columns allows.
-        self.scale = 1.0 / np.sqrt(gram.diagonal())
-        gram *= self.scale
-        gram *= self.scale[:, None]
+        self.blocks, self.scale = blocks, np.ones(diagonal.size)
+        lifted, wide = _sorted_out(blocks, weights, diagonal)
+        rows = blocks[wide[0]].rows
+        if len(wide) == 1 and isinstance(rows, DataRows) and rows.fills:
+            # Columns in the user's units, so that nothing is copied for the sake of scaling.
+            gram, scale = rows.plain_gram(weights[wide[0]])
+            self.scale = 1.0 / scale
+            gram.flat[:: diagonal.size + 1] += lifted * self.scale**2
+        else:
+            gram = np.zeros((diagonal.size, diagonal.size))
+            for block, weight in zip(blocks, weights, strict=True):
+                block.rows.add_gram(weight, gram)
+            gram.flat[:: diagonal.size + 1] += diagonal
         self.factor = cholesky(gram)
 
     def solve(self, v: Vector, r: list[Vector] | None = None) -> tuple[Vector, list[Vector | None]]:
@@ -78,13 +84,14 @@ class ColumnFactor:
 class RowFactor:
     """Cholesky factor of the size of the rows that are not single coefficients."""
 
+    finds_duals = True
+    is_exact = True
+    is_poor = False
+
     def __init__(self, blocks: Sequence[Block], weights: list[Vector], diagonal: Vector) -> None:
-        diagonal = diagonal.copy()
-        self.is_wide = [not isinstance(block.rows, UnitRows) for block in blocks]
+        diagonal, wide_ones = _sorted_out(blocks, weights, diagonal)
+        self.is_wide = [k in wide_ones for k in range(len(blocks))]
         self.blocks = blocks
-        for block, weight in zip(blocks, weights, strict=True):
-            if isinstance(block.rows, UnitRows):
-                diagonal[block.rows.index] += weight
         self.rows: list[Any] = [
             block.rows for block, wide in zip(blocks, self.is_wide, strict=True) if wide
         ]
@@ -102,13 +109,10 @@ class RowFactor:
 
         Eliminating s as well would square the condition of C, which is nearly square at a vertex.
         """
-        size = kernel.diagonal().copy()
         if not self.explicit.size:
-            self.scale = 1.0 / np.sqrt(size)
-            kernel *= self.scale
-            kernel *= self.scale[:, None]
             self.factor = cholesky(kernel)
             return
+        size = kernel.diagonal().copy()
         columns = np.vstack([rows.columns(self.explicit) for rows in self.rows])
         size = np.append(size, diagonal + (1.0 / size) @ columns**2)
         matrix = np.empty((size.size, size.size), order="F")
@@ -122,9 +126,13 @@ class RowFactor:
         if info != 0 or not np.isfinite(self.factor.diagonal()).all():
             raise FactorError
 
-    def _kernel(self) -> Matrix:
+    def _kernel(self) -> Any:
         sizes = [rows.size for rows in self.rows]
         ends = np.cumsum([0, *sizes])
+        if len(self.rows) == 1:
+            kernel = self.rows[0].kernel(self.inverse)
+            kernel.flat[:: ends[-1] + 1] += 1.0 / self.weight
+            return kernel
         kernel = np.zeros((ends[-1], ends[-1]))
         for i, one in enumerate(self.rows):
             kernel[ends[i] : ends[i + 1], ends[i] : ends[i + 1]] = one.kernel(self.inverse)
@@ -166,12 +174,25 @@ class RowFactor:
             both = self.scale * lapack.dgetrs(self.factor, self.pivots, right)[0]
             s, own = both[:n], both[n:]
         else:
-            s = self.scale * solve_with(self.factor, self.scale * image)
+            s = solve_with(self.factor, image)
         x = self.inverse * (v - self._tdot(s))
         if self.explicit.size:
             x[self.explicit] = own
         pieces = iter(np.split(s, np.cumsum([rows.size for rows in self.rows])[:-1]))
         return x, [next(pieces) if wide else None for wide in self.is_wide]
+
+
+def _sorted_out(
+    blocks: Sequence[Block], weights: list[Vector], diagonal: Vector
+) -> tuple[Vector, list[int]]:
+    """Return the diagonal with the rows of single coefficients, and which blocks are others."""
+    diagonal, wide = diagonal.copy(), []
+    for k, (block, weight) in enumerate(zip(blocks, weights, strict=True)):
+        if isinstance(block.rows, UnitRows):
+            diagonal[block.rows.index] += weight
+        else:
+            wide.append(k)
+    return diagonal, wide
 
 
 def _explicit(diagonal: Vector, n_rows: int) -> NDArray[np.intp]:
@@ -180,12 +201,54 @@ def _explicit(diagonal: Vector, n_rows: int) -> NDArray[np.intp]:
     At a vertex as many columns as rows are active and have a vanishing diagonal, so the usual size
     is that of the next larger one.
     """
-    usual = np.partition(diagonal, n_rows)[n_rows]
+    place = min(n_rows, diagonal.size - 1)
+    usual = np.partition(diagonal, place)[place]
     return np.flatnonzero(diagonal < _EXPLICIT * usual)
 
 
 def factorise(
-    blocks: Sequence[Block], weights: list[Vector], diagonal: Vector, by_rows: bool
+    blocks: Sequence[Block],
+    weights: list[Vector],
+    diagonal: Vector,
+    by_rows: bool,
+    coupling: Coupling | None = None,
 ) -> Factor:
-    """Return a factorisation; raise FactorError when the matrix is not positive definite."""
+    """Return a factorisation; raise FactorError when the matrix is not positive definite.
+
+    With `coupling` it may be one that leaves out what hardly matters.
+    """
+    split = None if coupling is None else _split(blocks, weights, diagonal, by_rows, coupling)
+    if split is not None:
+        return split
     return (RowFactor if by_rows else ColumnFactor)(blocks, weights, diagonal)
+
+
+def _split(
+    blocks: Sequence[Block],
+    weights: list[Vector],
+    diagonal: Vector,
+    by_rows: bool,
+    coupling: Coupling,
+) -> SplitFactor | None:
+    diagonal, wide = _sorted_out(blocks, weights, diagonal)
+    rows = blocks[wide[0]].rows
+    if len(wide) != 1 or not isinstance(rows, DataRows) or not rows.fills or rows.design.is_sparse:
+        return None
+    weight = weights[wide[0]]
+    always = _explicit(diagonal, weight.size)
+    split = coupling.choose(rows, weight, diagonal, always, by_rows)
+    few = _FEW * always.size < weight.size <= diagonal.size
+    if split is None and few:
+        everything = np.arange(weight.size)
+        rest = np.setdiff1d(np.arange(diagonal.size), always, assume_unique=True)
+        split = Split(everything, everything[:0], always, rest)
+    if split is None:
+        return None
+    for single in (True, False):
+        if single and not coupling.single:
+            continue
+        try:
+            return SplitFactor(blocks, weight, diagonal, split, coupling, single)
+        except FactorError:
+            coupling.single = False
+    return None

@@ -16,15 +16,16 @@ _REFINEMENTS = 3
 _ENOUGH = 1e-2  # share of the gap that an error of the linear systems may add
 
 
-def refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, Vector]:
+def refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, Vector, float]:
     """Correct the direction until what is left of the equations does not matter for the gap.
 
-    Returns the direction of the coefficients and the duals' pull at its end.
+    Returns the direction of the coefficients, the duals' pull at its end, and which share of the
+    gap the error is.
     """
     program, blocks = state.program, state.program.blocks
     own = program.rho * state.b + program.linear
     enough = _ENOUGH * state.products / state.size
-    correct = _improve if state.by_rows else _ConjugateGradients()
+    correct = _improve if factor.finds_duals else _ConjugateGradients()
     pull = _pull_ahead(state)
     least, kept = np.inf, (direction, pull, [block.direction() for block in blocks])
     for k in range(_REFINEMENTS + 1):
@@ -43,7 +44,7 @@ def refine(state: Iterate, factor: Factor, direction: Vector) -> tuple[Vector, V
         direction, pull, rows = kept
         for block, row in zip(blocks, rows, strict=True):
             block.restore(row)
-    return direction, pull
+    return direction, pull, least * _ENOUGH / max(enough, np.finfo(float).tiny)
 
 
 def _improve(

@@ -107,10 +107,7 @@ class DataRows:
     def add_gram(self, weights: Vector, gram: Matrix) -> None:
         """Add the weighted sum of the squares of the rows."""
         d = self.scale.size
-        part = self.design.weighted_gram(
-            self.scattered(weights), np.arange(d), self.intercept, self.centre
-        )
-        scale = np.append(self.scale, 1.0) if self.intercept else self.scale
+        part, scale = self.plain_gram(weights)
         part *= scale
         part *= scale[:, None]
         gram[:d, :d] += part[:d, :d]
@@ -126,6 +123,48 @@ class DataRows:
         if self.intercept:
             whole += weights[-1]
         return whole if self.active is None else whole[np.ix_(self.active, self.active)]
+
+    @property
+    def fills(self) -> bool:
+        """Whether all columns are columns of the data or the intercept."""
+        return self.width == self.scale.size + self.intercept
+
+    def plain_gram(self, weights: Vector) -> tuple[Matrix, Vector]:
+        """Return the weighted sum of the squares of the rows before scaling, and the scale."""
+        gram = self.design.weighted_gram(
+            self.scattered(weights), np.arange(self.scale.size), self.intercept, self.centre
+        )
+        return gram, np.append(self.scale, 1.0) if self.intercept else self.scale
+
+    def block(
+        self,
+        chosen: Indices,
+        columns: Indices,
+        row_factor: Vector | None,
+        column_factor: Vector | None,
+        dtype: Any,
+    ) -> NDArray[Any]:
+        """Return some rows of some columns of dense data, times factors of each.
+
+        The columns are in order: the intercept, where it is among them, is the last.
+        """
+        own = columns[columns < self.scale.size]
+        place = chosen if self.active is None else self.active[chosen]
+        taken = np.empty((chosen.size, columns.size), dtype=dtype)
+        part = taken[:, : own.size]
+        part[:] = self.design.X[np.ix_(place, own)]
+        if self.centre is not None:
+            part -= self.centre[own].astype(dtype)
+        factor = (
+            self.scale[own]
+            if column_factor is None
+            else self.scale[own] * column_factor[: own.size]
+        )
+        part *= factor.astype(dtype)
+        taken[:, own.size :] = 1.0 if column_factor is None else column_factor[own.size :]
+        if row_factor is not None:
+            taken *= row_factor.astype(dtype)[:, None]
+        return taken
 
     def columns(self, chosen: Indices) -> Matrix:
         """Return some of the columns as a dense matrix; the intercept is the last column."""

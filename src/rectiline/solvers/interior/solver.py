@@ -13,7 +13,9 @@ the columns.
 
 The iteration stops when its own estimate of the certificate meets the target. Departures from the
 textbook: distances to the bounds are iterates of their own; the system is regularised by a
-proximal term, whose effect is removed by conjugate gradients on the system without it; if thin
+proximal term, whose effect is removed by conjugate gradients on the system without it; near the
+end rows away from their kinks and columns on their way to zero are left out of the factor, which
+is in single precision while that is enough, and refinement makes up for both (`split`); if thin
 constraints stop progress, it starts again from inside them.
 """
 

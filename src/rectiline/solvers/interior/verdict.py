@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rectiline.solvers.interior.per_row import Totals
 from rectiline.solvers.interior.program import Program
 from rectiline.solvers.interior.rows import UnitRows
+from rectiline.solvers.interior.split import Coupling
 
 Vector = NDArray[np.float64]
 
@@ -31,6 +32,7 @@ class Iterate:
     products: float = np.inf  # sum of the complementarity products
     size: float = 1.0  # of the objective
     step: float = 1.0
+    coupling: Coupling = field(default_factory=Coupling)
 
     def restart(self) -> bool:
         """Start again inside the constraints; return whether that was possible."""
