@@ -3,10 +3,12 @@
 
 #include "rectiline/curve.hpp"
 #include "rectiline/design.hpp"
+#include "rectiline/newton_terms.hpp"
 #include "rectiline/random.hpp"
 #include "rectiline/rows.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -121,6 +123,41 @@ struct OwnedRows {
                 direction.data(),
                 offset.data(),
                 weight.data()};
+    }
+};
+
+// Columns of the Newton method in the user's units, under a ridge and an l1 term; the intercept, if
+// there is one, comes last and costs nothing.
+struct OwnedTerms {
+    std::vector<double> scale, rho, l1, lower, upper, stiffness;
+    std::vector<std::int64_t> kinked;
+    rectiline::NewtonTerms view;
+
+    OwnedTerms(std::int64_t d, bool intercept, double ridge, double pull)
+        : scale(static_cast<std::size_t>(d + intercept), 1.0),
+          rho(scale.size(), ridge),
+          l1(scale.size(), pull),
+          lower(scale.size(), -std::numeric_limits<double>::infinity()),
+          upper(scale.size(), std::numeric_limits<double>::infinity()) {
+        if (intercept) rho.back() = l1.back() = 0;
+        for (std::int64_t j = 0; j < d && pull > 0; ++j)
+            kinked.push_back(j), stiffness.push_back(20.0 * pull);
+        view = {d,
+                d + intercept,
+                scale.data(),
+                nullptr,
+                rho.data(),
+                l1.data(),
+                lower.data(),
+                upper.data(),
+                static_cast<std::int64_t>(kinked.size()),
+                kinked.data(),
+                stiffness.data(),
+                0,
+                nullptr,
+                nullptr,
+                nullptr,
+                0.0};
     }
 };
 

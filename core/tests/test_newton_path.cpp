@@ -14,42 +14,9 @@ using samples::Matrix;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t n = 80, d = 6;
 
-// Columns in the user's units, with an intercept, under a ridge or an l1 term.
-struct Terms {
-    std::vector<double> scale, rho, l1, lower, upper, stiffness;
-    std::vector<std::int64_t> kinked;
-    NewtonTerms view;
-
-    explicit Terms(bool ridge)
-        : scale(d + 1, 1.0),
-          rho(d + 1, ridge ? 1.0 : 0.0),
-          l1(d + 1, ridge ? 0.0 : 1.0),
-          lower(d + 1, -kInfinity),
-          upper(d + 1, kInfinity) {
-        rho[d] = l1[d] = 0;
-        for (std::int64_t j = 0; j < d && !ridge; ++j)
-            kinked.push_back(j), stiffness.push_back(20.0);
-        view = {d,
-                d + 1,
-                scale.data(),
-                nullptr,
-                rho.data(),
-                l1.data(),
-                lower.data(),
-                upper.data(),
-                static_cast<std::int64_t>(kinked.size()),
-                kinked.data(),
-                stiffness.data(),
-                0,
-                nullptr,
-                nullptr,
-                nullptr,
-                0.0};
-    }
-};
+using Terms = samples::OwnedTerms;
 
 double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms, double strength,
                  const std::vector<double>& b) {
@@ -85,7 +52,7 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
     const samples::OwnedRows owned(curve, n, 4);
     const RowFunctions rows = owned.view();
     const Dense<double> dense(X, d, 1);
-    const Terms terms(ridge);
+    const Terms terms(d, true, ridge ? 1.0 : 0.0, ridge ? 0.0 : 1.0);
     NewtonRows set(dense.view, rows, true, 1), fresh_set(dense.view, rows, true, 1);
     const NewtonUnits units{1.0, static_cast<double>(n), 1.0, smooth};
     NewtonPath path(set, terms.view, 1.0, units);

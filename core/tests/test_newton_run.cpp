@@ -18,38 +18,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t n = 90, d = 5;
 
-struct Terms {
-    std::vector<double> scale, rho, l1, lower, upper, stiffness, proximal;
-    std::vector<std::int64_t> kinked;
-    NewtonTerms view;
-
-    Terms(double ridge, double pull)
-        : scale(d, 1.0),
-          rho(d, ridge),
-          l1(d, pull),
-          lower(d, -kInfinity),
-          upper(d, kInfinity),
-          proximal(d, ridge > 0 ? 0.0 : 0.1) {
-        for (std::int64_t j = 0; j < d && pull > 0; ++j)
-            kinked.push_back(j), stiffness.push_back(20.0 * pull);
-        view = {d,
-                d,
-                scale.data(),
-                nullptr,
-                rho.data(),
-                l1.data(),
-                lower.data(),
-                upper.data(),
-                static_cast<std::int64_t>(kinked.size()),
-                kinked.data(),
-                stiffness.data(),
-                0,
-                nullptr,
-                nullptr,
-                nullptr,
-                0.0};
-    }
-};
+using Terms = samples::OwnedTerms;
 
 double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms,
                  const std::vector<double>& b) {
@@ -68,7 +37,8 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
     const samples::OwnedRows owned(curve, n, 4);
     const RowFunctions rows = owned.view();
     const Dense<double> dense(X, d, 1);
-    const Terms terms(ridge, pull);
+    const Terms terms(d, false, ridge, pull);
+    const std::vector<double> proximal(d, ridge > 0 ? 0.0 : 0.1);
     const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
     const double target = 1e-8;
     double lowest = kInfinity, highest = -kInfinity;
@@ -78,8 +48,7 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
         set.place(zero.data());
         set.set_multiplier(nullptr);
         const std::int64_t inner = start > 1e6 ? 3 : 15;
-        const NewtonRunOptions options{
-            {start, 3.0, inner}, 1.0, terms.proximal.data(), smooth, 0.0};
+        const NewtonRunOptions options{{start, 3.0, inner}, 1.0, proximal.data(), smooth, 0.0};
         NewtonRun run(loop, set, {}, options, zero.data(), zero.data(), nullptr);
         Interrupt never;
         const double first = run.look(never);
@@ -114,13 +83,14 @@ void check_guard(const Curve& curve) {
     const Matrix X(n, d, 5, 1.0);
     const samples::OwnedRows owned(curve, n, 6);
     const Dense<double> dense(X, d, 1);
-    const Terms terms(1e-3, 0.0);
+    const Terms terms(d, false, 1e-3, 0.0);
+    const std::vector<double> proximal(d, 0.0);
     const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
     NewtonLoop loop(terms.view);
     NewtonRows set(dense.view, owned.view(), false, 1);
     set.place(zero.data());
     set.set_multiplier(nullptr);
-    const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, terms.proximal.data(), false, 0.0};
+    const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, proximal.data(), false, 0.0};
     NewtonRun run(loop, set, {}, options, zero.data(), zero.data(), nullptr);
     Interrupt never;
     const NewtonOutcome out = run.solve(1e-12, 400, never);
