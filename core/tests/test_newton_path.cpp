@@ -5,7 +5,6 @@
 #include "check.hpp"
 #include "samples.hpp"
 #include <cmath>
-#include <limits>
 #include <vector>
 
 using namespace rectiline;
