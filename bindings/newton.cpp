@@ -61,12 +61,6 @@ void set_multiplier(NewtonState& self, std::optional<VectorIn> g) {
     self.rows->set_multiplier(g ? g->data() : nullptr);
 }
 
-std::tuple<double, double> values(const NewtonState& self) {
-    nb::gil_scoped_release release;
-    const RowValues out = self.rows->values();
-    return {out.loss, out.fenchel_young};
-}
-
 template <void (NewtonRows::*method)(double*) const>
 NumpyVector per_row(const NewtonState& self) {
     NumpyVector out = new_vector(n_of(self));
@@ -103,9 +97,6 @@ void bind_newton(nb::module_& m) {
         .def("place_at", &place_at, nb::arg("z"), "Set the arguments to those of predictions z")
         .def("set_multiplier", &set_multiplier, nb::arg("g").none() = nb::none(),
              "Set the multipliers from slopes in the predictions")
-        .def("values", &values, "(loss, fenchel_young) where it settled")
-        .def(
-            "adopt", [](NewtonState& self) { self.rows->adopt(); }, "Multipliers := slopes")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
         .def("arguments", &per_row<&NewtonRows::arguments>, "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")

@@ -177,12 +177,6 @@ class NewtonRows:
     def set_multiplier(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Set the multipliers from slopes in the predictions"""
 
-    def values(self) -> tuple[float, float]:
-        """(loss, fenchel_young) where it settled"""
-
-    def adopt(self) -> None:
-        """Multipliers := slopes"""
-
     def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Slopes in the predictions"""
 
