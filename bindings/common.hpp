@@ -92,6 +92,8 @@ void bind_newton(nb::module_& m);
 void bind_newton_loop(nb::module_& m);
 void bind_newton_path(nb::module_& m);
 void bind_newton_run(nb::module_& m);
+void bind_path_grams(nb::module_& m);
+void bind_linear_path(nb::module_& m);
 void bind_simplex(nb::module_& m);
 void bind_sorted_l1(nb::module_& m);
 void bind_group_linf(nb::module_& m);

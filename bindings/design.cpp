@@ -1,4 +1,5 @@
 #include "rectiline/products.hpp"
+#include "rectiline/products_many.hpp"
 
 #include <nanobind/stl/pair.h>
 
@@ -65,6 +66,34 @@ std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, V
     return {z, q};
 }
 
+using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+NumpyMatrix new_matrix(std::size_t rows, std::size_t columns) {
+    double* data = new double[rows * columns > 0 ? rows * columns : 1];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return NumpyMatrix(data, {rows, columns}, owner);
+}
+
+NumpyMatrix product_with_many(const Design& X, MatrixIn B, VectorIn shift) {
+    require(takes_many(X.view), "X must be dense with rows in one piece");
+    require(B.shape(1) == columns_of(X), "the vectors must have one entry per column");
+    require(shift.shape(0) == B.shape(0), "there must be one shift for each vector");
+    NumpyMatrix Z = new_matrix(B.shape(0), rows_of(X));
+    nb::gil_scoped_release release;
+    multiply_many(X.view, static_cast<std::int64_t>(B.shape(0)), B.data(), shift.data(), Z.data());
+    return Z;
+}
+
+NumpyMatrix transposed_product_with_many(const Design& X, MatrixIn G) {
+    require(takes_many(X.view), "X must be dense with rows in one piece");
+    require(G.shape(1) == rows_of(X), "the vectors must have one entry per row");
+    NumpyMatrix Q = new_matrix(G.shape(0), columns_of(X));
+    nb::gil_scoped_release release;
+    multiply_transposed_many(X.view, static_cast<std::int64_t>(G.shape(0)), G.data(), Q.data());
+    return Q;
+}
+
 NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {
     require(scale.shape(0) == columns_of(X), "scale must have one entry per column");
     NumpyVector r = new_vector(rows_of(X));
@@ -102,6 +131,12 @@ void bind_design(nb::module_& m) {
         .def("tdot", &transposed_product, nb::arg("g"), nb::arg("n_threads") = 1, "X.T @ g")
         .def("both", &both_products, nb::arg("b"), nb::arg("g"), nb::arg("n_threads") = 1,
              "(X @ b, X.T @ g) in one pass where possible")
+        .def_prop_ro(
+            "takes_many", [](const Design& X) { return takes_many(X.view); },
+            "Whether X is dense with rows in one piece, as dot_many and tdot_many want it")
+        .def("dot_many", &product_with_many, nb::arg("B"), nb::arg("shift"),
+             "B @ X.T + shift[:, None]")
+        .def("tdot_many", &transposed_product_with_many, nb::arg("G"), "G @ X")
         .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
              "sum_j X[i, j]**2 * scale[j]")
         .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,

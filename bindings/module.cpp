@@ -14,6 +14,8 @@ NB_MODULE(_core, m) {
     bind_newton_loop(m);
     bind_newton_path(m);
     bind_newton_run(m);
+    bind_path_grams(m);
+    bind_linear_path(m);
     bind_simplex(m);
     bind_sorted_l1(m);
     bind_group_linf(m);

@@ -68,21 +68,20 @@ NumpyVector per_row(const NewtonState& self) {
     return out;
 }
 
-using Frozen = std::tuple<NumpyVector, std::optional<NumpyMatrix>, double, double, NumpyVector>;
+using Parts = std::tuple<NumpyVector, std::optional<NumpyMatrix>, double, double, NumpyVector>;
 
-Frozen freeze(NewtonState& self, BytesIn keep) {
+Parts freeze(NewtonState& self, BytesIn keep) {
     require(keep.shape(0) == n_of(self), "keep must have one entry per row");
     NumpyVector linear = new_vector(order_of(self));
     NumpyMatrix quadratic = new_matrix(order_of(self));
     NumpyVector dual = new_vector(n_of(self));
-    double low, high;
-    bool curved;
+    Frozen frozen;
     {
         nb::gil_scoped_release release;
-        curved = self.rows->freeze(keep.data(), linear.data(), quadratic.data(), &low, &high,
-                                   dual.data());
+        frozen = self.rows->freeze(keep.data(), linear.data(), quadratic.data(), dual.data());
     }
-    return {linear, curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt, low, high, dual};
+    return {linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
+            frozen.low_sum, frozen.high_sum, dual};
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "rectiline/newton_path.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include "newton_rows.hpp"
 #include <memory>
+#include <optional>
 #include <tuple>
 
 namespace {
@@ -28,17 +30,38 @@ void make_path(PathState* self, nb::object rows, nb::object loop, double strengt
         {rows, loop}};
 }
 
-void place(PathState& self, VectorIn b, VectorIn g) {
+const double* checked(const PathState& self, const std::optional<VectorIn>& z) {
+    if (!z) return nullptr;
+    require(static_cast<std::int64_t>(z->shape(0)) == self.path->rows().n(),
+            "z must have one entry per row");
+    return z->data();
+}
+
+void place(PathState& self, VectorIn b, VectorIn g, std::optional<VectorIn> z) {
     require(static_cast<std::int64_t>(b.shape(0)) == self.path->rows().order(),
             "b must have one entry per column (and the intercept)");
     require(static_cast<std::int64_t>(g.shape(0)) == self.path->rows().n(),
             "g must have one entry per row");
+    const double* predictions = checked(self, z);
     nb::gil_scoped_release release;
-    self.path->place(b.data(), g.data());
+    self.path->place(b.data(), g.data(), predictions);
 }
 
-std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, double target,
-                                            std::int64_t max_steps, double seconds) {
+bool focus(PathState& self, VectorIn low, VectorIn high, std::optional<VectorIn> z, double most) {
+    const auto n = static_cast<std::size_t>(self.path->rows().n());
+    require(low.shape(0) == n && high.shape(0) == n, "low and high must have one entry per row");
+    const double* predictions = checked(self, z);
+    nb::gil_scoped_release release;
+    return self.path->focus(low.data(), high.data(), predictions, most);
+}
+
+void widen(PathState& self) {
+    nb::gil_scoped_release release;
+    self.path->widen();
+}
+
+std::tuple<std::int64_t, double, bool, bool> move(PathState& self, double strength, double target,
+                                                  std::int64_t max_steps, double seconds) {
     require(strength > 0, "strength must be positive");
     PythonInterrupt interrupt(seconds);
     PathStep done;
@@ -47,7 +70,7 @@ std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, do
         done = self.path->move(strength, target, max_steps, interrupt.handle());
     }
     interrupt.rethrow();
-    return {done.steps, done.relative_gap, done.failed};
+    return {done.steps, done.relative_gap, done.failed, done.strayed};
 }
 
 NumpyVector coefficients(PathState& self) {
@@ -70,10 +93,18 @@ void bind_newton_path(nb::module_& m) {
         .def("__init__", &make_path, nb::arg("rows"), nb::arg("loop"), nb::arg("strength"),
              nb::arg("row_stiffness"), nb::arg("stiffness"), nb::arg("argument_scale"),
              nb::arg("smooth"))
-        .def("place", &place, nb::arg("b"), nb::arg("g"),
-             "Start at coefficients (intercept last) and slopes in the predictions")
+        .def(
+            "place", &place, nb::arg("b"), nb::arg("g"), nb::arg("z").none() = nb::none(),
+            "Start at coefficients (intercept last), slopes in the predictions, and predictions if "
+            "known")
+        .def(
+            "focus", &focus, nb::arg("low"), nb::arg("high"), nb::arg("z").none(), nb::arg("most"),
+            "Freeze the rows that meet no knot while predictions stay within [low, high]; False if "
+            "more than the share `most` would be left")
+        .def("widen", &widen, "Let all rows take part again")
         .def("move", &move, nb::arg("strength"), nb::arg("target"), nb::arg("max_steps"),
-             nb::arg("seconds"), "Move to a strength; returns (steps, estimated gap, failed)")
+             nb::arg("seconds"),
+             "Move to a strength; returns (steps, estimated gap, failed, strayed)")
         .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
         .def("dual", &dual, "Slopes in the predictions");
 }

@@ -1,4 +1,5 @@
 #include "rectiline/certificate.hpp"
+#include "rectiline/slope_ranges.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -87,7 +88,89 @@ void clip(const Rows& rows, VectorOut g) {
 double balance(const Rows& rows, VectorOut g) {
     require_rows(rows, g.shape(0));
     nb::gil_scoped_release release;
-    return balance_dual(rows.view, g.data());
+    return balance_dual(rows.view, g.data()).sum;
+}
+
+using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using MatrixOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+// Repairs every row of G; returns the sum and the size of each (zeros unless they are balanced).
+std::pair<NumpyVector, NumpyVector> repair_many(const Rows& rows, MatrixOut G, bool balanced) {
+    require_rows(rows, G.shape(1));
+    const std::size_t count = G.shape(0);
+    NumpyVector totals = new_vector(count), sizes = new_vector(count);
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t k = 0; k < count; ++k) {
+            double* g = G.data() + k * G.shape(1);
+            Balance found{0.0, 0.0};
+            if (balanced)
+                found = balance_dual(rows.view, g);
+            else
+                clip_dual(rows.view, g);
+            totals.data()[k] = found.sum, sizes.data()[k] = found.size;
+        }
+    }
+    return {totals, sizes};
+}
+
+// (loss, Fenchel-Young gap) for every row of Z and G.
+std::pair<NumpyVector, NumpyVector> sums_of_many(const Rows& rows, MatrixIn Z, MatrixIn G) {
+    require_rows(rows, Z.shape(1));
+    require_rows(rows, G.shape(1));
+    require(Z.shape(0) == G.shape(0), "there must be as many predictions as multipliers");
+    const std::size_t count = Z.shape(0);
+    NumpyVector losses = new_vector(count), gaps = new_vector(count);
+    {
+        nb::gil_scoped_release release;
+        std::vector<RowSums> sums(count);
+        row_sums_of_many(rows.view, static_cast<std::int64_t>(count), Z.data(), G.data(),
+                         sums.data());
+        for (std::size_t k = 0; k < count; ++k)
+            losses.data()[k] = sums[k].loss, gaps.data()[k] = sums[k].fenchel_young;
+    }
+    return {losses, gaps};
+}
+
+// Slopes of every row's cost, for every row of Z.
+NumpyMatrix slopes_of_many(const Rows& rows, MatrixIn Z) {
+    require_rows(rows, Z.shape(1));
+    const std::size_t count = Z.shape(0), n = Z.shape(1);
+    double* data = new double[count * n > 0 ? count * n : 1];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    NumpyMatrix G(data, {count, n}, owner);
+    nb::gil_scoped_release release;
+    for (std::size_t k = 0; k < count; ++k)
+        slopes_at(rows.view, Z.data() + k * n, data + k * n);
+    return G;
+}
+
+std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
+    nb::gil_scoped_release release;
+    const SlopeSums sums = slope_sums(rows.view, z);
+    return {sums.low, sums.low_size, sums.high, sums.high_size};
+}
+
+std::pair<NumpyVector, NumpyVector> ranges_of_slopes(const Rows& rows, double z) {
+    const std::size_t n = static_cast<std::size_t>(rows.view.n);
+    NumpyVector low = new_vector(n), high = new_vector(n);
+    {
+        nb::gil_scoped_release release;
+        slope_ranges(rows.view, z, low.data(), high.data());
+    }
+    return {low, high};
+}
+
+double bend_near(const Rows& rows, double z) {
+    nb::gil_scoped_release release;
+    return nearest_bend(rows.view, z);
+}
+
+bool is_any_inside(const Rows& rows, VectorIn g, double margin) {
+    require_rows(rows, g.shape(0));
+    nb::gil_scoped_release release;
+    return any_inside(rows.view, g.data(), margin);
 }
 
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
@@ -115,7 +198,22 @@ void bind_rows(nb::module_& m) {
         .def("slopes", &slopes, nb::arg("z"), "A slope of each row's cost at z")
         .def("clip", &clip, nb::arg("g").noconvert(), "Clip g into its boxes, in place")
         .def("balance", &balance, nb::arg("g").noconvert(),
-             "Move g inside its boxes to sum 0, in place; returns what is left of the sum");
+             "Move g into its boxes and to sum 0, in place; returns what is left of the sum")
+        .def("repair_many", &repair_many, nb::arg("G").noconvert(), nb::arg("balanced"),
+             "Clip, and balance if asked, every row of G in place; returns what is left of each "
+             "sum and the sum of the sizes of its terms")
+        .def("sums_of_many", &sums_of_many, nb::arg("Z"), nb::arg("G"),
+             "sums of every pair of rows of Z and G")
+        .def("slopes_of_many", &slopes_of_many, nb::arg("Z"), "slopes at every row of Z")
+        .def("slope_sums", &sums_of_slopes, nb::arg("z"),
+             "At the prediction z of every row: sum and size of the left derivatives, and of the "
+             "right ones")
+        .def("slope_ranges", &ranges_of_slopes, nb::arg("z"),
+             "The left and the right derivative of each row's cost at the prediction z")
+        .def("nearest_bend", &bend_near, nb::arg("z"),
+             "The prediction nearest to z at which some row is at a knot")
+        .def("any_inside", &is_any_inside, nb::arg("g"), nb::arg("margin"),
+             "Whether some row has its g inside its box by more than this share of its width");
     nb::class_<Columns>(m, "ColumnFunctions",
                         "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
         .def("__init__", &make_columns, nb::arg("rho"), nb::arg("l1"), nb::arg("lower"),

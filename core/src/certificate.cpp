@@ -4,69 +4,79 @@
 #include "rectiline/packed_curve.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 namespace rectiline {
 namespace {
 
-// Bounds of g_i: the curve's slopes, times the weight, turned by the direction.
-struct Box {
-    double low, high;
-};
-
-Box dual_box(const RowFunctions& rows, std::int64_t i) {
-    const double weight = rows.weight[i];
-    if (weight == 0) return {0.0, 0.0};
-    const Curve& f = rows.curve(i);
-    const double a = weight * f.lowest_slope(), b = weight * f.highest_slope();
-    return rows.direction[i] > 0 ? Box{a, b} : Box{-b, -a};
-}
-
-}  // namespace
-
-namespace {
-
 // Plain sums over a block of rows with one curve; the blocks are added with compensation.
 constexpr std::int64_t kBlock = 128;
 
-template <int K>
-RECTILINE_MULTIVERSION RowSums block_sums(const PackedCurve<K>& curve, const RowFunctions& rows,
-                                          std::int64_t first, std::int64_t last, const double* z,
-                                          const double* g, double lowest, double highest) {
-    const PackedCurve<K> f = curve;
-    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+// What the rows of a block share between pairs.
+struct Block {
+    std::int64_t first, count;
+    double turn_by_weight[kBlock];  // direction / weight; 0 without weight
+
+    RECTILINE_INLINE void fill(const RowFunctions& rows, std::int64_t i) {
+        first = i, count = std::min(kBlock, rows.n - i);
+        for (std::int64_t k = 0; k < count; ++k)
+            turn_by_weight[k] =
+                rows.weight[i + k] > 0 ? rows.direction[i + k] / rows.weight[i + k] : 0.0;
+    }
+};
+
+RECTILINE_MULTIVERSION void fill_block(const RowFunctions& rows, std::int64_t i, Block& block) {
+    block.fill(rows, i);
+}
+
+template <class Packed>
+RECTILINE_MULTIVERSION RowSums block_sums(const Packed& curve, const RowFunctions& rows,
+                                          const Block& block, const double* z, const double* g,
+                                          double lowest, double highest) {
+    const Packed f = curve;
+    const double* weight = rows.weight + block.first;
+    const double* direction = rows.direction + block.first;
+    const double* offset = rows.offset + block.first;
+    z += block.first, g += block.first;
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)
-    for (std::int64_t i = first; i < last; ++i) {
-        const double w = weight[i], t = direction[i] * z[i] + offset[i];
-        // Dividing by the weight can push a slope past its end by one rounding: bring it back.
-        double slope = w > 0 ? direction[i] * g[i] / w : lowest > 0 ? lowest : 0.0;
+    for (std::int64_t i = 0; i < block.count; ++i) {
+        // Dividing by the weight can push a slope past its end by a rounding: bring it back.
+        double slope = g[i] * block.turn_by_weight[i];
         slope = slope < lowest ? lowest : slope;
         slope = slope > highest ? highest : slope;
-        double row_loss, row_gap;
-        f.evaluate(t, slope, row_loss, row_gap);
-        loss += w * row_loss;
-        gap += w * row_gap;
+        const double t = direction[i] * z[i] + offset[i];
+        loss += weight[i] * f.loss(t);
+        gap += weight[i] * f.fenchel_young(t, slope);
     }
     return {loss, gap};
 }
 
-}  // namespace
+template <class Packed>
+RECTILINE_MULTIVERSION double block_loss(const Packed& curve, const RowFunctions& rows,
+                                         std::int64_t first, std::int64_t last, const double* z) {
+    const Packed f = curve;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+    double loss = 0;
+#pragma omp simd reduction(+ : loss)
+    for (std::int64_t i = first; i < last; ++i)
+        loss += weight[i] * f.loss(direction[i] * z[i] + offset[i]);
+    return loss;
+}
 
-RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
+template <class Packed>
+RECTILINE_MULTIVERSION void all_slopes(const Packed& curve, const RowFunctions& rows,
+                                       const double* z, double* g) {
+    const Packed f = curve;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+#pragma omp simd
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        g[i] = direction[i] * weight[i] * f.slope_at(direction[i] * z[i] + offset[i]);
+}
+
+// One pair, row by row: any curves.
+RowSums mixed_sums(const RowFunctions& rows, const double* z, const double* g) {
     CompensatedSum loss, gap;
-    if (!rows.curve_index && with_knot_count(rows.curves[0], [&]<int K>() {
-            const Curve& f = rows.curves[0];
-            const PackedCurve<K> packed(f);
-            for (std::int64_t i = 0; i < rows.n; i += kBlock) {
-                const RowSums sums = block_sums(packed, rows, i, std::min(rows.n, i + kBlock), z, g,
-                                                f.lowest_slope(), f.highest_slope());
-                loss.add(sums.loss), gap.add(sums.fenchel_young);
-            }
-        }))
-        return {loss.value(), gap.value()};
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const double weight = rows.weight[i];
         if (weight == 0) continue;
@@ -80,90 +90,60 @@ RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
     return {loss.value(), gap.value()};
 }
 
-double loss_sum(const RowFunctions& rows, const double* z) {
-    CompensatedSum loss;
-    for (std::int64_t i = 0; i < rows.n; ++i)
-        if (rows.weight[i] != 0) loss.add(rows.weight[i] * rows.curve(i)(rows.argument(i, z[i])));
-    return loss.value();
-}
-
-void slopes_at(const RowFunctions& rows, const double* z, double* g) {
-    for (std::int64_t i = 0; i < rows.n; ++i)
-        g[i] = rows.weight[i] == 0 ? 0.0
-                                   : rows.direction[i] * rows.weight[i] *
-                                         rows.curve(i).slope(rows.argument(i, z[i]));
-}
-
-void clip_dual(const RowFunctions& rows, double* g) {
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        const Box box = dual_box(rows, i);
-        g[i] = std::clamp(g[i], box.low, box.high);
-    }
-}
-
-namespace {
-
-// How far each dual can move in the direction that lowers |excess|, by the ends of its box; with
-// `interior_only` 0 at an end.
-void fill_room(const RowFunctions& rows, const double* g, double excess, bool interior_only,
-               double* room) {
-    const double sign = excess > 0 ? -1.0 : 1.0;
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        const double weight = rows.weight[i], turn = rows.direction[i];
-        const Curve& f = rows.curve(i);
-        // In the row's own slope, up where turn and sign agree: no branch on either.
-        const double own = turn * g[i];
-        const double down = own - weight * f.lowest_slope();
-        const double up = weight * f.highest_slope() - own;
-        const double free = turn * sign > 0 ? up : down;
-        const bool stuck = (interior_only && !(down > 0 && up > 0)) || weight == 0;
-        room[i] = stuck ? 0.0 : free;
-    }
+// Calls kernel(packed) if all rows have one curve with few knots.
+template <class Kernel>
+bool with_one_curve(const RowFunctions& rows, Kernel&& kernel) {
+    return !rows.curve_index && with_packed(rows.curves[0], kernel);
 }
 
 }  // namespace
 
-double balance_dual(const RowFunctions& rows, double* g) {
-    constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
-    constexpr int kPasses = 8;
-    std::vector<double> room;
-    double excess = 0.0;
-    for (int pass = 0;; ++pass) {
-        CompensatedSum sum;
-        double size = 0.0;
-        for (std::int64_t i = 0; i < rows.n; ++i)
-            sum.add(g[i]), size += std::fabs(g[i]);
-        excess = sum.value();
-        if (std::fabs(excess) <= kRounding * size || pass == kPasses) return excess;
-
-        room.resize(static_cast<std::size_t>(rows.n));
-        for (const bool interior_only : {true, false}) {
-            fill_room(rows, g, excess, interior_only, room.data());
-            // A row that is open on that side offers a finite share first and takes whatever the
-            // others cannot.
-            double bounded = 0.0, unbounded = 0.0;
-            for (std::int64_t i = 0; i < rows.n; ++i) {
-                if (std::isfinite(room[i]))
-                    bounded += room[i];
-                else
-                    unbounded += std::fabs(g[i]) + rows.weight[i];
+void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double* z,
+                      const double* g, RowSums* sums) {
+    const bool done = with_one_curve(rows, [&](const auto& packed) {
+        const double lowest = rows.curves[0].lowest_slope();
+        const double highest = rows.curves[0].highest_slope();
+        std::vector<CompensatedSum> loss(static_cast<std::size_t>(count)), gap(loss);
+        Block block;
+        for (std::int64_t i = 0; i < rows.n; i += kBlock) {
+            fill_block(rows, i, block);
+            for (std::int64_t k = 0; k < count; ++k) {
+                const RowSums part = block_sums(packed, rows, block, z + k * rows.n, g + k * rows.n,
+                                                lowest, highest);
+                loss[k].add(part.loss), gap[k].add(part.fenchel_young);
             }
-            if (bounded + unbounded <= 0) continue;
-            const double need = std::fabs(excess), share = need / (bounded + unbounded);
-            const double bounded_share = std::min(1.0, share);
-            const double open_share =
-                share > 1 && unbounded > 0 ? (need - bounded) / unbounded : share;
-            for (std::int64_t i = 0; i < rows.n; ++i) {
-                if (!(room[i] > 0)) continue;
-                const double move = std::isfinite(room[i])
-                                        ? bounded_share * room[i]
-                                        : open_share * (std::fabs(g[i]) + rows.weight[i]);
-                const Box box = dual_box(rows, i);
-                g[i] = std::clamp(g[i] - std::copysign(move, excess), box.low, box.high);
-            }
-            break;
         }
-    }
+        for (std::int64_t k = 0; k < count; ++k)
+            sums[k] = {loss[k].value(), gap[k].value()};
+    });
+    for (std::int64_t k = 0; !done && k < count; ++k)
+        sums[k] = mixed_sums(rows, z + k * rows.n, g + k * rows.n);
+}
+
+RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
+    RowSums sums;
+    row_sums_of_many(rows, 1, z, g, &sums);
+    return sums;
+}
+
+double loss_sum(const RowFunctions& rows, const double* z) {
+    CompensatedSum loss;
+    if (!with_one_curve(rows, [&](const auto& packed) {
+            for (std::int64_t i = 0; i < rows.n; i += kBlock)
+                loss.add(block_loss(packed, rows, i, std::min(rows.n, i + kBlock), z));
+        }))
+        for (std::int64_t i = 0; i < rows.n; ++i)
+            if (rows.weight[i] != 0)
+                loss.add(rows.weight[i] * rows.curve(i)(rows.argument(i, z[i])));
+    return loss.value();
+}
+
+void slopes_at(const RowFunctions& rows, const double* z, double* g) {
+    if (with_one_curve(rows, [&](const auto& packed) { all_slopes(packed, rows, z, g); })) return;
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        g[i] = rows.weight[i] == 0 ? 0.0
+                                   : rows.direction[i] * rows.weight[i] *
+                                         rows.curve(i).slope(rows.argument(i, z[i]));
 }
 
 }  // namespace rectiline

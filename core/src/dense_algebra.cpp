@@ -2,6 +2,7 @@
 
 #include "rectiline/design.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rectiline {
@@ -77,6 +78,23 @@ void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_
     int size = static_cast<int>(n), depth = static_cast<int>(k), ld = static_cast<int>(stride);
     double one = 1, zero = 0;
     routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &zero, C,
+                  &size);
+}
+
+void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C) {
+    if (!routines.syrk || n <= kSmall || k == 0) {
+        std::fill(C, C + n * n, 0.0);
+        for (std::int64_t r = 0; r < k; ++r)
+            for (std::int64_t j = 0; j < n; ++j)
+                for (std::int64_t i = j; i < n; ++i)
+                    C[j * n + i] += P[r * n + i] * P[r * n + j];
+        return;
+    }
+    // Rows of P are columns of its column-major reading Q: C = Q Q'.
+    char lower = 'L', plain = 'N';
+    int size = static_cast<int>(n), depth = static_cast<int>(k);
+    double one = 1, zero = 0;
+    routines.syrk(&lower, &plain, &size, &depth, &one, const_cast<double*>(P), &size, &zero, C,
                   &size);
 }
 

@@ -1,5 +1,6 @@
 #include "rectiline/gram.hpp"
 
+#include "rectiline/lanes.hpp"
 #include "rectiline/row_access.hpp"
 #include "rectiline/threads.hpp"
 
@@ -11,52 +12,67 @@
 namespace rectiline {
 namespace {
 
-// Rows are scaled by sqrt(weight) into a packed block P (kDepth x ld); then H += P'P tile by tile.
-// A tile is kTall x kWide: kTall * kWide / 8 vector registers of accumulators.
-constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16;
+// Rows are scaled by sqrt(weight) into a packed block P; then H += P'P tile by tile. A tile is
+// kTall rows by kWide columns: kTall * kWide / 8 vector registers of accumulators. The columns are
+// padded to a multiple of kNarrow; what does not fill a wide tile is done in narrow ones.
+constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16, kNarrow = 8;
 
-#if defined(__GNUC__) || defined(__clang__)
-#define RECTILINE_VECTOR_TILES 1
-typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
-#endif
+struct Tiling {
+    std::int64_t order;   // columns of H, padded
+    std::int64_t stride;  // of the rows of P
 
-// tile (kTall x kWide) += P[:, i:i+kTall]' P[:, j:j+kWide]
-RECTILINE_INLINE void tile_product(const double* P, std::int64_t ld, std::int64_t depth,
-                                   std::int64_t i, std::int64_t j, double* H, std::int64_t order) {
-#ifdef RECTILINE_VECTOR_TILES
-    Lanes acc[kTall][2] = {};
+    explicit Tiling(std::int64_t columns)
+        : order((columns + kNarrow - 1) / kNarrow * kNarrow), stride(order) {
+        // P is read down its columns: beyond what the first cache holds, rows that are an odd
+        // number of cache lines apart do not push each other out.
+        constexpr std::int64_t kFirstCache = 32768 / sizeof(double);
+        if (kDepth * order > kFirstCache && order / kNarrow % 2 == 0) stride += kNarrow;
+    }
+};
+
+// tile (kTall x Width) += P[:, i:i+kTall]' P[:, j:j+Width]
+template <int Width>
+RECTILINE_INLINE void tile_product(const double* P, const Tiling& tiling, std::int64_t depth,
+                                   std::int64_t i, std::int64_t j, double* H) {
+    const std::int64_t order = tiling.order, stride = tiling.stride;
+#ifdef RECTILINE_LANES
+    constexpr int kParts = Width / kLanes;
+    Lanes acc[kTall][kParts] = {};
     for (std::int64_t k = 0; k < depth; ++k) {
-        const double* row = P + k * ld;
-        const Lanes b0 = *reinterpret_cast<const Lanes*>(row + j);
-        const Lanes b1 = *reinterpret_cast<const Lanes*>(row + j + 8);
-        for (int r = 0; r < kTall; ++r) {
-            const double a = row[i + r];
-            acc[r][0] += a * b0;
-            acc[r][1] += a * b1;
-        }
+        const double* row = P + k * stride;
+        Lanes b[kParts];
+        for (int part = 0; part < kParts; ++part)
+            load_lanes(row + j + kLanes * part, b[part]);
+        for (int r = 0; r < kTall; ++r)
+            for (int part = 0; part < kParts; ++part)
+                acc[r][part] += row[i + r] * b[part];
     }
     for (int r = 0; r < kTall; ++r)
-        for (int half = 0; half < 2; ++half) {
-            Lanes* target = reinterpret_cast<Lanes*>(H + (i + r) * order + j + 8 * half);
-            *target += acc[r][half];
+        for (int part = 0; part < kParts; ++part) {
+            Lanes* target = reinterpret_cast<Lanes*>(H + (i + r) * order + j + kLanes * part);
+            *target += acc[r][part];
         }
 #else
     for (std::int64_t r = 0; r < kTall; ++r)
-        for (std::int64_t c = 0; c < kWide; ++c) {
+        for (std::int64_t c = 0; c < Width; ++c) {
             double sum = 0;
             for (std::int64_t k = 0; k < depth; ++k)
-                sum += P[k * ld + i + r] * P[k * ld + j + c];
+                sum += P[k * stride + i + r] * P[k * stride + j + c];
             H[(i + r) * order + j + c] += sum;
         }
 #endif
 }
 
-// Adds the upper tiles of P'P to H; H has `order` columns, a multiple of kWide.
-RECTILINE_MULTIVERSION void add_block(const double* P, std::int64_t order, std::int64_t depth,
+// Adds the upper tiles of P'P to H.
+RECTILINE_MULTIVERSION void add_block(const double* P, const Tiling& tiling, std::int64_t depth,
                                       double* H) {
-    for (std::int64_t j = 0; j < order; j += kWide)
+    std::int64_t j = 0;
+    for (; j + kWide <= tiling.order; j += kWide)
         for (std::int64_t i = 0; i < j + kWide; i += kTall)
-            tile_product(P, order, depth, i, j, H, order);
+            tile_product<kWide>(P, tiling, depth, i, j, H);
+    if (j < tiling.order)
+        for (std::int64_t i = 0; i < tiling.order; i += kTall)
+            tile_product<kNarrow>(P, tiling, depth, i, j, H);
 }
 
 template <class T>
@@ -74,18 +90,18 @@ RECTILINE_MULTIVERSION void pack_row(const T* x, std::int64_t stride, std::int64
 
 template <class T>
 void dense_part(const DenseView<T>& X, const std::int64_t* rows, const double* weight,
-                std::int64_t count, bool intercept, std::int64_t order, double* H) {
-    std::vector<double> packed(static_cast<std::size_t>(kDepth * order), 0.0);
+                std::int64_t count, bool intercept, const Tiling& tiling, double* H) {
+    std::vector<double> packed(static_cast<std::size_t>(kDepth * tiling.stride), 0.0);
     for (std::int64_t first = 0; first < count; first += kDepth) {
         const std::int64_t depth = std::min(kDepth, count - first);
         for (std::int64_t k = 0; k < depth; ++k) {
             if (first + k + kRowsAhead < count) X.prefetch_row(rows[first + k + kRowsAhead]);
             const double scale = std::sqrt(weight[first + k]);
-            double* out = packed.data() + k * order;
+            double* out = packed.data() + k * tiling.stride;
             pack_row(X.row(rows[first + k]), X.column_stride, X.d, scale, out);
             if (intercept) out[X.d] = scale;
         }
-        add_block(packed.data(), order, depth, H);
+        add_block(packed.data(), tiling, depth, H);
     }
 }
 
@@ -112,7 +128,8 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
 void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
                    std::int64_t count, bool intercept, double* H, int n_threads) {
     const std::int64_t D = n_columns(X) + (intercept ? 1 : 0);
-    const std::int64_t order = (D + kWide - 1) / kWide * kWide;
+    const Tiling tiling(D);
+    const std::int64_t order = tiling.order;
     const std::size_t size = static_cast<std::size_t>(order * order);
     // A chunk is worth a partial matrix of its own only if it holds many more rows than columns.
     const std::int64_t chunks =
@@ -126,7 +143,7 @@ void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* 
         std::visit(
             [&]<class View>(const View& view) {
                 if constexpr (requires { view.row_stride; })
-                    dense_part(view, rows + first, weight + first, last - first, intercept, order,
+                    dense_part(view, rows + first, weight + first, last - first, intercept, tiling,
                                target);
                 else
                     sparse_part(view, rows + first, weight + first, last - first, intercept, order,

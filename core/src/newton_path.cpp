@@ -17,6 +17,7 @@ constexpr double kRelax = 1.5;        // change of stiffness from one strength t
 constexpr double kBalance = 0.2;      // cost of a multiplier moved to balance the intercept
 constexpr double kInnerShare = 0.02;  // Newton decrement against what the outer step moved
 constexpr double kOnwards = 0.6;      // of the way that extrapolation would go
+constexpr double kMostKept = 0.6;     // of the rows: with more of them, nothing is frozen
 constexpr double kWeak = 1e-2;        // of the rows' stiffness: columns that may need help
 constexpr double kProximal = 1e-6;    // the help, in the same unit
 
@@ -24,7 +25,8 @@ constexpr double kProximal = 1e-6;    // the help, in the same unit
 
 NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength,
                        NewtonUnits units)
-    : rows_(rows),
+    : all_(rows),
+      rows_(&all_),
       units_(units),
       base_strength_(strength),
       strength_(strength),
@@ -47,16 +49,20 @@ NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double streng
       user_(b_),
       growth_(kFirstGrowth) {}
 
-void NewtonPath::place(const double* user, const double* g) {
+void NewtonPath::place(const double* user, const double* g, const double* z) {
     const std::int64_t d = terms_.d;
-    rows_.place(user);
-    rows_.set_multiplier(g);
+    take_all_rows();
+    if (z)
+        all_.place_at(z);
+    else
+        all_.place(user);
+    all_.set_multiplier(g);
     std::copy(user, user + terms_.order, b_.begin());
     if (terms_.center) b_[d] += dot(terms_.center, user, d);
     for (std::int64_t j = 0; j < terms_.order; ++j)
         b_[j] /= terms_.scale[j];
     previous_strength_ = 0;
-    placed_ = true;
+    placed_ = recalled_ = true;
 }
 
 void NewtonPath::set_strength(double strength) {
@@ -82,8 +88,8 @@ void NewtonPath::predict(double strength) {
     if (before > 0 && before != here && !units_.smooth) {
         const double whole = std::log(strength / here) / std::log(here / before);
         const double share = kOnwards * std::clamp(whole, 0.0, 2.0);
-        rows_.aim_onwards();
-        rows_.settle(share, point().S);
+        rows_->aim_onwards();
+        rows_->settle(share, point().S);
         for (std::int64_t j = 0; j < terms_.order; ++j) {
             const double change = b_[j] - previous_[j];
             previous_[j] = b_[j];
@@ -91,7 +97,7 @@ void NewtonPath::predict(double strength) {
         }
     } else {
         previous_ = b_;
-        rows_.remember();
+        rows_->remember();
     }
     previous_strength_ = here;
 }
@@ -103,8 +109,9 @@ NewtonPoint NewtonPath::point() {
 
 // What the columns' own terms must pull with where the path was placed.
 void NewtonPath::set_column_multipliers() {
-    rows_.settle(0.0, point().S);
-    terms_.contract(rows_.image().data(), user_.data());
+    rows_->settle(0.0, point().S);
+    terms_.contract(rows_->image().data(), user_.data());
+    frozen_.add_gradient(b_.data(), terms_.order, user_.data());
     for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
         const std::int64_t j = terms_.kinked[k];
         // Beyond an l1 term only a bound can pull, and only outwards.
@@ -118,11 +125,13 @@ void NewtonPath::set_column_multipliers() {
 // The parts of the gap, relative to the objective. A dual point outside the range of an l1 term
 // alone is scaled into it, which costs its share of the objective.
 NewtonPath::Gaps NewtonPath::gaps() {
-    const NewtonEstimate found = loop_.estimate(rows_, {}, point(), rows_.values());
-    const double size =
-        std::max({std::fabs(found.objective), std::fabs(found.objective - found.gap), 1e-300});
+    const NewtonEstimate found = loop_.estimate(*rows_, frozen_, point(), rows_->values());
+    const double objective =
+        found.objective + frozen_loss_ + frozen_.change(b_.data(), terms_.order);
+    const double size = std::max({std::fabs(objective), std::fabs(objective - found.gap), 1e-300});
     double beyond = 0;
-    terms_.contract(rows_.image().data(), user_.data());
+    terms_.contract(rows_->image().data(), user_.data());
+    frozen_.add_gradient(b_.data(), terms_.order, user_.data());
     // A free intercept asks for multipliers that sum to zero: some will have to move.
     if (terms_.order > terms_.d)
         beyond = kBalance * units_.argument_scale * std::fabs(user_[terms_.d]) / size;
@@ -137,17 +146,18 @@ NewtonPath::Gaps NewtonPath::gaps() {
 
 PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps,
                           Interrupt& interrupt) {
-    PathStep out{0, kInfinity, false, false};
+    PathStep out{0, kInfinity, false, false, false};
     set_strength(strength);
     if (placed_) {
         set_column_multipliers();
         previous_ = b_;
-        rows_.remember();
+        rows_->remember();
     } else {
         const Gaps still = gaps();  // nothing has moved: this needs no product with X
         out.relative_gap = still.rows + still.columns;
         if (out.relative_gap <= target) return out;
-        rows_.adopt();
+        recall();
+        rows_->adopt();
         predict(strength);
     }
     found_at_ = strength;
@@ -155,7 +165,7 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
     around_ = b_;
     for (std::int64_t allowed = 0;; allowed = 1) {  // the first look takes no step
         const NewtonProgress done =
-            loop_.minimise(rows_, {}, point(), {allowed, kInnerShare, 0.0}, interrupt);
+            loop_.minimise(*rows_, frozen_, point(), {allowed, kInnerShare, 0.0}, interrupt);
         out.steps += done.steps;
         out.failed = done.failed, out.interrupted = done.interrupted;
         const Gaps gap = gaps();
@@ -165,11 +175,12 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
             // Multipliers of this very strength leave less than those of the one before will.
             const double change = adopted ? 1.0 / kRelax : std::clamp(fit, 1.0 / kRelax, kRelax);
             growth_ = std::clamp(growth_ * change, kLeastGrowth, kMostGrowth);
+            out.strayed = has_strayed();
             return out;
         }
         if (out.failed || out.interrupted || out.steps >= max_steps) return out;
         if (allowed > 0 && done.decrement <= kInnerShare * done.move) {
-            rows_.adopt();
+            rows_->adopt();
             loop_.slopes(point(), column_.data(), nullptr);
             around_ = b_;
             adopted = true;
@@ -177,11 +188,6 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
         if (gap.rows > kRowsMost * target)
             growth_ = std::min(growth_ * std::clamp(fit, 1.0, kStiffen), kMostGrowth);
     }
-}
-
-void NewtonPath::dual(double* g) const {
-    rows_.dual(g);
-    if (terms_.order > terms_.d) rows_.balance(g);
 }
 
 void NewtonPath::coefficients(double* user) {

@@ -1,6 +1,5 @@
 // What the Newton method reduces over its rows: the image, the matrix, and products with the rows
 // of the free set J.
-#include "rectiline/gram.hpp"
 #include "rectiline/newton_rows.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/row_access.hpp"
@@ -47,45 +46,9 @@ const std::vector<double>& NewtonRows::image() {
 }
 
 void NewtonRows::gram(double* H) {
-    list_free();
-    const auto add = [&](const std::vector<std::int64_t>& rows, const std::vector<double>& weight,
-                         double* out) {
-        weighted_gram(X_, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
-                      intercept_, out, n_threads_);
-    };
-    const std::size_t size = static_cast<std::size_t>(order() * order());
-    constexpr std::int64_t kRefreshEvery = 24;  // removes the rounding of repeated updates
-    bool update = gram_weight_.size() == newton_weight_.size() && ++grams_ % kRefreshEvery != 0;
-    if (update) {
-        risen_.clear(), risen_by_.clear(), fallen_.clear(), fallen_by_.clear();
-        const std::size_t most = free_.size() / 3;  // beyond, a new sum is cheaper and exact
-        for (std::int64_t i = 0; i < rows_.n && update; ++i) {
-            const double change = newton_weight_[i] - gram_weight_[i];
-            if (change > 0)
-                risen_.push_back(i), risen_by_.push_back(change);
-            else if (change < 0)
-                fallen_.push_back(i), fallen_by_.push_back(-change);
-            update = risen_.size() + fallen_.size() <= most;
-        }
-    }
-    if (update) {
-        gram_part_.resize(size);
-        if (!risen_.empty()) {
-            add(risen_, risen_by_, gram_part_.data());
-            for (std::size_t e = 0; e < size; ++e)
-                gram_[e] += gram_part_[e];
-        }
-        if (!fallen_.empty()) {
-            add(fallen_, fallen_by_, gram_part_.data());
-            for (std::size_t e = 0; e < size; ++e)
-                gram_[e] -= gram_part_[e];
-        }
-    } else {
-        gram_.resize(size);
-        add(free_, free_weight_, gram_.data());
-    }
-    gram_weight_ = newton_weight_;
-    std::copy(gram_.begin(), gram_.end(), H);
+    const std::vector<double>& sum =
+        gram_.at(X_, newton_weight_.data(), rows_.n, intercept_, n_threads_);
+    std::copy(sum.begin(), sum.end(), H);
 }
 
 std::int64_t NewtonRows::free_entries() const {

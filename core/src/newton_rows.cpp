@@ -1,7 +1,6 @@
 #include "rectiline/newton_rows.hpp"
 
 #include "rectiline/compensated.hpp"
-#include "rectiline/gram.hpp"
 #include "rectiline/newton_kernels.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/threads.hpp"
@@ -248,9 +247,11 @@ RowValues NewtonRows::values() const {
     std::vector<RowValues> parts(static_cast<std::size_t>(chunks), RowValues{0, 0});
     parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
         const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
-        if (!rows_.curve_index && with_knot_count(rows_.curves[0], [&]<int K>() {
-                parts[c] = value_pass(PackedCurve<K>(rows_.curves[0]), last - first,
-                                      t_.data() + first, s_.data() + first, rows_.weight + first);
+        if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
+                const double *t = t_.data() + first, *weight = rows_.weight + first;
+                parts[c] = std::isinf(settled_for_)
+                               ? loss_pass(packed, last - first, t, weight)
+                               : value_pass(packed, last - first, t, s_.data() + first, weight);
             }))
             return;
         RowValues sum{0, 0};
@@ -279,9 +280,9 @@ void NewtonRows::dual(double* g) const {
         g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
 }
 
-void NewtonRows::balance(double* g) const {
+void NewtonRows::balance(double* g, double others) const {
     list_free();
-    const double excess = exact_sum(g, rows_.n);
+    const double excess = exact_sum(g, rows_.n) + others;
     // Range of the slope of row i in its prediction, towards which an excess is taken off.
     const auto room = [&](std::int64_t i) {
         const Curve& f = rows_.curve(i);
@@ -302,70 +303,11 @@ void NewtonRows::balance(double* g) const {
     for (const std::int64_t i : free_)
         g[i] -= share * room(i);
     // What rounding leaves goes to the row with the most room, which is not used up.
-    g[best] -= exact_sum(g, rows_.n);
+    g[best] -= exact_sum(g, rows_.n) + others;
 }
 
 void NewtonRows::arguments(double* t) const {
     std::copy(t_.begin(), t_.end(), t);
-}
-
-void NewtonRows::slack(double* out) const {
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        const Curve& f = rows_.curve(i);
-        double nearest = std::numeric_limits<double>::infinity();
-        for (std::int64_t k = 0; rows_.weight[i] > 0 && k < f.n_knots; ++k)
-            nearest = std::min(nearest, std::fabs(t_[i] - f.knot[k]));
-        out[i] = nearest;
-    }
-}
-
-bool NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadratic,
-                        double* low_sum, double* high_sum, double* g) {
-    const std::int64_t n = rows_.n, d = n_columns(X_);
-    std::vector<double> weight;
-    std::vector<std::int64_t> curved;
-    double sum = 0;
-    *low_sum = *high_sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        g[i] = 0;
-        if (rows_.weight[i] == 0) continue;
-        const Curve& f = rows_.curve(i);
-        if (keep[i]) {
-            const double a = rows_.weight[i] * f.lowest_slope(),
-                         b = rows_.weight[i] * f.highest_slope();
-            *low_sum += rows_.direction[i] > 0 ? a : -b;
-            *high_sum += rows_.direction[i] > 0 ? b : -a;
-            continue;
-        }
-        g[i] = rows_.direction[i] * rows_.weight[i] * f.slope(t_[i]);
-        sum += g[i];
-        const double q = f.curvature[f.piece(t_[i])];
-        if (q > 0) curved.push_back(i), weight.push_back(rows_.weight[i] * q);
-    }
-    // Most rows stay on the piece that the last call froze them on: add what changed.
-    std::int64_t changed = n;
-    if (frozen_.size() == static_cast<std::size_t>(n)) {
-        changed = 0;
-        for (std::int64_t i = 0; i < n; ++i)
-            changed += g[i] != frozen_[i];
-    }
-    if (2 * changed < n) {
-        for (std::int64_t i = 0; i < n; ++i)
-            change_[i] = g[i] - frozen_[i];
-        multiply_transposed(X_, change_.data(), linear, n_threads_);
-        for (std::int64_t j = 0; j < d; ++j)
-            frozen_image_[j] += linear[j];
-    } else {
-        frozen_image_.resize(static_cast<std::size_t>(d));
-        multiply_transposed(X_, g, frozen_image_.data(), n_threads_);
-    }
-    frozen_.assign(g, g + n);
-    std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
-    if (intercept_) linear[d] = sum;
-    if (curved.empty()) return false;
-    weighted_gram(X_, curved.data(), weight.data(), static_cast<std::int64_t>(curved.size()),
-                  intercept_, quadratic, n_threads_);
-    return true;
 }
 
 }  // namespace rectiline

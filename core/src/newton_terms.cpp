@@ -98,6 +98,17 @@ void FrozenTerms::add_gradient(const double* b, std::int64_t order, double* grad
     }
 }
 
+double FrozenTerms::change(const double* b, std::int64_t order) const {
+    double sum = 0;
+    for (std::int64_t i = 0; linear && i < order; ++i) {
+        double slope = linear[i];
+        for (std::int64_t j = 0; quadratic && j < order; ++j)
+            slope += 0.5 * quadratic[i * order + j] * (b[j] - at[j]);
+        sum += slope * (b[i] - at[i]);
+    }
+    return sum;
+}
+
 double FrozenTerms::curvature_along(const double* direction, std::int64_t order) const {
     if (!quadratic) return 0.0;
     double sum = 0;

@@ -1,5 +1,6 @@
 #include "rectiline/products.hpp"
 
+#include "rectiline/lanes.hpp"
 #include "rectiline/threads.hpp"
 
 #include <algorithm>
@@ -10,8 +11,9 @@ namespace {
 
 // ---- dense kernels over a range of rows [first, last) ------------------------------------------
 
-// Four rows at a time are four streams to the hardware: without asking ahead, a large table is read
-// at less than half the speed of memory.
+// Four rows at a time are four streams to the hardware: without asking ahead, a table that no cache
+// holds is read at less than half the speed of memory. For a smaller one asking costs more than it
+// gains.
 template <class T>
 RECTILINE_INLINE void prefetch_ahead(const T* x, std::int64_t stride) {
     constexpr std::int64_t kAhead = 4096;
@@ -19,14 +21,51 @@ RECTILINE_INLINE void prefetch_ahead(const T* x, std::int64_t stride) {
                    4 * stride * static_cast<std::int64_t>(sizeof(T)));
 }
 
+template <class T>
+bool is_beyond_caches(const DenseView<T>& X) {
+    constexpr std::int64_t kCache = std::int64_t{16} << 20;
+    return X.n * X.d * static_cast<std::int64_t>(sizeof(T)) > kCache;
+}
+
 // Rows are taken four at a time: four independent sums hide the latency of the additions.
 template <class T>
 RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n,
-                                              std::int64_t d, const double* b, double* z) {
+                                              std::int64_t d, const double* b, double* z,
+                                              bool ahead) {
     std::int64_t i = 0;
+#ifdef RECTILINE_LANES
+    if (d >= kLanes) {
+        // Columns beyond the last full lanes are taken with those before them, at a weight of zero.
+        const std::int64_t full = d / kLanes * kLanes, rest = d - full;
+        double end[kLanes] = {};
+        for (std::int64_t k = 0; k < rest; ++k)
+            end[kLanes - rest + k] = b[full + k];
+        Lanes last, v, u;
+        load_lanes(end, last);
+        for (; i + 4 <= n; i += 4) {
+            const T* row = x + i * stride;
+            if (ahead) prefetch_ahead(row, stride);
+            Lanes sum[4] = {};
+            for (std::int64_t j = 0; j < full; j += kLanes) {
+                load_lanes(b + j, v);
+                for (int r = 0; r < 4; ++r) {
+                    load_lanes(row + r * stride + j, u);
+                    sum[r] += u * v;
+                }
+            }
+            for (int r = 0; r < 4; ++r) {
+                if (rest > 0) {
+                    load_lanes(row + r * stride + d - kLanes, u);
+                    sum[r] += u * last;
+                }
+                z[i + r] = sum_of(sum[r]);
+            }
+        }
+    }
+#endif
     for (; i + 4 <= n; i += 4) {
         const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-        prefetch_ahead(x0, stride);
+        if (ahead) prefetch_ahead(x0, stride);
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
         for (std::int64_t j = 0; j < d; ++j) {
@@ -44,8 +83,10 @@ RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, s
 
 template <class T>
 RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, std::int64_t n,
-                                              std::int64_t d, const double* g, double* q) {
+                                              std::int64_t d, const double* g, double* q,
+                                              bool ahead) {
     constexpr std::int64_t kShort = 64;  // rows shorter than that are not worth picking
+    constexpr std::int64_t kLong = 128;  // from here on the hardware sees in time what comes
     std::int64_t i = 0;
     while (i < n) {
         std::int64_t at[4] = {i, i + 1, i + 2, i + 3}, count = 4;
@@ -67,7 +108,7 @@ RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, s
         const double g0 = g[at[0]], g1 = g[at[1]], g2 = g[at[2]], g3 = g[at[3]];
         const T *x0 = x + at[0] * stride, *x1 = x + at[1] * stride;
         const T *x2 = x + at[2] * stride, *x3 = x + at[3] * stride;
-        prefetch_ahead(x0, stride);
+        if (ahead || d < kLong) prefetch_ahead(x0, stride);
 #pragma omp simd
         for (std::int64_t j = 0; j < d; ++j)
             q[j] += (g0 * static_cast<double>(x0[j]) + g1 * static_cast<double>(x1[j])) +
@@ -185,7 +226,8 @@ template <class T>
 void product(const DenseView<T>& X, const double* b, double* z, int n_threads) {
     over_rows(X.n, entries(X), n_threads, [&](std::int64_t first, std::int64_t last) {
         if (X.rows_contiguous())
-            return rows_times_vector(X.row(first), X.row_stride, last - first, X.d, b, z + first);
+            return rows_times_vector(X.row(first), X.row_stride, last - first, X.d, b, z + first,
+                                     is_beyond_caches(X));
         for (std::int64_t i = first; i < last; i += kColumnBlock) {
             const std::int64_t m = std::min(kColumnBlock, last - i);
             std::fill(z + i, z + i + m, 0.0);
@@ -206,7 +248,8 @@ template <class T>
 void add_transposed(const DenseView<T>& X, const double* g, std::int64_t first, std::int64_t last,
                     double* q) {
     if (X.rows_contiguous())
-        return add_rows_weighted(X.row(first), X.row_stride, last - first, X.d, g + first, q);
+        return add_rows_weighted(X.row(first), X.row_stride, last - first, X.d, g + first, q,
+                                 is_beyond_caches(X));
     for (std::int64_t i = first; i < last; i += kColumnBlock) {
         const std::int64_t m = std::min(kColumnBlock, last - i);
         for (std::int64_t j = 0; j < X.d; ++j) {
@@ -239,12 +282,13 @@ void both_products(const DenseView<T>& X, const double* b, const double* g, doub
         return transposed_product(X, g, q, n_threads);
     }
     const std::int64_t block = std::max<std::int64_t>(4, 16384 / std::max<std::int64_t>(1, X.d));
+    const bool ahead = is_beyond_caches(X);
     sum_over_rows(X.n, X.d, entries(X), n_threads, q,
                   [&](std::int64_t first, std::int64_t last, double* target) {
                       for (std::int64_t i = first; i < last; i += block) {
                           const std::int64_t m = std::min(block, last - i);
-                          rows_times_vector(X.row(i), X.row_stride, m, X.d, b, z + i);
-                          add_rows_weighted(X.row(i), X.row_stride, m, X.d, g + i, target);
+                          rows_times_vector(X.row(i), X.row_stride, m, X.d, b, z + i, ahead);
+                          add_rows_weighted(X.row(i), X.row_stride, m, X.d, g + i, target, false);
                       }
                   });
 }

@@ -1,5 +1,6 @@
 // The sums behind a proof, and the repair of multipliers for an intercept.
 #include "rectiline/certificate.hpp"
+#include "rectiline/compensated.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -50,8 +51,23 @@ void check_sums(const RowFunctions& rows) {
     CHECK(std::isfinite(sums.fenchel_young) && sums.fenchel_young >= 0);
     CHECK_NEAR(loss_sum(rows, z.data()), loss, 1e-10 * (1 + std::fabs(loss)));
 
+    // several pairs at once give the sums of each
+    std::vector<double> pair_z(z), pair_g(g);
+    for (const double v : random_vector(rows.n, 1, 3))
+        pair_z.push_back(v);
+    pair_g.insert(pair_g.end(), g.begin(), g.end());
+    RowSums both[2];
+    row_sums_of_many(rows, 2, pair_z.data(), pair_g.data(), both);
+    CHECK(both[0].loss == sums.loss && both[0].fenchel_young == sums.fenchel_young);
+    const RowSums second = row_sums(rows, pair_z.data() + rows.n, g.data());
+    CHECK(both[1].loss == second.loss && both[1].fenchel_young == second.fenchel_young);
+
     // slopes at the predictions close every row's gap
     slopes_at(rows, z.data(), g.data());
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        CHECK_NEAR(g[i],
+                   rows.direction[i] * rows.weight[i] * rows.curve(i).slope(rows.argument(i, z[i])),
+                   1e-13 * (1 + std::fabs(g[i])));
     CHECK_NEAR(row_sums(rows, z.data(), g.data()).fenchel_young, 0.0, 1e-12 * (1 + loss));
 }
 
@@ -61,7 +77,7 @@ void check_balance(const RowFunctions& rows, double scale, std::uint64_t seed) {
     double lowest = 0, highest = 0;
     for (std::int64_t i = 0; i < rows.n; ++i)
         lowest += box_of(rows, i).low, highest += box_of(rows, i).high;
-    const double left = balance_dual(rows, g.data());
+    const Balance left = balance_dual(rows, g.data());
     double sum = 0, size = 0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const Box box = box_of(rows, i);
@@ -69,8 +85,9 @@ void check_balance(const RowFunctions& rows, double scale, std::uint64_t seed) {
         CHECK(std::isfinite(g[i]));
         sum += g[i], size += std::fabs(g[i]);
     }
-    CHECK_NEAR(sum, left, 1e-13 * size);
-    if (lowest < 0 && highest > 0) CHECK_NEAR(left, 0.0, 1e-13 * size);
+    CHECK_NEAR(sum, left.sum, 1e-13 * size);
+    CHECK_NEAR(size, left.size, 1e-13 * size);
+    if (lowest < 0 && highest > 0) CHECK_NEAR(left.sum, 0.0, 1e-13 * size);
 }
 
 // Boxes that exclude zero: what is left is the nearest sum there is.
@@ -80,7 +97,7 @@ void check_impossible_balance() {
     std::fill(owned.direction.begin(), owned.direction.end(), 1.0);
     std::fill(owned.weight.begin(), owned.weight.end(), 1.0);
     std::vector<double> g(10, 1.0);
-    CHECK_NEAR(balance_dual(owned.view(), g.data()), 5.0, 1e-12);
+    CHECK_NEAR(balance_dual(owned.view(), g.data()).sum, 5.0, 1e-12);
     for (const double v : g)
         CHECK_NEAR(v, 0.5, 1e-12);
 }
@@ -95,6 +112,22 @@ void check_mixed_curves() {
                             ones.data(), offset.data(), ones.data()};
     // hinge(3) + 9/2 + 4/2 + hinge(-2)
     CHECK_NEAR(loss_sum(rows, z.data()), 0 + 4.5 + 2 + 3, 1e-14);
+    for (const double scale : {0.5, 3.0})
+        check_balance(rows, scale, 7);
+}
+
+// Numbers whose plain sum is nothing but rounding.
+void check_compensated_lanes() {
+    std::vector<double> values;
+    for (int k = 0; k < 1000; ++k)
+        for (const double v : {1e16, 1.0, -1e16, 0.5})
+            values.push_back(k % 2 ? v : -v);
+    values.push_back(0.25);
+    CompensatedLanes sum;
+    sum.add(values.data(), 3001);
+    sum.add(values.data() + 3001, static_cast<std::int64_t>(values.size()) - 3001);
+    CHECK_NEAR(sum.value(), 0.25, 1e-14);
+    CHECK_NEAR(sum.size(), 2e19, 1e8);
 }
 
 }  // namespace
@@ -111,5 +144,6 @@ int main() {
     }
     check_impossible_balance();
     check_mixed_curves();
+    check_compensated_lanes();
     return check::report();
 }

@@ -161,7 +161,8 @@ void check_pool() {
 }  // namespace
 
 int main() {
-    const std::int64_t sizes[][2] = {{1, 1}, {1, 9}, {5, 1}, {4, 3}, {37, 11}, {300, 17}};
+    const std::int64_t sizes[][2] = {{1, 1},   {1, 9},    {5, 1},   {4, 3},
+                                     {37, 11}, {300, 17}, {20, 24}, {270, 47}};
     for (const auto& size : sizes) {
         const Matrix X(size[0], size[1], static_cast<std::uint64_t>(size[0] + size[1]));
         check_all_layouts<double>(X);

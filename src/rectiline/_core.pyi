@@ -47,6 +47,18 @@ class DesignView:
     def both(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(X @ b, X.T @ g) in one pass where possible"""
 
+    @property
+    def takes_many(self) -> bool:
+        """
+        Whether X is dense with rows in one piece, as dot_many and tdot_many want it
+        """
+
+    def dot_many(self, B: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """B @ X.T + shift[:, None]"""
+
+    def tdot_many(self, G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """G @ X"""
+
     def row_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_j X[i, j]**2 * scale[j]"""
 
@@ -72,7 +84,36 @@ class RowFunctions:
 
     def balance(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
         """
-        Move g inside its boxes to sum 0, in place; returns what is left of the sum
+        Move g into its boxes and to sum 0, in place; returns what is left of the sum
+        """
+
+    def repair_many(self, G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], balanced: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Clip, and balance if asked, every row of G in place; returns what is left of each sum and the sum of the sizes of its terms
+        """
+
+    def sums_of_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """sums of every pair of rows of Z and G"""
+
+    def slopes_of_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """slopes at every row of Z"""
+
+    def slope_sums(self, z: float) -> tuple[float, float, float, float]:
+        """
+        At the prediction z of every row: sum and size of the left derivatives, and of the right ones
+        """
+
+    def slope_ranges(self, z: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The left and the right derivative of each row's cost at the prediction z
+        """
+
+    def nearest_bend(self, z: float) -> float:
+        """The prediction nearest to z at which some row is at a knot"""
+
+    def any_inside(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> bool:
+        """
+        Whether some row has its g inside its box by more than this share of its width
         """
 
 class ColumnFunctions:
@@ -214,11 +255,21 @@ class NewtonPath:
 
     def __init__(self, rows: object, loop: object, strength: float, row_stiffness: float, stiffness: float, argument_scale: float, smooth: bool) -> None: ...
 
-    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start at coefficients (intercept last) and slopes in the predictions"""
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        Start at coefficients (intercept last), slopes in the predictions, and predictions if known
+        """
 
-    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool]:
-        """Move to a strength; returns (steps, estimated gap, failed)"""
+    def focus(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: float) -> bool:
+        """
+        Freeze the rows that meet no knot while predictions stay within [low, high]; False if more than the share `most` would be left
+        """
+
+    def widen(self) -> None:
+        """Let all rows take part again"""
+
+    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool, bool]:
+        """Move to a strength; returns (steps, estimated gap, failed, strayed)"""
 
     def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The coefficients at hand, intercept last"""
@@ -269,6 +320,28 @@ class NewtonRun:
 
     @property
     def growth(self) -> float: ...
+
+def path_grams(X: DesignView, rows: RowFunctions, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
+    """
+    For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted by the curvature of their cost there
+    """
+
+class LinearPath:
+    """Linear programs along a list of strengths of an L1 penalty."""
+
+    def __init__(self, design: DesignView, rows: RowFunctions, loop: object, strength: float, n_threads: int = 0) -> None: ...
+
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start at coefficients, intercept last"""
+
+    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool]:
+        """Move to a strength; returns (steps, estimated gap, failed)"""
+
+    def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The coefficients at hand, intercept last"""
+
+    def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Slopes in the predictions"""
 
 class BoxedSimplex:
     """max cost'v with low <= A v <= high, 0 <= v <= width; A dense."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import rectiline as rl
 from rectiline.constraints import LinearInequality, Nonnegative
@@ -92,6 +93,52 @@ def test_targets_that_do_not_vary():
     found = path(problem, n_strengths=4)
     assert len(found) == 4 and np.isfinite(largest_strength(problem))
     assert abs(found.coefs).max() == 0.0 and found.relative_gaps.max() <= 1e-6
+
+
+def test_a_constant_column_asks_for_nothing():
+    """What rounding leaves of a sum that is zero is no strength to start a grid from."""
+    rng = np.random.default_rng(5)
+    y = 1e9 * (7.0 + 1e-8 * rng.standard_t(3, 1500))
+    one = rl.Problem(np.ones((1500, 1)), y, rl.losses.Pinball(0.8), L1(1.0))
+    assert largest_strength(one) == 0.0
+    found = path(one, n_strengths=20, tol=1e-4)
+    assert found.strengths[0] == 1.0 and found.relative_gaps.max() <= 1e-4
+
+
+@pytest.mark.parametrize("penalty", [L1(2.0), GroupLinf(2.0, [0, 0, 1, 1, 2])], ids=repr)
+def test_classes_that_open_multipliers_can_balance(penalty):
+    """The smaller class lies within the larger one: the best constant is optimal at any strength.
+
+    The linear program ends at rounding then, not at zero.
+    """
+    rng = np.random.default_rng(3)
+    many = rng.normal(size=(1200, 5))
+    labels = np.where(rng.normal(size=1200) > -0.7, 1, -1)
+    weight = rng.integers(0, 3, 1200)
+    one = rl.Problem(many, labels, rl.losses.Hinge(), penalty, sample_weight=weight)
+    assert largest_strength(one) == 0.0
+    found = path(one, n_strengths=20, tol=1e-6)
+    assert found.strengths[0] == 2.0 and found.relative_gaps.max() <= 1e-6
+    constant = one.with_penalty(penalty.with_strength(found.strengths[-1]))
+    constant = constant.objective(np.zeros(5), 1.0)
+    assert found[-1].objective >= constant * (1 - 2e-6)
+
+
+def test_the_linear_program_grows_by_new_atoms_only(monkeypatch):
+    """Columns of very different sizes: small ones stay violated by what a solver calls feasible."""
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(400, 20)) * 10.0 ** rng.uniform(-4, 4, 20)
+    labels = np.where(rng.normal(size=400) > -0.7, 1, -1)
+    one = rl.Problem(wide, labels, rl.losses.Hinge(), L1(1.0))
+    sizes = []
+
+    def counted(costs, **program):
+        sizes.append(len(program["A_ub"]))
+        return linprog(costs, **program)
+
+    monkeypatch.setattr("rectiline.paths._open.linprog", counted)
+    assert largest_strength(one) >= 0.0
+    assert sizes == sorted(set(sizes)) and sizes[-1] <= 40  # two signs of each column
 
 
 def test_ridge_grid_follows_units():

@@ -398,6 +398,21 @@ def test_a_start_is_used_if_it_is_any_good():
     assert solved(problem, warm_start=absurd).n_iter == cold.n_iter
 
 
+@pytest.mark.parametrize(("seed", "strength"), [(237, 278.25), (318, 641.66), (396, 426.43)])
+def test_short_steps_that_grow_are_progress(seed, strength):
+    """Columns of very different sizes under bounds: the way starts in a corner."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 120)) * 10.0 ** rng.uniform(-4, 4, 120)
+    if seed % 2:
+        X = np.where(rng.random(X.shape) < 0.8, 0, X)
+    z = X @ rng.standard_normal(120)
+    y = 1000 + 0.1 * (z / z.std() + rng.uniform(0, 2) * rng.standard_t(3, 300))
+    penalty = ElasticNet(0.5 * strength, 0.5 * strength)
+    problem = Problem(X, y, Pinball(0.8), penalty, constraints=Nonnegative())
+    solution = rl.solve(problem, solver="interior", tol=1e-3)
+    assert solution.status == "solved" and solution.n_iter <= 25
+
+
 def test_limits():
     X, y = data("pinball", 200, 5)
     problem = make("pinball", X, y, Ridge(1.0))

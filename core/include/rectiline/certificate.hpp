@@ -16,6 +16,10 @@ struct RowSums {
 // z: predictions; g: a slope of row i's cost in its prediction (inside its box, see clip_dual).
 RowSums row_sums(const RowFunctions& rows, const double* z, const double* g);
 
+// The same for `count` pairs, whose predictions and multipliers lie one after the other.
+void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double* z,
+                      const double* g, RowSums* sums);
+
 // Loss alone, summed with compensation.
 double loss_sum(const RowFunctions& rows, const double* z);
 
@@ -25,10 +29,15 @@ void slopes_at(const RowFunctions& rows, const double* z, double* g);
 // Moves every g_i into the range of slopes of its row.
 void clip_dual(const RowFunctions& rows, double* g);
 
-// Moves g inside its boxes until sum_i g_i = 0, as the dual of an unpenalised intercept requires.
-// Rows strictly inside their boxes move first, in proportion to the room they have: at an optimum
-// they sit on a kink and moving them costs nothing. Returns the sum that is left (rounding level,
-// or larger when the boxes do not allow 0).
-double balance_dual(const RowFunctions& rows, double* g);
+struct Balance {
+    double sum;   // sum_i g_i
+    double size;  // sum_i |g_i|
+};
+
+// Moves every g_i into its box, and then inside the boxes until sum_i g_i = 0, as the dual of an
+// unpenalised intercept requires. Rows strictly inside their boxes move first, in proportion to the
+// room they have: at an optimum they sit on a kink and moving them costs nothing. Returns the sum
+// that is left (rounding level, or larger when the boxes do not allow 0).
+Balance balance_dual(const RowFunctions& rows, double* g);
 
 }  // namespace rectiline

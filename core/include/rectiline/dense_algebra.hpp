@@ -30,5 +30,7 @@ void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_r
 // Lower triangle of C (n x n) = P P', P given by rows of length k, `stride` apart.
 void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride,
                     double* C);
+// Lower triangle of C (n x n) = sum over the k rows of P (n entries each) of their outer squares.
+void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C);
 
 }  // namespace rectiline

@@ -114,11 +114,10 @@ inline Settled settle_rows(const std::vector<Ramps>& ramps, const RowFunctions& 
     return out;
 }
 
-template <int K>
-RECTILINE_MULTIVERSION RowValues value_pass(const PackedCurve<K>& curve, std::int64_t n,
-                                            const double* t, const double* s,
-                                            const double* weight) {
-    const PackedCurve<K> f = curve;
+template <class Packed>
+RECTILINE_MULTIVERSION RowValues value_pass(const Packed& curve, std::int64_t n, const double* t,
+                                            const double* s, const double* weight) {
+    const Packed f = curve;
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)
     for (std::int64_t i = 0; i < n; ++i) {
@@ -128,6 +127,18 @@ RECTILINE_MULTIVERSION RowValues value_pass(const PackedCurve<K>& curve, std::in
         gap += weight[i] * row_gap;
     }
     return {loss, gap};
+}
+
+// The same where every slope is that of its argument.
+template <class Packed>
+RECTILINE_MULTIVERSION RowValues loss_pass(const Packed& curve, std::int64_t n, const double* t,
+                                           const double* weight) {
+    const Packed f = curve;
+    double loss = 0;
+#pragma omp simd reduction(+ : loss)
+    for (std::int64_t i = 0; i < n; ++i)
+        loss += weight[i] * f.loss(t[i]);
+    return {loss, 0.0};
 }
 
 // Calls kernel<M>() for M = count of ramps, up to 4.

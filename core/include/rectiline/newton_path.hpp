@@ -5,6 +5,9 @@
 // the gap is estimated, so that no step is taken beyond the target, and the envelopes of the rows
 // stay as soft as the target allows: soft ones leave many rows on a kink, and Newton's method then
 // takes few steps. Who needs more starts another solver from the point found here.
+//
+// Where the caller knows how far predictions can get in the next moves, only the rows that may meet
+// a knot take part in them; the others are frozen on their pieces.
 #pragma once
 
 #include "rectiline/interrupt.hpp"
@@ -13,6 +16,7 @@
 #include "rectiline/newton_terms.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace rectiline {
@@ -29,6 +33,7 @@ struct PathStep {
     std::int64_t steps;
     double relative_gap;  // estimated
     bool failed, interrupted;
+    bool strayed;  // predictions have left the range that frozen rows rely on
 };
 
 class NewtonPath {
@@ -37,11 +42,21 @@ class NewtonPath {
     NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength, NewtonUnits units);
 
     // Starts at coefficients in the user's units (intercept last) and slopes in the predictions.
-    void place(const double* user, const double* g);
+    // `z`: the predictions there if they are known, or null.
+    void place(const double* user, const double* g, const double* z);
+    // Freezes, for the moves to come, the rows that meet no knot while their predictions stay
+    // within [low, high]. False, and all rows take part, if more than the share `most` would be
+    // left or if those left could not balance the others. `z`: the predictions at `coefficients` if
+    // they are known, or null.
+    bool focus(const double* low, const double* high, const double* z, double most);
+    void widen();  // all rows take part again
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached
     void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
-    const NewtonRows& rows() const { return rows_; }
+    // Whether the slopes of an answer follow from its predictions: no kinks anywhere. Then `dual`
+    // is not to be relied on while rows are frozen.
+    bool slopes_follow() const { return units_.smooth && terms_.n_kinked == 0; }
+    const NewtonRows& rows() const { return all_; }
 
   private:
     struct Gaps {
@@ -52,8 +67,22 @@ class NewtonPath {
     void set_column_multipliers();
     NewtonPoint point();
     Gaps gaps();
+    bool freeze(const double* low, const double* high);
+    bool has_strayed() const;
+    void recall();
+    bool return_to_all(const double* z);
+    void take_all_rows();
 
-    NewtonRows& rows_;
+    NewtonRows& all_;
+    std::unique_ptr<NewtonRows> few_;  // the rows that take part while the others are frozen
+    NewtonRows* rows_;                 // those that take part
+    std::vector<std::uint8_t> keep_;
+    std::vector<std::int64_t> index_;  // of the rows kept
+    std::vector<double> low_, high_;   // ends of their predictions, as expected
+    FrozenTerms frozen_;
+    std::vector<double> linear_, quadratic_, frozen_at_, frozen_dual_;
+    mutable std::vector<double> few_dual_;
+    double frozen_loss_ = 0, frozen_sum_ = 0;  // of the frozen rows' losses and slopes
     NewtonUnits units_;
     double base_strength_, strength_;
     std::vector<double> rho_, l1_, column_stiffness_;  // at the strength at hand
@@ -64,6 +93,7 @@ class NewtonPath {
     double found_at_ = 0;           // strength at which the answer at hand was found
     double previous_strength_ = 0;  // the same of the one before; 0: there is none
     bool placed_ = false;           // nothing has been settled at this place yet
+    bool recalled_ = true;          // the rows know where they were at the answer before
 };
 
 }  // namespace rectiline

@@ -16,6 +16,7 @@
 #include "rectiline/design.hpp"
 #include "rectiline/ramps.hpp"
 #include "rectiline/rows.hpp"
+#include "rectiline/updated_gram.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,15 @@ struct RowValues {
     double loss;           // sum weight phi(t)
     double fenchel_young;  // of the pair (t, s)
 };
+
+struct Frozen {
+    bool curved;               // some piece is
+    double low_sum, high_sum;  // sums of slopes between which the rows kept can choose
+    double loss;               // of the frozen rows
+};
+
+struct FreezeArrays;
+struct FreezeSums;
 
 class NewtonRows {
   public:
@@ -69,22 +79,31 @@ class NewtonRows {
     void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
 
     void dual(double* g) const;  // slopes in the predictions
-    // Moves entries of g that belong to J, within their ranges, until g sums to zero.
-    void balance(double* g) const;
+    // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
+    void balance(double* g, double others) const;
     void arguments(double* t) const;
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(double* out) const;
-    // Frozen rows stay on their piece: adds their slopes to `linear` (order()), their curvature to
-    // `quadratic` (order()^2, may be null when no piece is curved). `keep` marks rows that are not
-    // frozen. low_sum and high_sum bound the sums of slopes that the kept rows can reach. `dual`
-    // receives the slopes of the frozen rows, 0 for the others. False when no frozen piece is
-    // curved.
-    bool freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* low_sum,
-                double* high_sum, double* dual);
+    // Marks the rows that may meet a knot while their predictions stay within [low, high], those
+    // already on their way across one, and if asked for those on curved pieces. Returns how many.
+    std::int64_t near_knots(const double* low, const double* high, bool curved,
+                            std::uint8_t* keep) const;
+    // How many predictions lie outside [low, high].
+    std::int64_t count_outside(const double* low, const double* high) const;
+    // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
+    // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
+    // curved; `dual` their slopes in the predictions, 0 for the others.
+    Frozen freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* dual);
+    // Ends a freezing where t has been placed: slopes from the subset `few` at `index`, from the
+    // pieces elsewhere; multipliers too.
+    void take(const NewtonRows& few, const std::vector<std::int64_t>& index);
 
   private:
     struct Storage;
     void prepare_ramps(double S) const;
+    FreezeArrays freeze_arrays() const;
+    FreezeSums set_frozen(const std::uint8_t* keep, double* g);
+    void reachable_sums(const std::uint8_t* keep, const FreezeSums& sums, Frozen* out) const;
     void list_free() const;  // J, when it is asked for
 
     DesignView X_;
@@ -103,11 +122,9 @@ class NewtonRows {
     double settled_for_ = -1, moved_ = 0;  // S and result of the last settling; -1: not any more
     bool image_valid_ = false, image_current_ = false;
     std::int64_t images_ = 0;
-    std::vector<double> gram_, gram_part_, gram_weight_;  // the last one, and the weights behind it
-    std::vector<std::int64_t> risen_, fallen_;            // rows whose weight changed since
-    std::vector<double> risen_by_, fallen_by_;
-    std::int64_t grams_ = 0;
-    std::vector<double> frozen_, frozen_image_;  // slopes of the last freezing, and X' times them
+    UpdatedGram gram_, frozen_gram_;
+    // Slopes of the last freezing, X' times them, and what curved pieces weigh in its matrix.
+    std::vector<double> frozen_, frozen_image_, frozen_weight_;
     mutable std::vector<Ramps> ramps_;
     mutable double ramps_for_ = -1;
 };

@@ -52,6 +52,7 @@ struct FrozenTerms {
     const double* at = nullptr;
 
     void add_gradient(const double* b, std::int64_t order, double* gradient) const;
+    double change(const double* b, std::int64_t order) const;  // of their cost since `at`
     double curvature_along(const double* direction, std::int64_t order) const;
 };
 

@@ -1,8 +1,10 @@
-// A curve with few knots in registers: loss and Fenchel-Young term of many rows without branches.
+// A curve with few knots in registers: loss, slope and Fenchel-Young term of many rows without
+// branches.
 //
 // The Fenchel-Young term is the integral of |slope - s| between the argument and the point where s
-// is a slope (`touch`), taken piece by piece: every part is a trapezoid with non-negative sides, so
-// nothing cancels.
+// is a slope. Piece by piece: from `touch`, the point of the piece that is nearest to it, where the
+// slope differs from s by `excess` >= 0, over a length to the nearest point to the argument. Every
+// part is non-negative, so nothing cancels.
 #pragma once
 
 #include "rectiline/curve.hpp"
@@ -13,17 +15,20 @@
 
 namespace rectiline {
 
-template <int K>
+// Straight: no piece is curved.
+template <int K, bool Straight = false>
 struct PackedCurve {
+    static constexpr int kKnots = K;
     double knot[K];
     // Piece k: where it starts and ends, and the point, value, slope and curvature it is written
     // from.
     double from[K + 1], to[K + 1], at[K + 1], value[K + 1], slope[K + 1], curvature[K + 1];
-    // Where a slope touches: knot[0], and how far each piece moves the point on.
-    double first_slope[K + 1], width[K + 1], per_slope[K + 1], flat[K + 1];
+    // The slopes at its ends, and how far a slope moves the point where it touches.
+    double first_slope[K + 1], last_slope[K + 1], per_slope[K + 1];
 
     explicit PackedCurve(const Curve& f) {
-        const double infinity = std::numeric_limits<double>::infinity();
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        constexpr double to_an_end = 1e300;  // on straight pieces any other slope touches there
         for (int k = 0; k < K; ++k)
             knot[k] = f.knot[k];
         for (int k = 0; k <= K; ++k) {
@@ -36,43 +41,71 @@ struct PackedCurve {
             value[k] = f.value[j];
             slope[k] = right_end ? f.left[j] : f.right[j];
             curvature[k] = f.curvature[k];
-            first_slope[k] = k == 0 ? f.left[0] : f.right[k - 1];
-            width[k] = k == K ? infinity : (k == 0 ? 0.0 : f.left[k] - f.right[k - 1]);
-            per_slope[k] = curvature[k] > 0 ? 1.0 / curvature[k] : 0.0;
-            flat[k] = curvature[k] > 0 || k == 0 || k == K ? 0.0 : f.knot[k] - f.knot[k - 1];
+            const bool curved = curvature[k] > 0;
+            per_slope[k] = curved ? 1.0 / curvature[k] : to_an_end;
+            first_slope[k] = k > 0 ? f.right[k - 1] : curved ? -infinity : slope[k];
+            last_slope[k] = k < K ? f.left[k] : curved ? infinity : slope[k];
+            if (!curved) first_slope[k] = last_slope[k] = slope[k];
         }
     }
 
-    // s must lie in the range of slopes.
-    RECTILINE_INLINE void evaluate(double t, double s, double& loss, double& gap) const {
+    RECTILINE_INLINE double loss(double t) const {
         double a = at[0], v = value[0], m = slope[0], q = curvature[0];
-        double below = s - first_slope[0];
-        below = below < 0 ? below : 0.0;
-        double touch = knot[0] + below * per_slope[0];
         for (int k = 1; k <= K; ++k) {
             const bool past = t > knot[k - 1];
             a = past ? at[k] : a, v = past ? value[k] : v;
             m = past ? slope[k] : m, q = past ? curvature[k] : q;
-            double over = s - first_slope[k];
-            touch += over > 0 ? flat[k] : 0.0;
-            over = over > 0 ? over : 0.0;
-            over = over < width[k] ? over : width[k];
-            // an infinite width on a straight last piece is never entered: s is in range
-            touch += over * per_slope[k];
         }
         const double e = t - a;
-        loss = v + e * (m + 0.5 * q * e);
-        const double low = touch < t ? touch : t, high = touch < t ? t : touch;
+        return Straight ? v + e * m : v + e * (m + 0.5 * q * e);
+    }
+
+    // A slope at t; the one of the piece on the left at a kink.
+    RECTILINE_INLINE double slope_at(double t) const {
+        double a = at[0], m = slope[0], q = curvature[0];
+        for (int k = 1; k <= K; ++k) {
+            const bool past = t > knot[k - 1];
+            a = past ? at[k] : a, m = past ? slope[k] : m, q = past ? curvature[k] : q;
+        }
+        return Straight ? m : m + q * (t - a);
+    }
+
+    RECTILINE_INLINE double curvature_at(double t) const {
+        double q = curvature[0];
+        for (int k = 1; k <= K; ++k)
+            q = t > knot[k - 1] ? curvature[k] : q;
+        return q;
+    }
+
+    // s must lie in the range of slopes.
+    RECTILINE_INLINE double fenchel_young(double t, double s) const {
         double total = 0;
         for (int k = 0; k <= K; ++k) {
-            const double lo = low > from[k] ? low : from[k], hi = high < to[k] ? high : to[k];
-            const double length = hi > lo ? hi - lo : 0.0;
-            const double start = slope[k] + curvature[k] * (lo - at[k]) - s;
-            const double end = slope[k] + curvature[k] * (hi - at[k]) - s;
-            const double sides = (start < 0 ? -start : start) + (end < 0 ? -end : end);
-            total += length > 0 ? 0.5 * length * sides : 0.0;
+            if (Straight && k == 0) {  // touched at its end by all slopes, as is the last one
+                total += positive(to[k] - t) * positive(s - slope[k]);
+            } else if (Straight && k == K) {
+                total += positive(t - from[k]) * positive(slope[k] - s);
+            } else {
+                const double touch = clamped(at[k] + (s - slope[k]) * per_slope[k], k);
+                const double gone = clamped(t, k) - touch, length = gone < 0 ? -gone : gone;
+                const double under = first_slope[k] - s, over = s - last_slope[k];
+                const double excess = positive(under > over ? under : over);
+                total += length * (excess + 0.5 * curvature[k] * length);
+            }
         }
-        gap = total;
+        return total;
+    }
+
+    RECTILINE_INLINE void evaluate(double t, double s, double& value, double& gap) const {
+        value = loss(t), gap = fenchel_young(t, s);
+    }
+
+  private:
+    RECTILINE_INLINE static double positive(double x) { return x > 0 ? x : 0.0; }
+    RECTILINE_INLINE double clamped(double t, int k) const {
+        if (k > 0) t = t > from[k] ? t : from[k];
+        if (k < K) t = t < to[k] ? t : to[k];
+        return t;
     }
 };
 
@@ -80,6 +113,20 @@ struct PackedCurve {
 template <class Kernel>
 bool with_knot_count(const Curve& f, Kernel&& kernel) {
     return with_count<3>(f.n_knots, kernel);
+}
+
+// Calls kernel(packed curve) if it has up to 3 knots; returns whether it has.
+template <class Kernel>
+bool with_packed(const Curve& f, Kernel&& kernel) {
+    bool straight = true;
+    for (std::int64_t k = 0; k <= f.n_knots; ++k)
+        straight = straight && f.curvature[k] == 0;
+    return with_count<3>(f.n_knots, [&]<int K>() {
+        if (straight)
+            kernel(PackedCurve<K, true>(f));
+        else
+            kernel(PackedCurve<K, false>(f));
+    });
 }
 
 }  // namespace rectiline

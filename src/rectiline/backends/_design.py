@@ -19,6 +19,8 @@ _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the
 _REMEMBER = 30  # entries of X per entry of the vectors from which on an answer is remembered
 _FEW = 50  # one column in so many: then they are gathered for the product
 _LONGEST_CHAIN = 8  # answers that add to the one before, so that rounding does not add up
+_SOME = 4  # vectors from which on it pays to take them together
+_ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
 _SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
 
 
@@ -96,6 +98,34 @@ class Design:
                 return z, known[3] + self.tdot(change, n_threads)
         self._chain = 0
         return z, self.tdot(weights, n_threads)
+
+    def dot_many(self, coefs: NDArray[np.float64], shifts: Vector) -> NDArray[np.float64]:
+        """Return ``X @ coef + shift`` for every row of `coefs` and its shift, one row for each."""
+        way = self._way_for(len(coefs))
+        if way == "core":
+            return self.view.dot_many(coefs, shifts)
+        z = coefs @ self.X.T if way == "numpy" else np.array([self.dot(one) for one in coefs])
+        z += shifts[:, None]
+        return z
+
+    def tdot_many(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``X.T @ weight`` for every row of `weights`, one row for each."""
+        way = self._way_for(len(weights))
+        if way == "core":
+            return self.view.tdot_many(weights)
+        return np.asarray(weights @ self.X if way == "numpy" else [self.tdot(g) for g in weights])
+
+    def _way_for(self, count: int) -> str:
+        """Return who multiplies with `count` vectors: "core" at once or "each", or "numpy".
+
+        Measured: the core is as fast as a library on many vectors and faster on some; but the
+        library may have more threads.
+        """
+        if count < _SOME or self.is_sparse:
+            return "each"
+        if self.view.takes_many and self.n_stored <= _ONE_THREAD:
+            return "core"
+        return "numpy" if self.X.dtype == np.float64 else "each"
 
     @cached_property
     def column_sums(self) -> Vector:

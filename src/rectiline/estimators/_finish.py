@@ -27,7 +27,6 @@ _MOST_STORED = 50_000  # entries of X up to which solving further is a matter of
 _MOST_COLUMNS = 100  # the same
 _MOST_STEPS = 100
 _EXACT = 1e-12
-_FIRST_LOOK = 1000
 _INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
 
 
@@ -55,12 +54,10 @@ def central_intercepts(problem: Problem, solutions: Sequence[Solution]) -> Vecto
     found = np.array([one.intercept for one in solutions])
     if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
         return found
-    left = list(range(len(solutions)))
-    for some in (slice(0, _FIRST_LOOK), slice(_FIRST_LOOK, None)):  # most are pinned at once
-        pinned = _are_pinned(problem, [solutions[k] for k in left], some)
-        left = [k for k, is_pinned in zip(left, pinned, strict=True) if not is_pinned]
-    for k in left:
-        found[k] = middle_intercept(problem, solutions[k].coef, float(found[k]))
+    for k, one in enumerate(solutions):
+        # A multiplier inside its box leaves one best intercept only.
+        if not problem.rows.any_inside(one.dual.sample, _INSIDE):
+            found[k] = middle_intercept(problem, one.coef, one.intercept)
     return found
 
 
@@ -88,17 +85,3 @@ def _exact(problem: Problem, solution: Solution) -> Solution:
         dual=further.dual,
         certificate=further.certificate,
     )
-
-
-def _are_pinned(problem: Problem, solutions: Sequence[Solution], some: slice) -> NDArray[np.bool_]:
-    """Whether one of some samples strictly inside its box leaves one best intercept only."""
-    if not solutions or (some.start or 0) >= problem.n_samples:
-        return np.zeros(len(solutions), dtype=bool)
-    low, high = (end[some] for end in problem.dual_boxes)
-    samples = np.array([one.dual.sample[some] for one in solutions])
-    with np.errstate(invalid="ignore"):
-        width = high - low
-        room = np.minimum(samples - low, high - samples)
-        # A box without an end belongs to a loss with curvature.
-        inside = (room > _INSIDE * width) | ~np.isfinite(width)
-    return np.asarray((inside & (problem.weight[some] > 0)).any(axis=1))

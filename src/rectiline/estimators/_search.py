@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from sklearn.utils.metadata_routing import (
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._finish import central_intercepts
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
-from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
+from rectiline.paths import FoldJob, Guide, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
@@ -95,20 +95,6 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class _Whole:
-    """The paths on all the data, one for each task, and the weights of the samples there."""
-
-    paths: tuple[Path, ...]
-    weights: list[Vector]
-
-    def start(self, task: int, part: Problem) -> Solution:
-        """Return the first solution on all the data as a start for a part of them."""
-        first, weight = self.paths[task][0], self.weights[task]
-        share = part.weight / np.where(weight > 0, weight, 1.0)
-        return replace(first, dual=replace(first.dual, sample=share * first.dual.sample))
-
-
-@dataclass(frozen=True, eq=False)
 class Search:
     """Paths on every fold for every mix, scored on what each fold holds out."""
 
@@ -136,12 +122,12 @@ class Search:
         def left(share: float) -> float | None:
             return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
 
-        whole: _Whole | None = None
+        whole: list[tuple[Problem, Path]] = []
         if self.all_first:
             whole = self._on_all(0, left(1 / parts))
         scores, seconds = self._scores(left(1.0 if whole else 1 - 1 / parts), whole)
         ratio, place = _best(_mean(scores))
-        paths = (whole or self._on_all(ratio, left(1.0))).paths
+        paths = tuple(one for _, one in whole or self._on_all(ratio, left(1.0)))
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),
@@ -157,7 +143,7 @@ class Search:
         """Whether the path on all the data can be solved before the folds."""
         return len(self.l1_ratios) == 1
 
-    def _job(self, task: int, ratio: int, fold: int | None, whole: _Whole | None = None) -> FoldJob:
+    def _job(self, task: int, ratio: int, fold: int | None, guide: Guide | None = None) -> FoldJob:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
         keep = None
         index = 0 if self.all_first else len(self.l1_ratios) * len(self.folds)
@@ -169,18 +155,17 @@ class Search:
         return FoldJob(
             cache(partial(self.make, task, self.l1_ratios[ratio], keep)),  # scores need it again
             self.strengths[ratio],
-            lambda problem: None if whole is None else whole.start(task, problem),
+            guide,
             partial(self.report.for_problem, index),
             partial(self.report.path_ended, index),
         )
 
-    def _on_all(self, ratio: int, seconds: float | None) -> _Whole:
-        """Return the paths on all the data: as good as the fit where that costs little."""
+    def _on_all(self, ratio: int, seconds: float | None) -> list[tuple[Problem, Path]]:
+        """Return each task's problem and path on all the data: as good as the fit where that costs little."""
         jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
         problems = [job.make() for job in jobs]
         tol = self.options.tol if _is_small(problems[0]) else self._loosest
-        paths = self._paths(jobs, seconds, tol)
-        return _Whole(tuple(paths), [problem.weight for problem in problems])
+        return list(zip(problems, self._paths(jobs, seconds, tol), strict=True))
 
     @property
     def _loosest(self) -> float:
@@ -195,11 +180,12 @@ class Search:
         return found
 
     def _scores(
-        self, limit: float | None, whole: _Whole | None
+        self, limit: float | None, whole: list[tuple[Problem, Path]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return scores and fit times, shaped (ratios, strengths, folds)."""
+        guides = [Guide(problem, one.strengths, one.solutions) for problem, one in whole]
         jobs = [
-            self._job(task, ratio, fold, whole)
+            self._job(task, ratio, fold, guides[task] if guides else None)
             for ratio in range(len(self.l1_ratios))
             for fold in range(len(self.folds))
             for task in range(self.n_tasks)

@@ -15,9 +15,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from rectiline.paths._path import Path, path
+from rectiline.paths._ahead import Clock
+from rectiline.paths._grid import checked_strengths
+from rectiline.paths._guide import Guide
+from rectiline.paths._path import Path, along
 from rectiline.problems import Problem
-from rectiline.solvers import Progress, Solution, one_thread
+from rectiline.solvers import Progress, one_thread
 
 Vector = NDArray[np.float64]
 
@@ -33,7 +36,7 @@ class FoldJob:
 
     make: Callable[[], Problem]
     strengths: Vector
-    start: Callable[[Problem], Solution | None] = lambda problem: None  # where the first one starts
+    guide: Guide | None = None  # near which the solutions will be
     on_start: Callable[[], Callable[[Progress], Any] | None] = lambda: None  # gives the callback
     on_end: Callable[[Path], None] = lambda found: None
 
@@ -60,12 +63,12 @@ def fold_paths(
         waiting.pop()
         callback = job.on_start()
         problem = job.make()
-        found = path(
+        found = along(
             problem,
-            job.strengths,
-            time_limit=share,
+            checked_strengths(job.strengths),
+            Clock(time.perf_counter(), share),
+            guide=job.guide,
             callback=callback,
-            warm_start=job.start(problem),
             **options,
         )
         job.on_end(found)

@@ -59,7 +59,8 @@ def _norm_part(penalty: Penalty) -> Penalty | None:
 def largest_strength(problem: Problem) -> float:
     """Return the smallest strength of the problem's penalty at which all coefficients are zero.
 
-    It is exact (to about 1e-10) for norm penalties: L1, elastic net, group L-infinity, Slope.
+    It is exact (to about 1e-10) for norm penalties: L1, elastic net, group L-infinity, Slope; and
+    zero where the columns ask for nothing but rounding, so that any strength gives zeros.
     It is an upper bound where columns pay nothing (they are fitted first, to a certified 1e-9), and
     where so many multipliers are open that the linear program would grow out of hand.
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from rectiline.losses import Loss
 from rectiline.problems import Problem
+from rectiline.problems._inputs import row_functions
 
 Vector = NDArray[np.float64]
 
 __all__ = ["NullModel", "best_intercept", "middle_intercept", "null_model", "rough_null_model"]
 
-_EPS = float(np.finfo(np.float64).eps)
 _HALVINGS = 24  # of the range of a rough intercept
 _ROUGH = 1e-6  # of that range
 _ZERO_SLOPE = 1e-13  # sums of slopes below this share of their terms are zero up to rounding
@@ -49,48 +49,38 @@ class _Shifts:
         p: Vector,
         weight: Vector,
     ) -> None:
+        self._rows = row_functions(losses, index, p, t, weight)
         used = weight > 0
         self.t, self.p, self.w = t[used], p[used], weight[used]
         self.curves = [one.curve for one in losses]
         self.index = None if index is None else index[used]
+        self._turn = 1.0
+        self._bends: Vector | None = None
 
     def mirrored(self) -> _Shifts:
         """Return ``s -> F(-s)``."""
         other = object.__new__(_Shifts)
-        other.__dict__.update(self.__dict__, p=-self.p)
+        bends = -self.bends()[::-1]
+        other.__dict__.update(self.__dict__, p=-self.p, _turn=-self._turn, _bends=bends)
         return other
 
     def bends(self) -> Vector:
         """Return every s at which some loss has a knot, in order."""
-        found = []
-        for k, curve in enumerate(self.curves):
-            rows = slice(None) if self.index is None else self.index == k
-            t, p = self.t[rows], self.p[rows]
-            found.append(((curve.knots - t[:, None]) * p[:, None]).ravel())
-        return np.unique(np.concatenate(found))
-
-    def each(self, s: float) -> tuple[Vector, Vector]:
-        """Return the left and the right derivative of every term at s, without the weight."""
-        moved = self.t + self.p * s
-        low, high = np.empty_like(moved), np.empty_like(moved)
-        for k, curve in enumerate(self.curves):
-            rows = slice(None) if self.index is None else self.index == k
-            at = moved[rows]
-            size = np.abs(self.t[rows]) + abs(s)
-            for knot in curve.knots:  # a bend is a knot again after rounding there and back
-                at = np.where(np.abs(at - knot) <= 4 * _EPS * (size + abs(knot)), knot, at)
-            low[rows], high[rows] = curve.derivative(at)
-        up = self.p > 0
-        return np.where(up, low, -high), np.where(up, high, -low)
+        if self._bends is None:
+            found = []
+            for k, curve in enumerate(self.curves):
+                rows = slice(None) if self.index is None else self.index == k
+                t, p = self.t[rows], self.p[rows]
+                found.append(((curve.knots - t[:, None]) * p[:, None]).ravel())
+            self._bends = np.unique(np.concatenate(found))
+        return self._bends
 
     def slopes(self, s: float) -> tuple[float, float]:
         """Return the left and the right derivative of F, with rounding taken for zero."""
-        ends = []
-        for terms in self.each(s):
-            total = float(np.sum(self.w * terms))
-            scale = float(np.sum(self.w * np.abs(terms)))
-            ends.append(0.0 if abs(total) <= _ZERO_SLOPE * scale else total)
-        return ends[0], ends[1]
+        low, low_size, high, high_size = self._rows.slope_sums(self._turn * s)
+        low = 0.0 if abs(low) <= _ZERO_SLOPE * low_size else low
+        high = 0.0 if abs(high) <= _ZERO_SLOPE * high_size else high
+        return (low, high) if self._turn > 0 else (-high, -low)
 
     def curvature(self, side: int) -> float:
         """Return the second derivative of F beyond its last bend on one side (-1 or 1)."""
@@ -181,57 +171,43 @@ def middle_intercept(problem: Problem, coef: Vector, near: float | None = None) 
 
 def null_model(problem: Problem) -> NullModel:
     """Return the best model with all coefficients zero."""
-    p = problem.direction
-    shifts = _Shifts(problem.losses, problem.loss_index, problem.offset, p, problem.weight)
     intercept = 0.0
     if problem.fit_intercept:
+        p, t = problem.direction, problem.offset
+        shifts = _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
         intercept = shifts.middle_minimiser()
-    return _null_at(problem, shifts, intercept)
+    return NullModel(intercept, *problem.rows.slope_ranges(intercept))
 
 
 def rough_null_model(problem: Problem) -> NullModel:
     """Return `null_model` with an intercept by bisection: good to about 1e-6, without sorting."""
-    p = problem.direction
-    shifts = _Shifts(problem.losses, problem.loss_index, problem.offset, p, problem.weight)
+    rows = problem.rows
     if not problem.fit_intercept:
-        return _null_at(problem, shifts, 0.0)
-    ends = [bend for curve in shifts.curves for bend in _extremes(curve.knots, shifts)]
-    least, most = min(ends), max(ends)
+        return NullModel(0.0, *rows.slope_ranges(0.0))
+    size = max(float(np.abs(one.curve.knots).max(initial=0.0)) for one in problem.losses)
+    centres = (problem.offset * -problem.direction)[problem.weight > 0]
+    least, most = float(centres.min()) - size, float(centres.max()) + size
     reach = max(most - least, 1e-12 * max(abs(least), abs(most)), 1e-300)
-    first, last = (_crossing(problem, least - reach, most + reach, sign) for sign in (-1, 1))
+    zero = _ZERO_SLOPE * float(problem.weight.sum()) * problem.slope_width[0]
+    ends = least - reach, most + reach
+    first, above = _crossing(ends, lambda s: rows.slope_sums(s)[2] < -zero)
+    last = first
+    if rows.slope_sums(above)[2] <= zero:  # it stays flat for a while
+        last, _ = _crossing(ends, lambda s: rows.slope_sums(s)[0] <= zero)
     middle = 0.5 * (first + last)
     # Where a whole class sits on its margin, it should do so exactly.
-    bends = [((curve.knots - shifts.t[:, None]) * shifts.p[:, None]) for curve in shifts.curves]
-    near = min((abs(float(bend) - middle), float(bend)) for bend in map(_nearest(middle), bends))
-    return _null_at(problem, shifts, near[1] if near[0] <= _ROUGH * reach else middle)
+    bend = rows.nearest_bend(middle)
+    intercept = bend if abs(bend - middle) <= _ROUGH * reach else middle
+    return NullModel(intercept, *rows.slope_ranges(intercept))
 
 
-def _extremes(knots: Vector, shifts: _Shifts) -> tuple[float, float]:
-    """Return bounds on the shifts at which some loss has a knot."""
-    size = float(np.abs(knots).max() if knots.size else 0.0)
-    t = shifts.t * -shifts.p
-    return float(t.min()) - size, float(t.max()) + size
-
-
-def _nearest(place: float) -> Callable[[NDArray[np.float64]], float]:
-    return lambda bends: bends.flat[np.argmin(np.abs(bends - place))]
-
-
-def _crossing(problem: Problem, low: float, high: float, sign: int) -> float:
-    """Return where the slope of the loss of constants stops to be negative, or gets positive."""
-    size = float(problem.weight.sum()) * problem.slope_width[0]
+def _crossing(ends: tuple[float, float], is_below: Callable[[float], bool]) -> tuple[float, float]:
+    """Return where a condition stops to hold, and a point nearby where it does not."""
+    low, high = ends
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        slope = float(problem.rows.slopes(np.full(problem.n_samples, middle)).sum())
-        if slope < sign * _ZERO_SLOPE * size if sign < 0 else slope <= _ZERO_SLOPE * size:
+        if is_below(middle):
             low = middle
         else:
             high = middle
-    return 0.5 * (low + high)
-
-
-def _null_at(problem: Problem, shifts: _Shifts, intercept: float) -> NullModel:
-    low, high = np.zeros(problem.n_samples), np.zeros(problem.n_samples)
-    used = problem.weight > 0
-    low[used], high[used] = (shifts.w * part for part in shifts.each(intercept))
-    return NullModel(intercept, low, high)
+    return 0.5 * (low + high), high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _ATOMS_PER_ROUND = 30
 _ROUNDS = 100
 _MOST_ENTRIES = 400_000  # of the linear program; beyond, what is proved so far is returned
 _CLOSE = 1e-10  # of the first guess: distance between the linear program and what is proved
+_ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
 
 
 class OpenMultipliers:
@@ -42,12 +44,21 @@ class OpenMultipliers:
         rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
         self.blocks = (-rows, *active)  # what g, xi and nu add to q, one row for each
         self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
+        self._known: set[tuple[bytes, bytes]] = set()
+        # What rounding in X'g can make of zero, in the dual norm.
+        terms = float(np.linalg.norm(np.maximum(np.abs(null.low), np.abs(null.high))))
+        sizes = np.sqrt(problem.design.column_squares()) * terms
+        self.rounding = norm.dual_norm(_ROUNDING * sizes)
 
     def solve(self) -> tuple[float, Vector]:
-        """Return the strength that the best multipliers prove, and these multipliers."""
+        """Return the strength that the best multipliers prove, and these multipliers.
+
+        A strength that is nothing but rounding is zero.
+        """
         point = np.zeros(sum(block.shape[0] for block in self.blocks))
         if not point.size:
-            return self.norm.dual_norm(self.base), point
+            strength = self.norm.dual_norm(self.base)
+            return strength if strength > self.rounding else 0.0, point
         if self.balanced and self.open.size:
             share = (self.owed - self.low.sum()) / float((self.high - self.low).sum())
             point[: self.open.size] = self.low + np.clip(share, 0, 1) * (self.high - self.low)
@@ -55,13 +66,12 @@ class OpenMultipliers:
         best, bound, found = self.norm.dual_norm(q), 0.0, point
         start = best
         for _ in range(_ROUNDS):
-            if best - bound <= _CLOSE * max(bound, start):
+            if best - bound <= _CLOSE * max(bound, start) or best <= self.rounding:
                 break
             level = max(bound, 0.5 * start if not self.atoms else 0.0, 1e-12 * start)
             worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
-            if not worst or len(self.atoms) * point.size > _MOST_ENTRIES:
+            if not self._add(worst, level) or len(self.atoms) * point.size > _MOST_ENTRIES:
                 break
-            self.atoms += [(atom, atom.cost / level) for atom in worst]
             optimum = self._optimum(start)
             if optimum is None:  # what is proved so far is an upper bound
                 break
@@ -70,7 +80,20 @@ class OpenMultipliers:
             proved = self.norm.dual_norm(q)
             if proved < best:
                 best, found = proved, point
-        return float(best), found
+        return float(best) if best > max(self.rounding, _CLOSE * start) else 0.0, found
+
+    def _add(self, atoms: Sequence[Atom], level: float) -> bool:
+        """Add those that are new; return whether there are any.
+
+        The linear program satisfies the others as well as it can.
+        """
+        before = len(self.atoms)
+        for atom in atoms:
+            key = (np.asarray(atom.columns).tobytes(), np.asarray(atom.signs).tobytes())
+            if key not in self._known:
+                self._known.add(key)
+                self.atoms.append((atom, atom.cost / level))
+        return len(self.atoms) > before
 
     def dual(self, point: Vector, places: NDArray[np.intp], size: int) -> DualPoint:
         """Return the multipliers as a dual point of the problem.

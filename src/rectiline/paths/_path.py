@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline.paths._ahead import Ahead, Clock
 from rectiline.paths._grid import checked_strengths, grid_and_start
+from rectiline.paths._guide import Guide
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import Problem
 from rectiline.solvers import Progress, Session, Solution, Status, solve
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Path", "path"]
+__all__ = ["Path", "along", "path"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,16 +140,40 @@ def path(
         grid, start = grid_and_start(problem, n_strengths, ratio)
     else:
         grid = checked_strengths(strengths)
-    listener = _Listener(options.pop("callback", None))
-    solutions: list[Solution] = []
-    latest = warm_start
+    known: list[Solution] = []
     if start is not None and start.dual is not None:
         at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
-        if at_zero is not None:
-            solutions.append(at_zero)
-            latest = at_zero
-    clock = Clock(began, time_limit)
-    ahead = Ahead.of(problem, grid[len(solutions) :], latest, options, clock, listener.is_heard)
+        known = [] if at_zero is None else [at_zero]
+    return along(problem, grid, Clock(began, time_limit), known, warm_start, **options)
+
+
+def along(
+    problem: Problem,
+    grid: Vector,
+    clock: Clock,
+    known: Sequence[Solution] = (),
+    start: Solution | None = None,
+    guide: Guide | None = None,
+    callback: Any = None,
+    **options: Any,
+) -> Path:
+    """Solve the problem at strengths from large to small.
+
+    The first solutions may be `known`; if none is, `start` is where the first one starts. They
+    cannot be far from those of the `guide`, if there is one.
+    """
+    listener = _Listener(callback)
+    solutions = list(known)
+    latest = solutions[-1] if solutions else start
+    if guide is not None and (latest is not None or not np.array_equal(guide.strengths, grid)):
+        guide = None
+    if guide is not None:
+        problem.take_units(guide.problem)
+    ahead = Ahead.of(
+        problem, grid[len(solutions) :], latest, options, clock, listener.is_heard, guide
+    )
+    if guide is not None:
+        latest = guide.start(problem)
     session = Session()
     # What this problem works out about the data comes along to those made from it.
     one = problem
@@ -175,7 +200,7 @@ def path(
         if latest.status in (Status.INFEASIBLE, Status.STOPPED) or listener.stopped:
             break
     reached = grid[: len(solutions)]
-    return Path(reached, tuple(solutions), time.perf_counter() - began)
+    return Path(reached, tuple(solutions), time.perf_counter() - clock.began)
 
 
 class _Listener:

@@ -1,7 +1,7 @@
 """The convex program and what can be proved about a point."""
 
 from rectiline.problems._certificate import Certificate, DualPoint, InfeasibilityCertificate
-from rectiline.problems._many import certify_all
+from rectiline.problems._many import certify_all, gather_all, predict_all
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
 
@@ -12,4 +12,6 @@ __all__ = [
     "MultiTaskProblem",
     "Problem",
     "certify_all",
+    "gather_all",
+    "predict_all",
 ]

@@ -9,12 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
+from rectiline import _core
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 
 Vector = NDArray[np.float64]
 
-__all__ = ["bounds_as_rows", "checked_index", "checked_losses", "checked_weight", "curve_arrays"]
+__all__ = [
+    "bounds_as_rows",
+    "checked_index",
+    "checked_losses",
+    "checked_weight",
+    "curve_arrays",
+    "row_functions",
+]
 
 
 def checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
@@ -53,6 +61,18 @@ def curve_arrays(loss: Loss) -> Any:
     curve = loss.curve
     arrays = (curve.knots, curve.values, curve.left, curve.right, curve.curvature)
     return tuple(np.ascontiguousarray(part, dtype=np.float64) for part in arrays)
+
+
+def row_functions(
+    losses: Sequence[Loss],
+    index: NDArray[np.uint8] | None,
+    direction: Vector,
+    offset: Vector,
+    weight: Vector,
+) -> _core.RowFunctions:
+    """Return what each row pays, ``weight * loss(direction * z + offset)``, for the core."""
+    curves = [curve_arrays(one) for one in losses]
+    return _core.RowFunctions(curves, direction, offset, weight, index)
 
 
 def checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:

@@ -20,7 +20,17 @@ from rectiline.problems._proofs import FREE_TOLERANCE
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["certify_all"]
+__all__ = ["certify_all", "gather_all", "predict_all"]
+
+
+def predict_all(design: Design, coefs: Matrix, intercepts: Vector) -> Matrix:
+    """Return the predictions of every row of `coefs` with its intercept, one row for each."""
+    return design.dot_many(coefs, intercepts)
+
+
+def gather_all(design: Design, samples: Matrix) -> Matrix:
+    """Return ``X'g`` for every row g of `samples`, one row for each."""
+    return design.tdot_many(samples)
 
 
 def certify_all(
@@ -28,7 +38,7 @@ def certify_all(
     penalties: Sequence[Penalty],
     coefs: Matrix,
     intercepts: Vector,
-    samples: Matrix,
+    samples: Matrix | None = None,
 ) -> list[tuple[Certificate, DualPoint]]:
     """Return `Problem.certify_repaired` of one pair for the problem under each of the penalties.
 
@@ -39,8 +49,9 @@ def certify_all(
     penalties : sequence of Penalty
     coefs : ndarray of shape (k, n_features)
     intercepts : ndarray of shape (k,)
-    samples : ndarray of shape (k, n_samples), C-contiguous
-        Multipliers; repaired in place, and what the dual points returned look at.
+    samples : ndarray of shape (k, n_samples), C-contiguous, optional
+        Multipliers; repaired in place, and what the dual points returned look at. By default those
+        that belong to the predictions, for losses without kinks.
 
     Returns
     -------
@@ -62,17 +73,18 @@ def certify_all(
         raise ValueError("certify_all takes no rows of constraints.")
     problem.remember_levels()
     columns = _stacked_columns(problem, penalties)
+    predictions = None
+    if samples is None:
+        predictions = predict_all(problem.design, coefs, intercepts)
+        samples = problem.rows.slopes_of_many(predictions)
     if columns is None:
         return [
             problem.with_penalty(penalty).certify_repaired(*pair)
             for penalty, *pair in zip(penalties, coefs, intercepts, samples, strict=True)
         ]
-    left = np.zeros(len(penalties))
-    for k, sample in enumerate(samples):
-        problem.rows.clip(sample)
-        if problem.fit_intercept:
-            left[k] = abs(problem.rows.balance(sample)) / max(float(np.abs(sample).sum()), 1e-300)
-    z, q = _products(problem.design, coefs, samples)
+    totals, sizes = problem.rows.repair_many(samples, problem.fit_intercept)
+    unbalanced = np.abs(totals) > FREE_TOLERANCE * sizes
+    predictions, q = _products(problem.design, coefs, intercepts, samples, predictions)
     np.negative(q, out=q)
     if not columns.strongly_convex:  # the largest share of each dual point in the penalty's range
         low, high = columns.dual_range
@@ -80,25 +92,26 @@ def certify_all(
             room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
         shrink = room.min(axis=1, keepdims=True)
         q *= shrink
-        samples *= shrink
-    z += intercepts[:, None]
+        for k in np.flatnonzero(shrink < 1.0):
+            samples[k] *= shrink[k]
+            totals[k] = samples[k].sum()
     paid = 0.5 * np.einsum("kj,kj,kj->k", columns.rho, coefs, coefs)
     paid += np.einsum("kj,kj->k", columns.l1, np.abs(coefs))
     gaps = columns.fenchel_young(coefs, q).sum(axis=1)
-    found = []
-    for k, penalty in enumerate(penalties):
-        loss, gap = problem.rows.sums(z[k], samples[k])
-        primal, gap = loss + float(paid[k]), gap + float(gaps[k])
-        if problem.fit_intercept:
-            gap += abs(float(intercepts[k]) * float(samples[k].sum()))
-        if left[k] > FREE_TOLERANCE:
-            gap = np.inf
+    losses, row_gaps = problem.rows.sums_of_many(predictions, samples)
+    primals = losses + paid
+    gaps += row_gaps
+    if problem.fit_intercept:
+        gaps += np.abs(intercepts * totals)
+        gaps[unbalanced] = np.inf
+    trivial = problem._least_loss > losses - gaps  # there zero multipliers may prove more
+    reference, found = abs(problem.loss_at_zero), []
+    for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
         point = DualPoint(samples[k])
-        if problem._least_loss > loss - gap:  # zero multipliers may prove more
-            one = problem.with_penalty(penalty)
+        if trivial[k]:
+            one = problem.with_penalty(penalties[k])
             gap, point = one._or_zero_dual(coefs[k], primal, gap, point)
-        proof = Certificate(primal, float(gap), 0.0, 0.0, abs(problem.loss_at_zero))
-        found.append((proof, point))
+        found.append((Certificate(primal, float(gap), 0.0, 0.0, reference), point))
     return found
 
 
@@ -117,9 +130,14 @@ def _stacked_columns(problem: Problem, penalties: Sequence[Penalty]) -> Columns 
     return Columns(rho, l1, rows.lower, rows.upper)
 
 
-def _products(design: Design, coefs: Matrix, samples: Matrix) -> tuple[Matrix, Matrix]:
-    """Return ``X b`` and ``X'g`` for every row of `coefs` and `samples`."""
-    if not design.is_sparse and design.X.dtype == np.float64:
-        return coefs @ design.X.T, samples @ design.X
-    both = [design.both(b, g) for b, g in zip(coefs, samples, strict=True)]
-    return np.array([z for z, _ in both]), np.array([image for _, image in both])
+def _products(
+    design: Design, coefs: Matrix, intercepts: Vector, samples: Matrix, predictions: Matrix | None
+) -> tuple[Matrix, Matrix]:
+    """Return the predictions, computed unless they are known, and ``X'g`` for every sample."""
+    if predictions is None and design.is_sparse:
+        both = [design.both(b, g) for b, g in zip(coefs, samples, strict=True)]
+        z = np.array([one for one, _ in both]) + intercepts[:, None]
+        return z, np.array([image for _, image in both])
+    if predictions is None:
+        predictions = predict_all(design, coefs, intercepts)
+    return predictions, gather_all(design, samples)

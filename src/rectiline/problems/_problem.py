@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline import _core
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, ConstraintRows, combine
 from rectiline.losses import Loss
@@ -34,7 +33,7 @@ from rectiline.problems._inputs import (
     checked_index,
     checked_losses,
     checked_weight,
-    curve_arrays,
+    row_functions,
 )
 from rectiline.problems._proofs import Proofs
 from rectiline.problems._repair import move_into_constraints
@@ -104,13 +103,7 @@ class Problem(Proofs):
             raise ValueError(f"y has {direction.size} entries but X has {n} rows.")
         self.weight = checked_weight(sample_weight, n)
         self.direction, self.offset = direction, offset
-        self.rows = _core.RowFunctions(
-            [curve_arrays(one) for one in self.losses],
-            direction,
-            offset,
-            self.weight,
-            self.loss_index,
-        )
+        self.rows = row_functions(self.losses, self.loss_index, direction, offset, self.weight)
         self.constraints = (
             (constraints,) if isinstance(constraints, Constraint) else tuple(constraints)
         )

@@ -7,13 +7,14 @@ from rectiline.solvers._threads import limited_threads, one_thread
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
-from rectiline.solvers.newton import Follower, Newton, ReducedNewton
+from rectiline.solvers.newton import Follower, LeaveOut, Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
     "Follower",
     "Generation",
     "Interior",
+    "LeaveOut",
     "MultiTaskSolution",
     "Newton",
     "Progress",

@@ -42,6 +42,7 @@ _ROUNDING_SAFETY = 0.7  # share of the target that exact zeros may use up
 _POLISH = 3  # further steps for the sake of exact zeros
 _PATIENCE = 8  # steps without progress, short ones counted twice
 _SHORT = 0.05
+_GROWING = 1.5  # times the longest step before
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
 _LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 
@@ -55,7 +56,8 @@ class InteriorState:
     best_gap: float = np.inf
     since_best: int = 0
     mark: tuple[float, float] = (np.inf, np.inf)  # products and residual at the last progress
-    idle: int = 0  # steps since then
+    longest: float = 0.0  # step since then
+    idle: int = 0  # steps since then, or since steps grew
     may_restart: bool = True
 
     def note(self, verdict: Verdict) -> None:
@@ -66,12 +68,14 @@ class InteriorState:
             self.best = self.iterate.program.point(self.iterate.b)
             self.best_gap, self.since_best = gap, 0
         # The gap of an early pair says little: what must fall is the products, down to rounding.
-        self.idle += 2 if self.iterate.step < _SHORT else 1
+        step = self.iterate.step
+        self.idle += 2 if step < _SHORT else 1
         residual = float(np.max(np.abs(self.iterate.residual)))
         if _ROUNDING < verdict.products < 0.5 * self.mark[0] or residual < 0.5 * self.mark[1]:
-            self.idle, self.mark = 0, (verdict.products, residual)
-        if self.since_best == 0:
-            self.idle = 0
+            self.idle, self.mark, self.longest = 0, (verdict.products, residual), step
+        # Steps that grow are on their way out of a corner, however short they are as yet.
+        if self.since_best == 0 or step > _GROWING * self.longest:
+            self.idle, self.longest = 0, max(step, self.longest)
 
     def is_stuck(self) -> bool:
         """Whether there is no progress, not even from a new start inside the constraints."""

@@ -74,6 +74,8 @@ class Follower:
         )
         self._target = target
         self._problem = problem
+        self._slopes_follow = not kinked and not self._model.kinked.size
+        self.has_strayed = False  # predictions have left the ranges given to `focus`
 
     @staticmethod
     def accepts(problem: Problem, target: float) -> bool:
@@ -98,18 +100,56 @@ class Follower:
             intercept = float(np.partition(used, used.size // 2)[used.size // 2])
         self.place(np.zeros(problem.n_features), intercept, np.zeros(problem.n_samples))
 
-    def place(self, coef: Vector, intercept: float, sample: Vector) -> None:
-        """Start at a pair; its multipliers may lie outside their ranges."""
-        b = np.append(coef, intercept) if self._problem.fit_intercept else coef
-        self._path.place(np.ascontiguousarray(b), np.ascontiguousarray(sample))
+    def place(
+        self, coef: Vector, intercept: float, sample: Vector, predictions: Vector | None = None
+    ) -> None:
+        """Start at a pair; its multipliers may lie outside their ranges.
 
-    def move(self, strength: float, seconds: float) -> tuple[Vector, float, Vector, int] | None:
-        """Return coefficients, intercept, multipliers and steps; None if it did not get there."""
-        steps, gap, failed = self._path.move(strength, self._target, _MOST_STEPS, seconds)
+        Its `predictions` save a product with X if they are known.
+        """
+        b = np.append(coef, intercept) if self._problem.fit_intercept else coef
+        self._path.place(np.ascontiguousarray(b), np.ascontiguousarray(sample), predictions)
+
+    def focus(
+        self, low: Vector, high: Vector, predictions: Vector | None = None, most: float = 0.6
+    ) -> bool:
+        """Let rows take part in the moves to come that may meet a knot between these predictions.
+
+        Parameters
+        ----------
+        low, high : ndarray of shape (n_samples,)
+            Ends of the predictions that are expected.
+        predictions : ndarray of shape (n_samples,), optional
+            At the last answer; they save a product with X if they are known.
+        most : float, default=0.6
+            Largest share of the rows that it pays to go on with.
+
+        Returns
+        -------
+        bool
+            False if all rows take part.
+        """
+        return self._path.focus(low, high, predictions, most)
+
+    def widen(self) -> None:
+        """Let all rows take part again."""
+        self._path.widen()
+
+    def move(
+        self, strength: float, seconds: float
+    ) -> tuple[Vector, float, Vector | None, int] | None:
+        """Return coefficients, intercept, multipliers and steps; None if it did not get there.
+
+        Without kinks in losses and penalty the multipliers are those of the predictions (None).
+        """
+        steps, gap, failed, self.has_strayed = self._path.move(
+            strength, self._target, _MOST_STEPS, seconds
+        )
         if failed or not gap <= self._target:
             return None
         b = self._path.coefficients()
         if not np.isfinite(b).all():
             return None
         d = self._problem.n_features
-        return b[:d], float(b[d]) if b.size > d else 0.0, self._path.dual(), steps
+        sample = None if self._slopes_follow else self._path.dual()
+        return b[:d], float(b[d]) if b.size > d else 0.0, sample, steps

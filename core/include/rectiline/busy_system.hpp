@@ -1,0 +1,29 @@
+// Newton systems of which only some columns matter,
+//
+//     (diag(stiffness) + sum_k weight_k t_k t_k') x = right,
+//
+// over rows t_k of scaled columns, each of which has about the curvature sum_k weight_k. A column
+// that is much stiffer than that barely moves: it is idle, and solved by its diagonal entry alone.
+#pragma once
+
+#include "rectiline/kinked_rows.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline {
+
+class BusySystem {
+  public:
+    // `floor`: curvature to count with at least; `all`: no column is idle. False when there is no
+    // factor.
+    bool set(const KinkedRows& rows, const std::vector<std::int64_t>& which, const double* weight,
+             const double* stiffness, double ridge, double floor, bool all);
+    void solve(const double* right, double* x);
+
+  private:
+    std::vector<std::int64_t> busy_;
+    std::vector<double> diagonal_, packed_, H_, x_;
+};
+
+}  // namespace rectiline

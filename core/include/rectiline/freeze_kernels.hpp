@@ -1,0 +1,79 @@
+// The passes over rows that choose a working set and freeze the others, without branches where all
+// rows have one curve with few knots.
+#pragma once
+
+#include "rectiline/packed_curve.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace rectiline {
+
+// The arrays of both passes, over all rows.
+struct FreezeArrays {
+    const double *t, *s, *weight, *direction, *offset;
+};
+
+constexpr double kSameSlope = 1e-9;  // slopes closer than this are the same but for rounding
+
+// Marks rows that may meet a knot while their predictions stay within [low, high], rows whose slope
+// lies between those of two pieces, as they are on their way across a kink, and if asked for rows
+// on curved pieces.
+template <class Packed>
+RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t n,
+                                              const FreezeArrays& a, const double* low,
+                                              const double* high, bool curved, std::uint8_t* keep) {
+    const Packed f = curve;
+    const double least = curved ? 0.0 : std::numeric_limits<double>::infinity();
+    const double *t = a.t, *s = a.s, *weight = a.weight, *direction = a.direction;
+    const double* offset = a.offset;
+    std::int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double one = direction[i] * low[i] + offset[i];
+        const double other = direction[i] * high[i] + offset[i];
+        double from = one < other ? one : other, to = one < other ? other : one;
+        from = from < t[i] ? from : t[i];
+        to = to > t[i] ? to : t[i];
+        const double slope = f.slope_at(t[i]), off = s[i] - slope;
+        const double size = slope < 0 ? 1 - slope : 1 + slope;
+        int near = (off < 0 ? -off : off) > kSameSlope * size;
+        near |= f.curvature_at(t[i]) > least;
+        for (int k = 0; k < Packed::kKnots; ++k)
+            near |= (from <= f.knot[k]) & (f.knot[k] <= to);
+        near &= weight[i] > 0;
+        keep[i] = static_cast<std::uint8_t>(near);
+        count += near;
+    }
+    return count;
+}
+
+// Sums of a freezing: slopes and losses of the frozen rows, weights of the kept ones by direction.
+struct FreezeSums {
+    double slopes, loss, kept_up, kept_down, curved;
+};
+
+// Slopes in the predictions and weights times curvature of the frozen rows, 0 for the others.
+template <class Packed>
+RECTILINE_MULTIVERSION FreezeSums freeze_pass(const Packed& curve, std::int64_t n,
+                                              const FreezeArrays& a, const std::uint8_t* keep,
+                                              double* g, double* curved) {
+    const Packed f = curve;
+    const double *t = a.t, *weight = a.weight, *direction = a.direction;
+    double slopes = 0, loss = 0, up = 0, down = 0, total = 0;
+#pragma omp simd reduction(+ : slopes, loss, up, down, total)
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double kept = keep[i] ? weight[i] : 0.0, frozen = weight[i] - kept;
+        const double slope = f.slope_at(t[i]);
+        g[i] = direction[i] * frozen * slope;
+        curved[i] = frozen * f.curvature_at(t[i]);
+        slopes += g[i];
+        total += curved[i];
+        loss += frozen * f.loss(t[i]);
+        up += direction[i] > 0 ? kept : 0.0;
+        down += direction[i] > 0 ? 0.0 : kept;
+    }
+    return {slopes, loss, up, down, total};
+}
+
+}  // namespace rectiline

@@ -1,0 +1,86 @@
+// Linear programs along a list of strengths of an L1 penalty, for modest targets: losses with one
+// kink, sum_i width_i max(a_i, 0) and a linear term, plus sum_j l1_j |b_j|.
+//
+// Between two strengths the best vertex changes almost everywhere, so there is little in it to go
+// on from. A softened problem has answers that move smoothly:
+//
+//   soften   kinks of rows become parabolas of half-width h, those of columns of half-width w_j; h
+//            is such that a few times as many rows lie on a parabola as columns are in use. Newton
+//            steps solve it, and its answer starts the next strength;
+//   sharpen  a few steps of a primal-dual interior method on the rows inside the band alone; the
+//            others stay on their side. Coefficients move along a step to where the true objective
+//            is least, multipliers as far as their ranges allow.
+//
+// Multipliers of the softened problem are feasible and close to the best ones, which is what an
+// interior method needs to start from. The best coefficients and the best multipliers on the way
+// are kept apart: any pair of the two has a gap.
+#pragma once
+
+#include "rectiline/busy_system.hpp"
+#include "rectiline/interrupt.hpp"
+#include "rectiline/kinked_rows.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline {
+
+struct LinearStep {
+    std::int64_t steps;
+    double relative_gap;  // estimated
+    bool failed, interrupted;
+};
+
+class LinearPath {
+  public:
+    // `terms` are those at `strength`: l1 terms on all columns and nothing else.
+    LinearPath(const DesignView& X, const RowFunctions& rows, const NewtonTerms& terms,
+               double strength, int n_threads);
+
+    // Starts at coefficients in the user's units (intercept last).
+    void place(const double* user);
+    LinearStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
+    void coefficients(double* user) const;
+    void dual(double* g) const { rows_.slopes(best_v_.data(), g); }  // slopes in the predictions
+    const KinkedRows& rows() const { return rows_; }
+
+  private:
+    using Vector = std::vector<double>;
+    struct Band;
+
+    void predict(double strength);
+    void set_softness();
+    bool soften(LinearStep& out, Interrupt& interrupt);
+    bool has_too_many_rows() const;
+    double soft_step();  // along the direction, to where the softened problem is least
+    bool sharpen(double target, LinearStep& out, Interrupt& interrupt);
+    bool set_directions(Band& band);
+    void move_coefficients(Band& band);
+    void move_multipliers(Band& band);
+
+    double penalty(const Vector& b) const;
+    void offer(const Vector& b, const Vector& a);
+    void offer_polished(const Vector& b, double most);
+    void offer_multipliers(const Vector& v, const Vector& g);
+    double relative_gap() const { return gap_to(best_primal_); }
+    double gap_to(double primal) const;
+
+    KinkedRows rows_;
+    std::int64_t n_, d_, p_;
+    double base_strength_, strength_;
+    Vector scale_, center_, base_l1_, l1_;
+
+    Vector b_, a_, before_;       // softened answer, and the one before
+    double before_strength_ = 0;  // 0: there is none
+    double h_ = 0, spread_ = 0;   // spread: root mean square of the arguments
+    Vector w_;                    // half-widths of the columns
+    Vector v_, g_;                // multipliers, and what they pull with
+    Vector best_b_, best_v_, best_g_;
+    double best_primal_ = 0, best_dual_ = 0;
+
+    BusySystem system_;
+    Vector db_, da_, weight_, stiffness_, right_, trial_b_, trial_a_, sizes_;
+    std::vector<std::int64_t> listed_;
+};
+
+}  // namespace rectiline

@@ -1,0 +1,16 @@
+// Newton matrices of a loss along a path: for each of several vectors of predictions, the Gram
+// matrix of the rows weighted by the curvature of their cost there.
+#pragma once
+
+#include "rectiline/design.hpp"
+#include "rectiline/rows.hpp"
+
+#include <cstdint>
+
+namespace rectiline {
+
+// `z` is count x n, `out` count x order^2, order = columns (and the intercept).
+void path_grams(const DesignView& X, const RowFunctions& rows, const double* z, std::int64_t count,
+                bool intercept, double* out, int n_threads);
+
+}  // namespace rectiline

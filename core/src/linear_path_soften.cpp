@@ -1,0 +1,89 @@
+// The softened problem by Newton steps.
+#include "rectiline/linear_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline {
+namespace {
+
+constexpr int kMostSteps = 12;
+constexpr double kOutside = 0.02;     // multipliers may pull with so much more than the penalty
+constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
+constexpr int kSearchSteps = 20;
+constexpr double kFullStep = 0.9;    // from which on the rows on their parabolas are known
+constexpr double kRidge = 1e-4;      // of the curvature
+constexpr double kLeastRows = 0.01;  // of all: a matrix has at least their curvature
+
+}  // namespace
+
+// The derivative is piecewise linear and grows: regula falsi kept away from the ends.
+double LinearPath::soft_step() {
+    const auto derivative = [&](double step) {
+        double total = dot(rows_.linear().data(), db_.data(), p_) +
+                       rows_.soft_slope(a_.data(), da_.data(), step, h_);
+        for (std::int64_t j = 0; j < d_; ++j) {
+            const double share = (b_[j] + step * db_[j]) / w_[j];
+            total += db_[j] * l1_[j] * std::clamp(share, -1.0, 1.0);
+        }
+        return total;
+    };
+    double low = 0, high = 0, at_low = derivative(0.0), at_high = 0, step = 1;
+    const double enough = kSearchShare * std::fabs(at_low);
+    bool bracketed = false;
+    for (int k = 0; k < kSearchSteps; ++k) {
+        const double here = derivative(step);
+        if (std::fabs(here) <= enough) break;
+        if (here < 0)
+            low = step, at_low = here;
+        else
+            high = step, at_high = here, bracketed = true;
+        if (!bracketed) {
+            step *= 2;
+            continue;
+        }
+        const double width = high - low;
+        step = low + width * (-at_low / (at_high - at_low));
+        step = std::clamp(step, low + 0.1 * width, high - 0.1 * width);
+    }
+    return step;
+}
+
+bool LinearPath::soften(LinearStep& out, Interrupt& interrupt) {
+    double least = 0;
+    for (const double width : rows_.width())
+        least += width;
+    least *= kLeastRows * 0.5 / h_;
+    for (int k = 0;; ++k) {
+        rows_.soft_multipliers(a_.data(), h_, v_.data());
+        rows_.pull(v_.data(), g_.data());
+        double outside = 0;
+        for (std::int64_t j = 0; j < d_; ++j) {
+            outside = std::max(outside, std::fabs(g_[j]) / l1_[j] - 1.0);
+            right_[j] = -g_[j] - l1_[j] * std::clamp(b_[j] / w_[j], -1.0, 1.0);
+            stiffness_[j] = std::fabs(b_[j]) < w_[j] ? l1_[j] / w_[j] : 0.0;
+        }
+        if (p_ > d_) right_[d_] = -g_[d_], stiffness_[d_] = 0.0;
+        if (k >= kMostSteps || (k > 0 && outside < kOutside)) return true;
+        listed_.clear(), weight_.clear();
+        for (std::int64_t i = 0; i < n_; ++i)
+            if (std::fabs(a_[i]) < h_)
+                listed_.push_back(i), weight_.push_back(rows_.width()[i] * 0.5 / h_);
+        if (!system_.set(rows_, listed_, weight_.data(), stiffness_.data(), kRidge, least, false)) {
+            out.failed = true;
+            return false;
+        }
+        system_.solve(right_.data(), db_.data());
+        rows_.change(db_.data(), da_.data());
+        const double step = soft_step();
+        axpy(step, db_.data(), b_.data(), p_);
+        axpy(step, da_.data(), a_.data(), n_);
+        ++out.steps;
+        if (interrupt.poll(4 * n_ * p_)) {
+            out.interrupted = true;
+            return false;
+        }
+    }
+}
+
+}  // namespace rectiline

@@ -1,0 +1,133 @@
+// Working sets: which rows may meet a knot, and what the others add while they stay on their
+// pieces.
+#include "rectiline/freeze_kernels.hpp"
+#include "rectiline/newton_rows.hpp"
+#include "rectiline/products.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rectiline {
+void NewtonRows::slack(double* out) const {
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const Curve& f = rows_.curve(i);
+        double nearest = std::numeric_limits<double>::infinity();
+        for (std::int64_t k = 0; rows_.weight[i] > 0 && k < f.n_knots; ++k)
+            nearest = std::min(nearest, std::fabs(t_[i] - f.knot[k]));
+        out[i] = nearest;
+    }
+}
+
+FreezeArrays NewtonRows::freeze_arrays() const {
+    return {t_.data(), s_.data(), rows_.weight, rows_.direction, rows_.offset};
+}
+
+std::int64_t NewtonRows::near_knots(const double* low, const double* high, bool curved,
+                                    std::uint8_t* keep) const {
+    std::int64_t count = 0;
+    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
+            count = near_pass(packed, rows_.n, freeze_arrays(), low, high, curved, keep);
+        }))
+        return count;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const Curve& f = rows_.curve(i);
+        const double one = rows_.argument(i, low[i]), other = rows_.argument(i, high[i]);
+        const double from = std::min({one, other, t_[i]}), to = std::max({one, other, t_[i]});
+        const double slope = f.slope(t_[i]);
+        bool near = std::fabs(s_[i] - slope) > kSameSlope * (1 + std::fabs(slope)) ||
+                    (curved && f.curvature[f.piece(t_[i])] > 0);
+        for (std::int64_t k = 0; k < f.n_knots; ++k)
+            near = near || (from <= f.knot[k] && f.knot[k] <= to);
+        keep[i] = near && rows_.weight[i] > 0;
+        count += keep[i];
+    }
+    return count;
+}
+
+std::int64_t NewtonRows::count_outside(const double* low, const double* high) const {
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const double z = rows_.direction[i] * (t_[i] - rows_.offset[i]);
+        count += !(low[i] <= z && z <= high[i]);
+    }
+    return count;
+}
+
+void NewtonRows::take(const NewtonRows& few, const std::vector<std::int64_t>& index) {
+    for (std::int64_t i = 0; i < rows_.n; ++i)  // straight pieces have kept their slopes
+        if (frozen_weight_[i] > 0) s_[i] = rows_.curve(i).slope(t_[i]);
+    for (std::size_t k = 0; k < index.size(); ++k)
+        s_[index[k]] = few.s_[k];
+    image_current_ = false;
+    adopt();
+}
+
+FreezeSums NewtonRows::set_frozen(const std::uint8_t* keep, double* g) {
+    frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
+    FreezeSums sums{0, 0, 0, 0, 0};
+    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
+            sums = freeze_pass(packed, rows_.n, freeze_arrays(), keep, g, frozen_weight_.data());
+        }))
+        return sums;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const Curve& f = rows_.curve(i);
+        const double kept = keep[i] ? rows_.weight[i] : 0.0, frozen = rows_.weight[i] - kept;
+        g[i] = rows_.direction[i] * frozen * f.slope(t_[i]);
+        frozen_weight_[i] = frozen * f.curvature[f.piece(t_[i])];
+        sums.slopes += g[i];
+        sums.curved += frozen_weight_[i];
+        sums.loss += frozen * f(t_[i]);
+        (rows_.direction[i] > 0 ? sums.kept_up : sums.kept_down) += kept;
+    }
+    return sums;
+}
+
+Frozen NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* g) {
+    const std::int64_t n = rows_.n, d = n_columns(X_);
+    const FreezeSums sums = set_frozen(keep, g);
+    // Most rows stay on the piece that the last call froze them on: add what changed.
+    std::int64_t changed = n;
+    if (frozen_.size() == static_cast<std::size_t>(n)) {
+        changed = 0;
+        for (std::int64_t i = 0; i < n; ++i)
+            changed += g[i] != frozen_[i];
+    }
+    if (2 * changed < n) {
+        for (std::int64_t i = 0; i < n; ++i)
+            change_[i] = g[i] - frozen_[i];
+        multiply_transposed(X_, change_.data(), linear, n_threads_);
+        for (std::int64_t j = 0; j < d; ++j)
+            frozen_image_[j] += linear[j];
+    } else {
+        frozen_image_.resize(static_cast<std::size_t>(d));
+        multiply_transposed(X_, g, frozen_image_.data(), n_threads_);
+    }
+    frozen_.assign(g, g + n);
+    std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
+    if (intercept_) linear[d] = sums.slopes;
+    Frozen out{sums.curved > 0, 0, 0, sums.loss};
+    reachable_sums(keep, sums, &out);
+    if (!out.curved) return out;
+    const std::vector<double>& gram =
+        frozen_gram_.at(X_, frozen_weight_.data(), n, intercept_, n_threads_);
+    std::copy(gram.begin(), gram.end(), quadratic);
+    return out;
+}
+
+// Sums of slopes in the predictions between which the kept rows can choose.
+void NewtonRows::reachable_sums(const std::uint8_t* keep, const FreezeSums& sums,
+                                Frozen* out) const {
+    const auto add = [&](const Curve& f, double up, double down) {
+        if (up > 0) out->low_sum += up * f.lowest_slope(), out->high_sum += up * f.highest_slope();
+        if (down > 0)
+            out->low_sum -= down * f.highest_slope(), out->high_sum -= down * f.lowest_slope();
+    };
+    if (!rows_.curve_index) return add(rows_.curves[0], sums.kept_up, sums.kept_down);
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        if (keep[i])
+            add(rows_.curve(i), rows_.direction[i] > 0 ? rows_.weight[i] : 0.0,
+                rows_.direction[i] > 0 ? 0.0 : rows_.weight[i]);
+}
+
+}  // namespace rectiline

@@ -1,0 +1,116 @@
+// Moves on few rows: the others are frozen on their pieces until the caller looks at all rows
+// again.
+#include "rectiline/newton_path.hpp"
+
+#include <algorithm>
+
+namespace rectiline {
+namespace {
+
+constexpr double kMostStrayed = 0.02;  // of the rows kept
+constexpr double kReserve = 0.9;       // of what the slopes of the rows kept can balance
+
+}  // namespace
+
+bool NewtonPath::focus(const double* low, const double* high, const double* z, double most) {
+    const bool moved = return_to_all(z);
+    keep_.resize(static_cast<std::size_t>(all_.n()));
+    // Slopes of rows on curved pieces go out of date unless they follow from the predictions.
+    const std::int64_t count = all_.near_knots(low, high, !slopes_follow(), keep_.data());
+    if (count == 0) keep_[0] = 1;  // there is no set without rows
+    const bool pays = static_cast<double>(count) <= most * static_cast<double>(all_.n());
+    const bool frozen = pays && freeze(low, high);
+    recalled_ = recalled_ && !moved && !frozen;
+    return frozen;
+}
+
+bool NewtonPath::freeze(const double* low, const double* high) {
+    const std::size_t p = static_cast<std::size_t>(terms_.order);
+    linear_.resize(p), quadratic_.resize(p * p);
+    frozen_dual_.resize(static_cast<std::size_t>(all_.n()));
+    const Frozen frozen =
+        all_.freeze(keep_.data(), linear_.data(), quadratic_.data(), frozen_dual_.data());
+    if (terms_.order > terms_.d && !frozen.curved) {
+        // The rows kept must be able to balance the others.
+        const double others = -linear_[terms_.d] / kReserve;
+        if (!(frozen.low_sum < others && others < frozen.high_sum)) return false;
+    }
+    index_.clear(), low_.clear(), high_.clear();
+    for (std::int64_t i = 0; i < all_.n(); ++i)
+        if (keep_[i]) index_.push_back(i), low_.push_back(low[i]), high_.push_back(high[i]);
+    frozen_sum_ = linear_.back();
+    terms_.contract(linear_.data(), linear_.data());
+    if (frozen.curved) terms_.contract_matrix(quadratic_.data());
+    few_ = all_.subset(index_.data(), static_cast<std::int64_t>(index_.size()), 1.0);
+    frozen_loss_ = frozen.loss;
+    frozen_at_ = b_;
+    frozen_ = {linear_.data(), frozen.curved ? quadratic_.data() : nullptr, frozen_at_.data()};
+    rows_ = few_.get();
+    return true;
+}
+
+// The rows kept stand for the frozen ones, whose predictions nobody looks at.
+bool NewtonPath::has_strayed() const {
+    if (!few_) return false;
+    const std::int64_t outside = few_->count_outside(low_.data(), high_.data());
+    return static_cast<double>(outside) > kMostStrayed * static_cast<double>(index_.size());
+}
+
+// The rows that take part learn where they were at the answer before.
+void NewtonPath::recall() {
+    if (recalled_) return;
+    recalled_ = true;
+    if (units_.smooth || !(previous_strength_ > 0)) return;  // nobody asks
+    terms_.expand(previous_.data(), user_.data());
+    rows_->place(user_.data());
+    rows_->remember();
+    terms_.expand(b_.data(), user_.data());
+    rows_->place(user_.data());
+}
+
+void NewtonPath::widen() {
+    if (few_ && return_to_all(nullptr)) recalled_ = false;
+}
+
+void NewtonPath::take_all_rows() {
+    few_.reset();
+    rows_ = &all_, frozen_ = {}, frozen_loss_ = 0;
+}
+
+// Brings all rows to the coefficients at hand, at predictions z if they are known. Returns whether
+// their arguments have changed.
+bool NewtonPath::return_to_all(const double* z) {
+    if (placed_) {
+        all_.settle(0.0, point().S);
+        return false;
+    }
+    if (!few_ && !z) return false;
+    if (z) {  // they belong to the polished coefficients
+        loop_.polish(point(), user_.data());
+        std::copy(user_.begin(), user_.end(), b_.begin());
+        all_.place_at(z);
+    } else {
+        terms_.expand(b_.data(), user_.data());
+        all_.place(user_.data());
+    }
+    if (few_) all_.take(*few_, index_);
+    take_all_rows();
+    return true;
+}
+
+void NewtonPath::dual(double* g) const {
+    const bool balanced = terms_.order > terms_.d;
+    if (!few_) {
+        all_.dual(g);
+        if (balanced) all_.balance(g, 0.0);
+        return;
+    }
+    std::copy(frozen_dual_.begin(), frozen_dual_.end(), g);
+    few_dual_.resize(index_.size());
+    few_->dual(few_dual_.data());
+    if (balanced) few_->balance(few_dual_.data(), frozen_sum_);
+    for (std::size_t k = 0; k < index_.size(); ++k)
+        g[index_[k]] = few_dual_[k];
+}
+
+}  // namespace rectiline

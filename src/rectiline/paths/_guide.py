@@ -1,0 +1,70 @@
+"""A path on all the data that others, on parts of them, are expected to be near."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems import Problem, predict_all
+from rectiline.solvers import LeaveOut, Solution
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Guide"]
+
+_MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
+
+
+class Guide:
+    """The answers to a problem, for problems that leave out some of its samples.
+
+    Parameters
+    ----------
+    problem : Problem
+        With all samples.
+    strengths : ndarray of shape (k,)
+        From large to small.
+    solutions : sequence of Solution
+        One for each strength.
+    """
+
+    def __init__(
+        self, problem: Problem, strengths: Vector, solutions: tuple[Solution, ...]
+    ) -> None:
+        self.problem, self.strengths = problem, strengths
+        self._first = solutions[0]
+        self._coefs = np.array([one.coef for one in solutions])
+        self._intercepts = np.array([one.intercept for one in solutions])
+
+    def start(self, part: Problem) -> Solution:
+        """Return the first solution as a start for a part of the samples."""
+        weight = self.problem.weight
+        share = part.weight / np.where(weight > 0, weight, 1.0)
+        dual = self._first.dual
+        return replace(self._first, dual=replace(dual, sample=share * dual.sample))
+
+    def predictions(self, first: int, last: int) -> Matrix:
+        """Return the predictions at some of the strengths, one row for each."""
+        if self.strengths.size * self.problem.n_samples <= _MOST_KEPT:
+            return self._all[first:last]
+        some = slice(first, last)
+        return predict_all(self.problem.design, self._coefs[some], self._intercepts[some])
+
+    @cached_property
+    def _all(self) -> Matrix:
+        return predict_all(self.problem.design, self._coefs, self._intercepts)
+
+    @cached_property
+    def leave_out(self) -> LeaveOut | None:
+        """How to get from these answers to those on a part in one step, if there is a way."""
+        problem, strengths = self.problem, self.strengths
+        assert problem.penalty is not None
+        few = strengths.size * problem.n_samples <= _MOST_KEPT
+        if not few or not LeaveOut.accepts(problem, strengths.size):
+            return None
+        rho = np.outer(strengths / problem.penalty.strength, problem.columns.rho)
+        return LeaveOut(problem, rho, self._coefs, self._intercepts, self._all)

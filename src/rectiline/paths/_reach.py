@@ -1,0 +1,38 @@
+"""How far the predictions may get at the strengths to come.
+
+Rows that cannot meet a knot of their loss meanwhile need not take part in looking for the answers.
+Nothing depends on these ranges being right but time: answers are certified on all rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.paths._guide import Guide
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Reach"]
+
+_AT_FIRST = 0.3  # distance to the guide that may come up, in units of the arguments' scale
+_LATER = 3.0  # the same, in distances of now
+
+
+class Reach:
+    """Ranges of predictions around those of a guide."""
+
+    def __init__(self, guide: Guide) -> None:
+        self._guide = guide
+        self.here: Vector | None = None  # predictions at the last answer; None at the guide's start
+
+    def ranges(self, first: int, last: int) -> tuple[Vector, Vector]:
+        """Return least and largest predictions from strength `first` up to `last`."""
+        if self.here is None:
+            there = self._guide.predictions(first, last)
+            margin = _AT_FIRST * self._guide.problem.argument_scale
+            return there.min(axis=0) - margin, there.max(axis=0) + margin
+        there = self._guide.predictions(first - 1, last)
+        away = self.here - there[0]
+        margin = _LATER * float(np.sqrt(np.mean(away * away)))
+        return there.min(axis=0) + (away - margin), there.max(axis=0) + (away + margin)
