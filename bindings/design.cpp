@@ -1,6 +1,7 @@
 #include "rectiline/products.hpp"
 #include "rectiline/products_many.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include "common.hpp"
@@ -75,22 +76,33 @@ NumpyMatrix new_matrix(std::size_t rows, std::size_t columns) {
     return NumpyMatrix(data, {rows, columns}, owner);
 }
 
-NumpyMatrix product_with_many(const Design& X, MatrixIn B, VectorIn shift) {
+using OptionalVector = std::optional<VectorIn>;
+
+const double* weight_of(const Design& X, const OptionalVector& weight) {
+    require(!weight || weight->shape(0) == rows_of(X), "weight must have one entry per row");
+    return weight ? weight->data() : nullptr;
+}
+
+NumpyMatrix product_with_many(const Design& X, MatrixIn B, VectorIn shift, OptionalVector weight) {
     require(takes_many(X.view), "X must be dense with rows in one piece");
     require(B.shape(1) == columns_of(X), "the vectors must have one entry per column");
     require(shift.shape(0) == B.shape(0), "there must be one shift for each vector");
     NumpyMatrix Z = new_matrix(B.shape(0), rows_of(X));
+    const double* share = weight_of(X, weight);
     nb::gil_scoped_release release;
-    multiply_many(X.view, static_cast<std::int64_t>(B.shape(0)), B.data(), shift.data(), Z.data());
+    multiply_many(X.view, static_cast<std::int64_t>(B.shape(0)), B.data(), shift.data(), share,
+                  Z.data());
     return Z;
 }
 
-NumpyMatrix transposed_product_with_many(const Design& X, MatrixIn G) {
+NumpyMatrix transposed_product_with_many(const Design& X, MatrixIn G, OptionalVector weight) {
     require(takes_many(X.view), "X must be dense with rows in one piece");
     require(G.shape(1) == rows_of(X), "the vectors must have one entry per row");
     NumpyMatrix Q = new_matrix(G.shape(0), columns_of(X));
+    const double* share = weight_of(X, weight);
     nb::gil_scoped_release release;
-    multiply_transposed_many(X.view, static_cast<std::int64_t>(G.shape(0)), G.data(), Q.data());
+    multiply_transposed_many(X.view, static_cast<std::int64_t>(G.shape(0)), G.data(), share,
+                             Q.data());
     return Q;
 }
 
@@ -135,8 +147,10 @@ void bind_design(nb::module_& m) {
             "takes_many", [](const Design& X) { return takes_many(X.view); },
             "Whether X is dense with rows in one piece, as dot_many and tdot_many want it")
         .def("dot_many", &product_with_many, nb::arg("B"), nb::arg("shift"),
-             "B @ X.T + shift[:, None]")
-        .def("tdot_many", &transposed_product_with_many, nb::arg("G"), "G @ X")
+             nb::arg("weight") = nb::none(),
+             "B @ X.T + shift[:, None]; rows without weight may be left out")
+        .def("tdot_many", &transposed_product_with_many, nb::arg("G"),
+             nb::arg("weight") = nb::none(), "G @ X; rows without weight may be left out")
         .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
              "sum_j X[i, j]**2 * scale[j]")
         .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,

@@ -33,14 +33,16 @@ void make_path(LinearPathState* self, const Design& design, const Rows& rows, nb
         std::make_unique<LinearPath>(design.view, rows.view, terms, strength, n_threads)};
 }
 
-void place(LinearPathState& self, VectorIn b) {
+// The arguments that only `NewtonPath` has a use for are taken and left.
+void place(LinearPathState& self, VectorIn b, nb::object, nb::object) {
     require(static_cast<std::int64_t>(b.shape(0)) == self.path->rows().order(),
             "b must have one entry per column (and the intercept)");
     self.path->place(b.data());
 }
 
-std::tuple<std::int64_t, double, bool> move(LinearPathState& self, double strength, double target,
-                                            std::int64_t max_steps, double seconds) {
+std::tuple<std::int64_t, double, bool, bool> move(LinearPathState& self, double strength,
+                                                  double target, std::int64_t max_steps,
+                                                  double seconds) {
     require(strength > 0, "strength must be positive");
     PythonInterrupt interrupt(seconds);
     LinearStep done;
@@ -49,7 +51,7 @@ std::tuple<std::int64_t, double, bool> move(LinearPathState& self, double streng
         done = self.path->move(strength, target, max_steps, interrupt.handle());
     }
     interrupt.rethrow();
-    return {done.steps, done.relative_gap, done.failed};
+    return {done.steps, done.relative_gap, done.failed, false};
 }
 
 NumpyVector coefficients(const LinearPathState& self) {
@@ -71,9 +73,20 @@ void bind_linear_path(nb::module_& m) {
                                 "Linear programs along a list of strengths of an L1 penalty.")
         .def("__init__", &make_path, nb::arg("design"), nb::arg("rows"), nb::arg("loop"),
              nb::arg("strength"), nb::arg("n_threads") = 0)
-        .def("place", &place, nb::arg("b"), "Start at coefficients, intercept last")
+        .def("place", &place, nb::arg("b"), nb::arg("g").none() = nb::none(),
+             nb::arg("z").none() = nb::none(), "Start at coefficients, intercept last")
+        .def(
+            "focus",
+            [](const LinearPathState&, nb::object, nb::object, nb::object, double) {
+                return false;
+            },
+            nb::arg("low"), nb::arg("high"), nb::arg("z").none() = nb::none(),
+            nb::arg("most") = 0.0, "False: all rows take part")
+        .def(
+            "widen", [](const LinearPathState&) {}, "All rows take part already")
         .def("move", &move, nb::arg("strength"), nb::arg("target"), nb::arg("max_steps"),
-             nb::arg("seconds"), "Move to a strength; returns (steps, estimated gap, failed)")
+             nb::arg("seconds"),
+             "Move to a strength; returns (steps, estimated gap, failed, strayed)")
         .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
         .def("dual", &dual, "Slopes in the predictions");
 }

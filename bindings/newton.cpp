@@ -68,9 +68,9 @@ NumpyVector per_row(const NewtonState& self) {
     return out;
 }
 
-using Parts = std::tuple<NumpyVector, std::optional<NumpyMatrix>, double, double, NumpyVector>;
+using Parts = std::tuple<NumpyVector, std::optional<NumpyMatrix>, NumpyVector>;
 
-Parts freeze(NewtonState& self, BytesIn keep) {
+std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve) {
     require(keep.shape(0) == n_of(self), "keep must have one entry per row");
     NumpyVector linear = new_vector(order_of(self));
     NumpyMatrix quadratic = new_matrix(order_of(self));
@@ -78,10 +78,12 @@ Parts freeze(NewtonState& self, BytesIn keep) {
     Frozen frozen;
     {
         nb::gil_scoped_release release;
-        frozen = self.rows->freeze(keep.data(), linear.data(), quadratic.data(), dual.data());
+        frozen =
+            self.rows->freeze(keep.data(), reserve, linear.data(), quadratic.data(), dual.data());
     }
-    return {linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
-            frozen.low_sum, frozen.high_sum, dual};
+    if (!frozen.balanced) return std::nullopt;
+    return Parts{linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
+                 dual};
 }
 
 }  // namespace
@@ -99,8 +101,10 @@ void bind_newton(nb::module_& m) {
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
         .def("arguments", &per_row<&NewtonRows::arguments>, "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
-        .def("freeze", &freeze, nb::arg("keep"),
-             "(linear, quadratic or None, low, high, dual): what rows outside `keep` add on their "
-             "pieces, the range of sums of slopes the kept rows can reach, the frozen slopes")
+        .def(
+            "freeze", &freeze, nb::arg("keep"), nb::arg("reserve"),
+            "(linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and "
+            "their slopes; None if the rows kept cannot balance them under an intercept, up to the "
+            "share `reserve` of what they can")
         .def_prop_ro("n", [](const NewtonState& self) { return self.rows->n(); });
 }

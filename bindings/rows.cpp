@@ -1,4 +1,5 @@
 #include "rectiline/certificate.hpp"
+#include "rectiline/row_blocks.hpp"
 #include "rectiline/slope_ranges.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -102,17 +103,37 @@ std::pair<NumpyVector, NumpyVector> repair_many(const Rows& rows, MatrixOut G, b
     NumpyVector totals = new_vector(count), sizes = new_vector(count);
     {
         nb::gil_scoped_release release;
+        const RowBlocks blocks = RowBlocks::with_weight(rows.view);
         for (std::size_t k = 0; k < count; ++k) {
-            double* g = G.data() + k * G.shape(1);
-            Balance found{0.0, 0.0};
-            if (balanced)
-                found = balance_dual(rows.view, g);
-            else
-                clip_dual(rows.view, g);
+            const Balance found =
+                repair_dual(rows.view, blocks, balanced, G.data() + k * G.shape(1));
             totals.data()[k] = found.sum, sizes.data()[k] = found.size;
         }
     }
     return {totals, sizes};
+}
+
+// repair_many and sums_of_many, pair by pair; with `from_slopes` G is first set to slopes at Z.
+std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector> judged(const Rows& rows, MatrixIn Z,
+                                                                      MatrixOut G, bool from_slopes,
+                                                                      bool balanced) {
+    require_rows(rows, Z.shape(1));
+    require_rows(rows, G.shape(1));
+    require(Z.shape(0) == G.shape(0), "there must be as many predictions as multipliers");
+    const std::size_t count = Z.shape(0);
+    NumpyVector losses = new_vector(count), gaps = new_vector(count);
+    NumpyVector totals = new_vector(count), sizes = new_vector(count);
+    {
+        nb::gil_scoped_release release;
+        std::vector<Judgement> found(count);
+        judge_many(rows.view, static_cast<std::int64_t>(count), Z.data(), G.data(), from_slopes,
+                   balanced, found.data());
+        for (std::size_t k = 0; k < count; ++k) {
+            losses.data()[k] = found[k].sums.loss, gaps.data()[k] = found[k].sums.fenchel_young;
+            totals.data()[k] = found[k].balance.sum, sizes.data()[k] = found[k].balance.size;
+        }
+    }
+    return {losses, gaps, totals, sizes};
 }
 
 // (loss, Fenchel-Young gap) for every row of Z and G.
@@ -204,6 +225,9 @@ void bind_rows(nb::module_& m) {
              "sum and the sum of the sizes of its terms")
         .def("sums_of_many", &sums_of_many, nb::arg("Z"), nb::arg("G"),
              "sums of every pair of rows of Z and G")
+        .def("judge_many", &judged, nb::arg("Z"), nb::arg("G").noconvert(), nb::arg("from_slopes"),
+             nb::arg("balanced"),
+             "repair_many and sums_of_many in one pass; returns losses, gaps, totals, sizes")
         .def("slopes_of_many", &slopes_of_many, nb::arg("Z"), "slopes at every row of Z")
         .def("slope_sums", &sums_of_slopes, nb::arg("z"),
              "At the prediction z of every row: sum and size of the left derivatives, and of the "

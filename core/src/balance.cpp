@@ -1,6 +1,7 @@
 // Multipliers moved into their boxes, and inside them until they balance.
 #include "rectiline/certificate.hpp"
 #include "rectiline/compensated.hpp"
+#include "rectiline/row_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,6 @@
 namespace rectiline {
 namespace {
 
-constexpr std::int64_t kBlock = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The ends of the slopes of each curve, so that the loops over rows look at numbers alone.
@@ -49,40 +49,69 @@ RECTILINE_INLINE double room_of(double g, double turn, double weight, double low
 
 template <bool Mixed>
 RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const SlopeEnds& ends,
-                                       std::int64_t first, std::int64_t last, double* g) {
+                                       RowBlock block, double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
     const double *lows = ends.low.data(), *highs = ends.high.data();
     const double one_low = lows[0], one_high = highs[0];
 #pragma omp simd
-    for (std::int64_t i = first; i < last; ++i) {
+    for (std::int64_t i = block.first; i < block.last; ++i) {
         const double low = Mixed ? lows[ends.index[i]] : one_low;
         const double high = Mixed ? highs[ends.index[i]] : one_high;
         g[i] = turn[i] * clipped(turn[i] * g[i], weight[i], low, high);
     }
 }
 
-// Room of all rows; one that is open on that side offers what it is itself.
+// Room of many rows: of those that are bounded on that side, and what the open ones offer, which is
+// what they are themselves.
 struct Room {
     double bounded = 0, open = 0;
+    double total() const { return bounded + open; }
+};
+struct Rooms {
+    Room inside, all;
+    void add(const Rooms& other) {
+        inside.bounded += other.inside.bounded, inside.open += other.inside.open;
+        all.bounded += other.all.bounded, all.open += other.all.open;
+    }
 };
 
 template <bool Mixed>
-RECTILINE_MULTIVERSION Room total_room(const RowFunctions& rows, const SlopeEnds& ends,
-                                       const double* g, double sign, bool inside_only) {
+RECTILINE_MULTIVERSION Rooms block_rooms(const RowFunctions& rows, const SlopeEnds& ends,
+                                         RowBlock block, const double* g, double sign) {
     const double *weight = rows.weight, *turn = rows.direction;
     const double *lows = ends.low.data(), *highs = ends.high.data();
     const double one_low = lows[0], one_high = highs[0];
-    double bounded = 0, open = 0;
-#pragma omp simd reduction(+ : bounded, open)
-    for (std::int64_t i = 0; i < rows.n; ++i) {
+    double bounded = 0, open = 0, inner_bounded = 0, inner_open = 0;
+#pragma omp simd reduction(+ : bounded, open, inner_bounded, inner_open)
+    for (std::int64_t i = block.first; i < block.last; ++i) {
         const double low = Mixed ? lows[ends.index[i]] : one_low;
         const double high = Mixed ? highs[ends.index[i]] : one_high;
-        const double room = room_of(g[i], turn[i], weight[i], low, high, sign, inside_only);
+        const double room = room_of(g[i], turn[i], weight[i], low, high, sign, false);
+        const double inner = room_of(g[i], turn[i], weight[i], low, high, sign, true);
         const double size = (g[i] < 0 ? -g[i] : g[i]) + weight[i];
         bounded += room < kInfinity ? room : 0.0;
         open += room < kInfinity ? 0.0 : size;
+        inner_bounded += inner < kInfinity ? inner : 0.0;
+        inner_open += inner < kInfinity ? 0.0 : size;
     }
-    return {bounded, open};
+    return {{inner_bounded, inner_open}, {bounded, open}};
+}
+
+// Moves the first row inside its box that has the room by all that is needed; returns by how much,
+// or 0 if there is none. For the last digits of a sum.
+double move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, double* g) {
+    const double sign = move > 0 ? 1.0 : -1.0;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const std::size_t c = ends.index ? ends.index[i] : 0;
+        const double room =
+            room_of(g[i], rows.direction[i], rows.weight[i], ends.low[c], ends.high[c], sign, true);
+        if (room > 2 * std::fabs(move)) {
+            const double before = g[i];
+            g[i] += move;
+            return g[i] - before;
+        }
+    }
+    return 0.0;
 }
 
 struct Shares {
@@ -91,13 +120,13 @@ struct Shares {
 
 template <bool Mixed>
 RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const SlopeEnds& ends,
-                                       std::int64_t first, std::int64_t last, double sign,
-                                       bool inside_only, Shares share, double* g) {
+                                       RowBlock block, double sign, bool inside_only, Shares share,
+                                       double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
     const double *lows = ends.low.data(), *highs = ends.high.data();
     const double one_low = lows[0], one_high = highs[0];
 #pragma omp simd
-    for (std::int64_t i = first; i < last; ++i) {
+    for (std::int64_t i = block.first; i < block.last; ++i) {
         const double low = Mixed ? lows[ends.index[i]] : one_low;
         const double high = Mixed ? highs[ends.index[i]] : one_high;
         const double room = room_of(g[i], turn[i], weight[i], low, high, sign, inside_only);
@@ -109,61 +138,68 @@ RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const SlopeEnds
     }
 }
 
-RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, const double* g, std::int64_t count) {
+RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, RowBlock block, const double* g) {
     CompensatedLanes local = sum;
-    local.add(g, count);
+    local.add(g + block.first, block.last - block.first);
     sum = local;
 }
 
 template <bool Mixed>
-Balance balance_all(const RowFunctions& rows, const SlopeEnds& ends, bool balanced, double* g) {
+Balance balance_all(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
+    constexpr double kLastDigits = 1e-13;
     constexpr int kPasses = 8;
+    const SlopeEnds ends(rows);
     CompensatedLanes sum;
-    for (std::int64_t i = 0; i < rows.n; i += kBlock) {
-        const std::int64_t last = std::min(rows.n, i + kBlock);
-        clip_block<Mixed>(rows, ends, i, last, g);
-        if (balanced) add_block(sum, g + i, last - i);
+    for (const RowBlock& block : blocks.others())
+        std::fill(g + block.first, g + block.last, 0.0);
+    for (const RowBlock& block : blocks) {
+        clip_block<Mixed>(rows, ends, block, g);
+        if (balanced) add_block(sum, block, g);
     }
     for (int pass = 0; balanced; ++pass) {
         const double excess = sum.value(), need = std::fabs(excess);
         if (need <= kRounding * sum.size() || pass == kPasses) break;
-        const double sign = excess > 0 ? -1.0 : 1.0;
-        bool inside_only = true;
-        Room room = total_room<Mixed>(rows, ends, g, sign, inside_only);
-        if (!(room.bounded + room.open > 0)) {
-            inside_only = false;
-            room = total_room<Mixed>(rows, ends, g, sign, inside_only);
-            if (!(room.bounded + room.open > 0)) break;
+        if (need <= kLastDigits * sum.size()) {
+            const double moved = move_one(rows, ends, -excess, g);
+            if (moved != 0) {
+                add_block(sum, {0, 1}, &moved);
+                continue;
+            }
         }
+        const double sign = excess > 0 ? -1.0 : 1.0;
+        Rooms rooms;
+        for (const RowBlock& block : blocks)
+            rooms.add(block_rooms<Mixed>(rows, ends, block, g, sign));
+        const bool inside_only = rooms.inside.total() > 0;
+        const Room room = inside_only ? rooms.inside : rooms.all;
+        if (!(room.total() > 0)) break;
         // Open rows take a share first, and then whatever the others cannot.
-        const double share = need / (room.bounded + room.open);
-        const Shares shares{std::min(1.0, share),
-                            share > 1 && room.open > 0 ? (need - room.bounded) / room.open : share};
+        const double share = need / room.total();
+        const bool rest = share > 1 && room.open > 0;
+        const Shares shares{std::min(1.0, share), rest ? (need - room.bounded) / room.open : share};
         sum = CompensatedLanes();
-        for (std::int64_t i = 0; i < rows.n; i += kBlock) {
-            const std::int64_t last = std::min(rows.n, i + kBlock);
-            move_block<Mixed>(rows, ends, i, last, sign, inside_only, shares, g);
-            add_block(sum, g + i, last - i);
+        for (const RowBlock& block : blocks) {
+            move_block<Mixed>(rows, ends, block, sign, inside_only, shares, g);
+            add_block(sum, block, g);
         }
     }
     return {sum.value(), sum.size()};
 }
 
-Balance repaired(const RowFunctions& rows, bool balanced, double* g) {
-    const SlopeEnds ends(rows);
-    return rows.curve_index ? balance_all<true>(rows, ends, balanced, g)
-                            : balance_all<false>(rows, ends, balanced, g);
-}
-
 }  // namespace
 
+Balance repair_dual(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
+    return rows.curve_index ? balance_all<true>(rows, blocks, balanced, g)
+                            : balance_all<false>(rows, blocks, balanced, g);
+}
+
 void clip_dual(const RowFunctions& rows, double* g) {
-    repaired(rows, false, g);
+    repair_dual(rows, RowBlocks::all(rows), false, g);
 }
 
 Balance balance_dual(const RowFunctions& rows, double* g) {
-    return repaired(rows, true, g);
+    return repair_dual(rows, RowBlocks::all(rows), true, g);
 }
 
 }  // namespace rectiline

@@ -1,6 +1,7 @@
 #include "rectiline/busy_system.hpp"
 
 #include "rectiline/dense_algebra.hpp"
+#include "rectiline/multiversion.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +11,19 @@ namespace {
 
 constexpr double kIdle = 10.0;  // times the curvature: stiffness of an idle column
 
+RECTILINE_MULTIVERSION void scale_row(const double* row, double scale, std::int64_t size,
+                                      double* out) {
+#pragma omp simd
+    for (std::int64_t c = 0; c < size; ++c)
+        out[c] = scale * row[c];
+}
+
 }  // namespace
 
-bool BusySystem::set(const KinkedRows& rows, const std::vector<std::int64_t>& which,
+bool BusySystem::set(const double* rows, std::int64_t order, const std::vector<std::int64_t>& which,
                      const double* weight, const double* stiffness, double ridge, double floor,
                      bool all) {
-    const std::int64_t p = rows.order(), count = static_cast<std::int64_t>(which.size());
+    const std::int64_t p = order, count = static_cast<std::int64_t>(which.size());
     double curvature = 0;
     for (std::int64_t k = 0; k < count; ++k)
         curvature += weight[k];
@@ -30,11 +38,10 @@ bool BusySystem::set(const KinkedRows& rows, const std::vector<std::int64_t>& wh
     packed_.resize(static_cast<std::size_t>(count * m));
     for (std::int64_t k = 0; k < count; ++k) {
         const double root = std::sqrt(weight[k]);
-        const double* row = rows.row(which[k]);
+        const double* row = rows + which[k] * p;
         double* out = packed_.data() + k * m;
         if (m == p)
-            for (std::int64_t c = 0; c < m; ++c)
-                out[c] = root * row[c];
+            scale_row(row, root, m, out);
         else
             for (std::int64_t c = 0; c < m; ++c)
                 out[c] = root * row[busy_[c]];

@@ -2,6 +2,7 @@
 
 #include "rectiline/compensated.hpp"
 #include "rectiline/packed_curve.hpp"
+#include "rectiline/row_blocks.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -9,40 +10,20 @@
 namespace rectiline {
 namespace {
 
-// Plain sums over a block of rows with one curve; the blocks are added with compensation.
-constexpr std::int64_t kBlock = 128;
-
-// What the rows of a block share between pairs.
-struct Block {
-    std::int64_t first, count;
-    double turn_by_weight[kBlock];  // direction / weight; 0 without weight
-
-    RECTILINE_INLINE void fill(const RowFunctions& rows, std::int64_t i) {
-        first = i, count = std::min(kBlock, rows.n - i);
-        for (std::int64_t k = 0; k < count; ++k)
-            turn_by_weight[k] =
-                rows.weight[i + k] > 0 ? rows.direction[i + k] / rows.weight[i + k] : 0.0;
-    }
-};
-
-RECTILINE_MULTIVERSION void fill_block(const RowFunctions& rows, std::int64_t i, Block& block) {
-    block.fill(rows, i);
-}
-
+// Sums over a block of rows with one curve are plain; the blocks are added with compensation.
+// turn_by_weight: direction / weight, and 0 without weight.
 template <class Packed>
 RECTILINE_MULTIVERSION RowSums block_sums(const Packed& curve, const RowFunctions& rows,
-                                          const Block& block, const double* z, const double* g,
-                                          double lowest, double highest) {
+                                          RowBlock block, const double* turn_by_weight,
+                                          const double* z, const double* g, double lowest,
+                                          double highest) {
     const Packed f = curve;
-    const double* weight = rows.weight + block.first;
-    const double* direction = rows.direction + block.first;
-    const double* offset = rows.offset + block.first;
-    z += block.first, g += block.first;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)
-    for (std::int64_t i = 0; i < block.count; ++i) {
+    for (std::int64_t i = block.first; i < block.last; ++i) {
         // Dividing by the weight can push a slope past its end by a rounding: bring it back.
-        double slope = g[i] * block.turn_by_weight[i];
+        double slope = g[i] * turn_by_weight[i];
         slope = slope < lowest ? lowest : slope;
         slope = slope > highest ? highest : slope;
         const double t = direction[i] * z[i] + offset[i];
@@ -52,25 +33,34 @@ RECTILINE_MULTIVERSION RowSums block_sums(const Packed& curve, const RowFunction
     return {loss, gap};
 }
 
+RECTILINE_MULTIVERSION void divide_by_weight(const RowFunctions& rows, double* turn_by_weight) {
+    const double *weight = rows.weight, *direction = rows.direction;
+#pragma omp simd
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double quotient = direction[i] / weight[i];
+        turn_by_weight[i] = weight[i] > 0 ? quotient : 0.0;
+    }
+}
+
 template <class Packed>
 RECTILINE_MULTIVERSION double block_loss(const Packed& curve, const RowFunctions& rows,
-                                         std::int64_t first, std::int64_t last, const double* z) {
+                                         RowBlock block, const double* z) {
     const Packed f = curve;
     const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     double loss = 0;
 #pragma omp simd reduction(+ : loss)
-    for (std::int64_t i = first; i < last; ++i)
+    for (std::int64_t i = block.first; i < block.last; ++i)
         loss += weight[i] * f.loss(direction[i] * z[i] + offset[i]);
     return loss;
 }
 
 template <class Packed>
-RECTILINE_MULTIVERSION void all_slopes(const Packed& curve, const RowFunctions& rows,
-                                       const double* z, double* g) {
+RECTILINE_MULTIVERSION void block_slopes(const Packed& curve, const RowFunctions& rows,
+                                         RowBlock block, const double* z, double* g) {
     const Packed f = curve;
     const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
 #pragma omp simd
-    for (std::int64_t i = 0; i < rows.n; ++i)
+    for (std::int64_t i = block.first; i < block.last; ++i)
         g[i] = direction[i] * weight[i] * f.slope_at(direction[i] * z[i] + offset[i]);
 }
 
@@ -96,28 +86,54 @@ bool with_one_curve(const RowFunctions& rows, Kernel&& kernel) {
     return !rows.curve_index && with_packed(rows.curves[0], kernel);
 }
 
+// The sums of one pair after the other.
+class Summing {
+  public:
+    Summing(const RowFunctions& rows, const RowBlocks& blocks)
+        : rows_(rows), blocks_(blocks), turn_by_weight_(static_cast<std::size_t>(rows.n)) {
+        divide_by_weight(rows, turn_by_weight_.data());
+    }
+    RowSums operator()(const double* z, const double* g) const {
+        CompensatedSum loss, gap;
+        const double lowest = rows_.curves[0].lowest_slope();
+        const double highest = rows_.curves[0].highest_slope();
+        if (!with_one_curve(rows_, [&](const auto& packed) {
+                for (const RowBlock& block : blocks_) {
+                    const RowSums part = block_sums(packed, rows_, block, turn_by_weight_.data(), z,
+                                                    g, lowest, highest);
+                    loss.add(part.loss), gap.add(part.fenchel_young);
+                }
+            }))
+            return mixed_sums(rows_, z, g);
+        return {loss.value(), gap.value()};
+    }
+
+  private:
+    const RowFunctions& rows_;
+    const RowBlocks& blocks_;
+    std::vector<double> turn_by_weight_;
+};
+
+void slopes_in(const RowFunctions& rows, const RowBlocks& blocks, const double* z, double* g) {
+    if (with_one_curve(rows, [&](const auto& packed) {
+            for (const RowBlock& block : blocks)
+                block_slopes(packed, rows, block, z, g);
+        }))
+        return;
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        g[i] = rows.weight[i] == 0 ? 0.0
+                                   : rows.direction[i] * rows.weight[i] *
+                                         rows.curve(i).slope(rows.argument(i, z[i]));
+}
+
 }  // namespace
 
 void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double* z,
                       const double* g, RowSums* sums) {
-    const bool done = with_one_curve(rows, [&](const auto& packed) {
-        const double lowest = rows.curves[0].lowest_slope();
-        const double highest = rows.curves[0].highest_slope();
-        std::vector<CompensatedSum> loss(static_cast<std::size_t>(count)), gap(loss);
-        Block block;
-        for (std::int64_t i = 0; i < rows.n; i += kBlock) {
-            fill_block(rows, i, block);
-            for (std::int64_t k = 0; k < count; ++k) {
-                const RowSums part = block_sums(packed, rows, block, z + k * rows.n, g + k * rows.n,
-                                                lowest, highest);
-                loss[k].add(part.loss), gap[k].add(part.fenchel_young);
-            }
-        }
-        for (std::int64_t k = 0; k < count; ++k)
-            sums[k] = {loss[k].value(), gap[k].value()};
-    });
-    for (std::int64_t k = 0; !done && k < count; ++k)
-        sums[k] = mixed_sums(rows, z + k * rows.n, g + k * rows.n);
+    const RowBlocks blocks = RowBlocks::with_weight(rows);
+    const Summing sums_of(rows, blocks);
+    for (std::int64_t k = 0; k < count; ++k)
+        sums[k] = sums_of(z + k * rows.n, g + k * rows.n);
 }
 
 RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
@@ -126,11 +142,22 @@ RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
     return sums;
 }
 
+void judge_many(const RowFunctions& rows, std::int64_t count, const double* z, double* g,
+                bool from_slopes, bool balanced, Judgement* found) {
+    const RowBlocks blocks = RowBlocks::with_weight(rows);
+    const Summing sums(rows, blocks);
+    for (std::int64_t k = 0; k < count; ++k, z += rows.n, g += rows.n) {
+        if (from_slopes) slopes_in(rows, blocks, z, g);
+        found[k].balance = repair_dual(rows, blocks, balanced, g);
+        found[k].sums = sums(z, g);
+    }
+}
+
 double loss_sum(const RowFunctions& rows, const double* z) {
     CompensatedSum loss;
     if (!with_one_curve(rows, [&](const auto& packed) {
-            for (std::int64_t i = 0; i < rows.n; i += kBlock)
-                loss.add(block_loss(packed, rows, i, std::min(rows.n, i + kBlock), z));
+            for (const RowBlock& block : RowBlocks::all(rows))
+                loss.add(block_loss(packed, rows, block, z));
         }))
         for (std::int64_t i = 0; i < rows.n; ++i)
             if (rows.weight[i] != 0)
@@ -139,11 +166,7 @@ double loss_sum(const RowFunctions& rows, const double* z) {
 }
 
 void slopes_at(const RowFunctions& rows, const double* z, double* g) {
-    if (with_one_curve(rows, [&](const auto& packed) { all_slopes(packed, rows, z, g); })) return;
-    for (std::int64_t i = 0; i < rows.n; ++i)
-        g[i] = rows.weight[i] == 0 ? 0.0
-                                   : rows.direction[i] * rows.weight[i] *
-                                         rows.curve(i).slope(rows.argument(i, z[i]));
+    slopes_in(rows, RowBlocks::all(rows), z, g);
 }
 
 }  // namespace rectiline

@@ -15,10 +15,14 @@ constexpr double kManyRows = 4.0;  // so many are too soft
 constexpr double kSpare = 10.0;    // columns that may come into use
 constexpr double kNarrower = 2.0;  // band from one round to the next, at most
 constexpr double kWider = 1.6;
+constexpr double kFirst = 0.1;         // of the spread: half-width at the first place, at least
 constexpr double kThinnest = 1e-3;     // of the spread: least half-width of the band
 constexpr double kColumnShare = 0.25;  // of h over the root of the columns in use: width of columns
 constexpr double kColumnCost = 0.03;   // of the objective over all columns: what that may cost
-constexpr double kBalance = 1.0;       // cost of a multiplier moved to balance the intercept
+constexpr int kSteps = 8;              // of the interior method, after softening
+constexpr int kStepsNear = 4;          // the same from the last answer,
+constexpr double kNear = 0.01;         // if the penalty changes by so much of the objective at most
+constexpr double kBalance = 3.0;       // cost of a multiplier moved to balance the intercept
 
 }  // namespace
 
@@ -32,7 +36,8 @@ LinearPath::LinearPath(const DesignView& X, const RowFunctions& rows, const Newt
       strength_(strength),
       scale_(terms.scale, terms.scale + terms.order),
       base_l1_(terms.l1, terms.l1 + terms.d),
-      l1_(base_l1_) {
+      l1_(base_l1_),
+      band_(rows_) {
     if (terms.center) center_.assign(terms.center, terms.center + terms.d);
     const std::size_t n = static_cast<std::size_t>(n_), p = static_cast<std::size_t>(p_);
     for (auto* one : {&a_, &v_, &da_, &trial_a_, &sizes_, &best_v_})
@@ -48,7 +53,7 @@ void LinearPath::place(const double* user) {
     if (!center_.empty() && p_ > d_) b_[d_] += dot(center_.data(), user, d_);
     for (std::int64_t j = 0; j < p_; ++j)
         b_[j] /= scale_[j];
-    before_strength_ = 0;
+    soft_strength_ = before_strength_ = band_strength_ = h_ = 0;
 }
 
 void LinearPath::coefficients(double* user) const {
@@ -95,7 +100,8 @@ void LinearPath::offer_polished(const Vector& b, double most) {
     trial_b_ = b;
     bool changed = false;
     for (std::int64_t j = 0; j < d_; ++j)
-        if (b[j] != 0 && std::fabs(best_g_[j]) < kFree * l1_[j]) trial_b_[j] = 0, changed = true;
+        if (b[j] != 0 && std::fabs(b[j]) <= w_[j] && std::fabs(best_g_[j]) < kFree * l1_[j])
+            trial_b_[j] = 0, changed = true;
     if (!changed) return;
     rows_.arguments(trial_b_.data(), trial_a_.data());
     const double value = rows_.loss(trial_b_.data(), trial_a_.data()) + penalty(trial_b_);
@@ -104,24 +110,25 @@ void LinearPath::offer_polished(const Vector& b, double most) {
     best_b_ = trial_b_;
 }
 
-// Goes on as from the answer before to this one, in the logarithm of the strength.
-void LinearPath::predict(double strength) {
-    if (before_strength_ > 0 && before_strength_ != strength_) {
-        const double whole =
-            std::log(strength / strength_) / std::log(strength_ / before_strength_);
-        const double share = kOnwards * std::clamp(whole, 0.0, 2.0);
-        for (std::int64_t j = 0; j < p_; ++j) {
-            const double change = b_[j] - before_[j];
-            before_[j] = b_[j];
-            b_[j] += share * change;
-        }
-    } else {
-        before_ = b_;
-    }
-    before_strength_ = strength_;
+void LinearPath::set_strength(double strength) {
     strength_ = strength;
     for (std::int64_t j = 0; j < d_; ++j)
         l1_[j] = strength / base_strength_ * base_l1_[j];
+}
+
+// Goes on as from the softened answer before to the last one, in the logarithm of the strength.
+void LinearPath::predict() {
+    const double here = soft_strength_, before = before_strength_;
+    const bool known = before > 0 && before != here;
+    const double whole = known ? std::log(strength_ / here) / std::log(here / before) : 0.0;
+    const double share = kOnwards * std::clamp(whole, 0.0, 2.0);
+    for (std::int64_t j = 0; j < p_; ++j) {
+        const double change = b_[j] - before_[j];
+        before_[j] = b_[j];
+        b_[j] += known ? share * change : 0.0;
+    }
+    before_strength_ = here;
+    soft_strength_ = strength_;
     rows_.arguments(b_.data(), a_.data());
 }
 
@@ -138,12 +145,14 @@ void LinearPath::set_softness() {
         std::min(kRows * (in_use + kSpare), 0.5 * static_cast<double>(n_)));
     std::nth_element(sizes_.begin(), sizes_.begin() + want, sizes_.end());
     double near = sizes_[want];
-    if (h_ > 0) near = std::clamp(near, h_ / kNarrower, h_ * kWider);
+    // A start may have many rows on their kinks by chance: they say nothing.
+    near =
+        h_ > 0 ? std::clamp(near, h_ / kNarrower, h_ * kWider) : std::max(near, kFirst * spread_);
     h_ = std::max({near, kThinnest * spread_, 1e-300});
-    const double value = std::fabs(rows_.loss(b_.data(), a_.data()) + penalty(b_));
+    value_ = std::fabs(rows_.loss(b_.data(), a_.data()) + penalty(b_));
     const double widest = kColumnShare * h_ / std::sqrt(in_use + 1.0);
     for (std::int64_t j = 0; j < d_; ++j)
-        w_[j] = std::min(widest, kColumnCost * value / (static_cast<double>(d_) * l1_[j]));
+        w_[j] = std::min(widest, kColumnCost * value_ / (static_cast<double>(d_) * l1_[j]));
 }
 
 bool LinearPath::has_too_many_rows() const {
@@ -155,26 +164,56 @@ bool LinearPath::has_too_many_rows() const {
     return inside > kManyRows * (in_use + kSpare);
 }
 
+// The optimum changes by no more than the penalty of the last answer does.
+bool LinearPath::is_near(double strength) const {
+    const double less = std::fabs(1.0 - strength / band_strength_) * penalty(best_b_);
+    return band_strength_ > 0 && less <= kNear * std::fabs(best_primal_);
+}
+
+void LinearPath::sharpen(int most, double target, LinearStep& out, Interrupt& interrupt) {
+    constexpr double kStuck = 0.7;  // of the gap: left by a step that lacked rows
+    double gap = relative_gap();
+    for (int k = 0; k < most && band_.step(); ++k) {
+        offer(band_.b(), band_.a());
+        offer_multipliers(band_.v(), band_.g());
+        ++out.steps;
+        const double now = relative_gap();
+        if (now <= target) break;
+        if (now > kStuck * gap) band_.admit();
+        gap = now;
+        out.interrupted = interrupt.poll(4 * n_ * p_);
+        if (out.interrupted) break;
+    }
+    offer_polished(Vector(best_b_), target);
+    out.relative_gap = relative_gap();
+    band_strength_ = out.relative_gap <= target ? strength_ : 0.0;
+}
+
 LinearStep LinearPath::move(double strength, double target, std::int64_t max_steps,
                             Interrupt& interrupt) {
     LinearStep out{0, kInfinity, false, false};
-    predict(strength);
+    const bool near = is_near(strength);
+    const double ratio = strength / strength_;
+    set_strength(strength);
+    best_primal_ = kInfinity, best_dual_ = -kInfinity;
+    if (near) {
+        band_.go_on(ratio);
+        sharpen(kStepsNear, target, out, interrupt);
+        if (out.relative_gap <= target || out.interrupted) return out;
+    }
+    predict();
     for (int round = 0; round < kRounds && out.steps < max_steps; ++round) {
         set_softness();
-        if (!soften(out, interrupt)) break;
+        if (!soften(out, interrupt)) return out;
         if (!has_too_many_rows()) break;
     }
-    best_primal_ = kInfinity, best_dual_ = -kInfinity;
-    if (out.failed || out.interrupted) return out;
     offer(b_, a_);
     offer_multipliers(v_, g_);
     offer_polished(b_, target);
     out.relative_gap = relative_gap();
-    if (!(out.relative_gap <= target)) {
-        sharpen(target, out, interrupt);
-        offer_polished(Vector(best_b_), target);
-        out.relative_gap = relative_gap();
-    }
+    band_strength_ = 0;
+    if (!(out.relative_gap <= target) && band_.start(b_, a_, v_, h_, w_, l1_))
+        sharpen(kSteps, target, out, interrupt);
     return out;
 }
 

@@ -8,7 +8,8 @@ namespace rectiline {
 namespace {
 
 constexpr int kMostSteps = 12;
-constexpr double kOutside = 0.02;     // multipliers may pull with so much more than the penalty
+constexpr double kOutside = 0.2;     // multipliers may pull with so much more than the penalty
+constexpr double kUnbalanced = 1e-3;  // of the objective: cost of balancing the intercept
 constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
 constexpr int kSearchSteps = 20;
 constexpr double kFullStep = 0.9;    // from which on the rows on their parabolas are known
@@ -63,13 +64,19 @@ bool LinearPath::soften(LinearStep& out, Interrupt& interrupt) {
             right_[j] = -g_[j] - l1_[j] * std::clamp(b_[j] / w_[j], -1.0, 1.0);
             stiffness_[j] = std::fabs(b_[j]) < w_[j] ? l1_[j] / w_[j] : 0.0;
         }
-        if (p_ > d_) right_[d_] = -g_[d_], stiffness_[d_] = 0.0;
-        if (k >= kMostSteps || (k > 0 && outside < kOutside)) return true;
+        double unbalanced = 0;
+        if (p_ > d_) {
+            right_[d_] = -g_[d_], stiffness_[d_] = 0.0;
+            unbalanced = spread_ * std::fabs(g_[d_]) / std::max(value_, 1e-300);
+        }
+        const bool near = outside < kOutside && unbalanced < kUnbalanced;
+        if (k >= kMostSteps || (k > 0 && near)) return true;
         listed_.clear(), weight_.clear();
         for (std::int64_t i = 0; i < n_; ++i)
             if (std::fabs(a_[i]) < h_)
                 listed_.push_back(i), weight_.push_back(rows_.width()[i] * 0.5 / h_);
-        if (!system_.set(rows_, listed_, weight_.data(), stiffness_.data(), kRidge, least, false)) {
+        if (!system_.set(rows_.row(0), p_, listed_, weight_.data(), stiffness_.data(), kRidge,
+                         least, false)) {
             out.failed = true;
             return false;
         }

@@ -23,17 +23,18 @@ FreezeArrays NewtonRows::freeze_arrays() const {
     return {t_.data(), s_.data(), rows_.weight, rows_.direction, rows_.offset};
 }
 
-std::int64_t NewtonRows::near_knots(const double* low, const double* high, bool curved,
+std::int64_t NewtonRows::near_knots(const double* low, const double* high, double pad, bool curved,
                                     std::uint8_t* keep) const {
     std::int64_t count = 0;
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            count = near_pass(packed, rows_.n, freeze_arrays(), low, high, curved, keep);
+            count = near_pass(packed, rows_.n, freeze_arrays(), low, high, pad, curved, keep);
         }))
         return count;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
         const double one = rows_.argument(i, low[i]), other = rows_.argument(i, high[i]);
-        const double from = std::min({one, other, t_[i]}), to = std::max({one, other, t_[i]});
+        const double from = std::min({one - pad, other - pad, t_[i]});
+        const double to = std::max({one + pad, other + pad, t_[i]});
         const double slope = f.slope(t_[i]);
         bool near = std::fabs(s_[i] - slope) > kSameSlope * (1 + std::fabs(slope)) ||
                     (curved && f.curvature[f.piece(t_[i])] > 0);
@@ -83,9 +84,17 @@ FreezeSums NewtonRows::set_frozen(const std::uint8_t* keep, double* g) {
     return sums;
 }
 
-Frozen NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* g) {
+Frozen NewtonRows::freeze(const std::uint8_t* keep, double reserve, double* linear,
+                          double* quadratic, double* g) {
     const std::int64_t n = rows_.n, d = n_columns(X_);
     const FreezeSums sums = set_frozen(keep, g);
+    Frozen out{true, sums.curved > 0, 0, 0, sums.loss};
+    reachable_sums(keep, sums, &out);
+    const double others = -sums.slopes / reserve;
+    if (intercept_ && !out.curved && !(out.low_sum < others && others < out.high_sum)) {
+        out.balanced = false;
+        return out;
+    }
     // Most rows stay on the piece that the last call froze them on: add what changed.
     std::int64_t changed = n;
     if (frozen_.size() == static_cast<std::size_t>(n)) {
@@ -106,8 +115,6 @@ Frozen NewtonRows::freeze(const std::uint8_t* keep, double* linear, double* quad
     frozen_.assign(g, g + n);
     std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
     if (intercept_) linear[d] = sums.slopes;
-    Frozen out{sums.curved > 0, 0, 0, sums.loss};
-    reachable_sums(keep, sums, &out);
     if (!out.curved) return out;
     const std::vector<double>& gram =
         frozen_gram_.at(X_, frozen_weight_.data(), n, intercept_, n_threads_);

@@ -9,17 +9,26 @@ namespace {
 
 constexpr double kMostStrayed = 0.02;  // of the rows kept
 constexpr double kReserve = 0.9;       // of what the slopes of the rows kept can balance
+constexpr double kFarthest = 13.0;     // widths of the expected ranges, on both sides
 
 }  // namespace
 
 bool NewtonPath::focus(const double* low, const double* high, const double* z, double most) {
     const bool moved = return_to_all(z);
     keep_.resize(static_cast<std::size_t>(all_.n()));
-    // Slopes of rows on curved pieces go out of date unless they follow from the predictions.
-    const std::int64_t count = all_.near_knots(low, high, !slopes_follow(), keep_.data());
-    if (count == 0) keep_[0] = 1;  // there is no set without rows
-    const bool pays = static_cast<double>(count) <= most * static_cast<double>(all_.n());
-    const bool frozen = pays && freeze(low, high);
+    double width = 0;
+    for (std::int64_t i = 0; i < all_.n(); ++i)
+        width += (high[i] - low[i]) / static_cast<double>(all_.n());
+    bool frozen = false;
+    // With so few rows that they cannot balance the others, look farther.
+    for (double pad = 0; !frozen && pad <= kFarthest * width; pad = 3 * pad + width) {
+        // Slopes of rows on curved pieces go out of date unless they follow from the predictions.
+        const std::int64_t count = all_.near_knots(low, high, pad, !slopes_follow(), keep_.data());
+        if (count == 0) keep_[0] = 1;  // there is no set without rows
+        if (static_cast<double>(count) > most * static_cast<double>(all_.n())) break;
+        frozen = freeze(low, high);
+        if (!(width > 0)) break;
+    }
     recalled_ = recalled_ && !moved && !frozen;
     return frozen;
 }
@@ -29,12 +38,8 @@ bool NewtonPath::freeze(const double* low, const double* high) {
     linear_.resize(p), quadratic_.resize(p * p);
     frozen_dual_.resize(static_cast<std::size_t>(all_.n()));
     const Frozen frozen =
-        all_.freeze(keep_.data(), linear_.data(), quadratic_.data(), frozen_dual_.data());
-    if (terms_.order > terms_.d && !frozen.curved) {
-        // The rows kept must be able to balance the others.
-        const double others = -linear_[terms_.d] / kReserve;
-        if (!(frozen.low_sum < others && others < frozen.high_sum)) return false;
-    }
+        all_.freeze(keep_.data(), kReserve, linear_.data(), quadratic_.data(), frozen_dual_.data());
+    if (!frozen.balanced) return false;
     index_.clear(), low_.clear(), high_.clear();
     for (std::int64_t i = 0; i < all_.n(); ++i)
         if (keep_[i]) index_.push_back(i), low_.push_back(low[i]), high_.push_back(high[i]);

@@ -98,6 +98,11 @@ RECTILINE_MULTIVERSION void add_transposed_many(const T* x, std::int64_t stride,
     }
 }
 
+bool counts(const double* weight, std::int64_t first, std::int64_t rows) {
+    return !weight ||
+           std::any_of(weight + first, weight + first + rows, [](double one) { return one > 0; });
+}
+
 // Calls kernel<Groups>(first, count) for every few vectors.
 template <class Kernel>
 void over_vectors(std::int64_t count, const Kernel& kernel) {
@@ -112,7 +117,7 @@ void over_vectors(std::int64_t count, const Kernel& kernel) {
 
 template <class T>
 void multiply_dense(const DenseView<T>& X, std::int64_t count, const double* B, const double* shift,
-                    double* Z) {
+                    const double* weight, double* Z) {
     const std::int64_t padded = (count + kSide - 1) / kSide * kSide;
     std::vector<double> Bt(static_cast<std::size_t>(padded * X.d)), start(padded, 0.0);
     std::copy(shift, shift + count, start.begin());
@@ -122,6 +127,11 @@ void multiply_dense(const DenseView<T>& X, std::int64_t count, const double* B, 
     double out[kBlock * kSide];
     for (std::int64_t i = 0; i < X.n; i += kBlock) {
         const std::int64_t rows = std::min(kBlock, X.n - i);
+        if (!counts(weight, i, rows)) {
+            for (std::int64_t k = 0; k < count; ++k)
+                std::fill_n(Z + k * X.n + i, rows, shift[k]);
+            continue;
+        }
         over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
             rows_times_many<Groups>(X.row(i), X.row_stride, rows, X.d, Bt.data() + first * X.d,
                                     start.data() + first, out);
@@ -132,12 +142,13 @@ void multiply_dense(const DenseView<T>& X, std::int64_t count, const double* B, 
 
 template <class T>
 void multiply_dense_transposed(const DenseView<T>& X, std::int64_t count, const double* G,
-                               double* Q) {
+                               const double* weight, double* Q) {
     const std::int64_t padded = (count + kSide - 1) / kSide * kSide;
     std::vector<double> Qt(static_cast<std::size_t>(padded * X.d), 0.0);
     double in[kBlock * kSide];
     for (std::int64_t i = 0; i < X.n; i += kBlock) {
         const std::int64_t rows = std::min(kBlock, X.n - i);
+        if (!counts(weight, i, rows)) continue;
         over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
             turn_in(G + first * X.n + i, X.n, some, rows, Groups * kLanes, in);
             add_transposed_many<Groups>(X.row(i), X.row_stride, rows, X.d, in,
@@ -168,22 +179,24 @@ bool takes_many(const DesignView& X) {
 }
 
 void multiply_many(const DesignView& X, std::int64_t count, const double* B, const double* shift,
-                   double* Z) {
+                   const double* weight, double* Z) {
 #ifdef RECTILINE_LANES
     std::visit(
         [&]<class View>(const View& view) {
-            if constexpr (requires { view.row_stride; }) multiply_dense(view, count, B, shift, Z);
+            if constexpr (requires { view.row_stride; })
+                multiply_dense(view, count, B, shift, weight, Z);
         },
         X);
 #endif
 }
 
-void multiply_transposed_many(const DesignView& X, std::int64_t count, const double* G, double* Q) {
+void multiply_transposed_many(const DesignView& X, std::int64_t count, const double* G,
+                              const double* weight, double* Q) {
 #ifdef RECTILINE_LANES
     std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; })
-                multiply_dense_transposed(view, count, G, Q);
+                multiply_dense_transposed(view, count, G, weight, Q);
         },
         X);
 #endif

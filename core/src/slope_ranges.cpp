@@ -32,12 +32,11 @@ struct Knots {
     }
 };
 
-template <int K, bool Straight>
-RECTILINE_MULTIVERSION void block_ranges(const PackedCurve<K, Straight>& curve,
-                                         const Knots<K>& knots, const RowFunctions& rows, double z,
-                                         std::int64_t first, std::int64_t last, double* low,
-                                         double* high) {
-    const PackedCurve<K, Straight> f = curve;
+template <int K, Pieces Kind>
+RECTILINE_MULTIVERSION void block_ranges(const PackedCurve<K, Kind>& curve, const Knots<K>& knots,
+                                         const RowFunctions& rows, double z, std::int64_t first,
+                                         std::int64_t last, double* low, double* high) {
+    const PackedCurve<K, Kind> f = curve;
     const Knots<K> ends = knots;
     const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
     const double size = size_of(z);
@@ -84,13 +83,12 @@ void over_blocks(const RowFunctions& rows, double z, double* low, double* high, 
     };
     const bool done =
         !rows.curve_index &&
-        with_packed(rows.curves[0],
-                    [&]<int K, bool Straight>(const PackedCurve<K, Straight>& packed) {
-                        const Knots<K> knots(rows.curves[0]);
-                        each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
-                            block_ranges(packed, knots, rows, z, first, last, a, b);
-                        });
-                    });
+        with_packed(rows.curves[0], [&]<int K, Pieces Kind>(const PackedCurve<K, Kind>& packed) {
+            const Knots<K> knots(rows.curves[0]);
+            each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
+                block_ranges(packed, knots, rows, z, first, last, a, b);
+            });
+        });
     if (!done)
         each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
             mixed_ranges(rows, z, first, last, a, b);

@@ -71,6 +71,35 @@ void check_sums(const RowFunctions& rows) {
     CHECK_NEAR(row_sums(rows, z.data(), g.data()).fenchel_young, 0.0, 1e-12 * (1 + loss));
 }
 
+// Pair by pair: repaired as one after the other, and rows without weight passed over.
+void check_judgements(samples::OwnedRows owned, std::uint64_t seed) {
+    std::fill(owned.weight.begin() + 300, owned.weight.begin() + 900, 0.0);
+    const RowFunctions rows = owned.view();
+    const std::vector<double> z = random_vector(2 * rows.n, 3, seed);
+    for (const bool from_slopes : {false, true})
+        for (const bool balanced : {false, true}) {
+            std::vector<double> g = random_vector(2 * rows.n, 2, seed + 1), wanted(g);
+            Judgement found[2];
+            judge_many(rows, 2, z.data(), g.data(), from_slopes, balanced, found);
+            for (int k = 0; k < 2; ++k) {
+                double* one = wanted.data() + k * rows.n;
+                const double* at = z.data() + k * rows.n;
+                if (from_slopes) slopes_at(rows, at, one);
+                clip_dual(rows, one);
+                Balance balance{0.0, 0.0};
+                if (balanced) balance = balance_dual(rows, one);
+                const RowSums sums = row_sums(rows, at, one);
+                for (std::int64_t i = 0; i < rows.n; ++i)
+                    CHECK_NEAR(g[k * rows.n + i], one[i], 1e-13 * (1 + std::fabs(one[i])));
+                CHECK_NEAR(found[k].balance.sum, balance.sum, 1e-15 * (1 + balance.size));
+                CHECK_NEAR(found[k].balance.size, balance.size, 1e-12 * (1 + balance.size));
+                CHECK_NEAR(found[k].sums.loss, sums.loss, 1e-12 * (1 + std::fabs(sums.loss)));
+                CHECK_NEAR(found[k].sums.fenchel_young, sums.fenchel_young,
+                           1e-12 * (1 + sums.fenchel_young));
+            }
+        }
+}
+
 void check_balance(const RowFunctions& rows, double scale, std::uint64_t seed) {
     std::vector<double> g = random_vector(rows.n, scale, seed);
     clip_dual(rows, g.data());
@@ -140,6 +169,7 @@ int main() {
         check_sums(rows.view());
         for (const double scale : {0.0, 1e-9, 0.3, 1.0, 50.0, 1e9})
             check_balance(rows.view(), scale, seed++);
+        check_judgements(samples::OwnedRows(owned.view(), 1300, seed), seed + 1);
         if (check::failures > before) std::printf("the curve was: %s\n", owned.name.c_str());
     }
     check_impossible_balance();

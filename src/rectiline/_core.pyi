@@ -53,11 +53,11 @@ class DesignView:
         Whether X is dense with rows in one piece, as dot_many and tdot_many want it
         """
 
-    def dot_many(self, B: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """B @ X.T + shift[:, None]"""
+    def dot_many(self, B: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """B @ X.T + shift[:, None]; rows without weight may be left out"""
 
-    def tdot_many(self, G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """G @ X"""
+    def tdot_many(self, G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """G @ X; rows without weight may be left out"""
 
     def row_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_j X[i, j]**2 * scale[j]"""
@@ -94,6 +94,11 @@ class RowFunctions:
 
     def sums_of_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """sums of every pair of rows of Z and G"""
+
+    def judge_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], from_slopes: bool, balanced: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        repair_many and sums_of_many in one pass; returns losses, gaps, totals, sizes
+        """
 
     def slopes_of_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """slopes at every row of Z"""
@@ -227,9 +232,9 @@ class NewtonRows:
     def slack(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Distance to the nearest knot"""
 
-    def freeze(self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def freeze(self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], reserve: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None, Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
         """
-        (linear, quadratic or None, low, high, dual): what rows outside `keep` add on their pieces, the range of sums of slopes the kept rows can reach, the frozen slopes
+        (linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and their slopes; None if the rows kept cannot balance them under an intercept, up to the share `reserve` of what they can
         """
 
     @property
@@ -331,11 +336,17 @@ class LinearPath:
 
     def __init__(self, design: DesignView, rows: RowFunctions, loop: object, strength: float, n_threads: int = 0) -> None: ...
 
-    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: object | None = None, z: object | None = None) -> None:
         """Start at coefficients, intercept last"""
 
-    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool]:
-        """Move to a strength; returns (steps, estimated gap, failed)"""
+    def focus(self, low: object, high: object, z: object | None = None, most: float = 0.0) -> bool:
+        """False: all rows take part"""
+
+    def widen(self) -> None:
+        """All rows take part already"""
+
+    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool, bool]:
+        """Move to a strength; returns (steps, estimated gap, failed, strayed)"""
 
     def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The coefficients at hand, intercept last"""

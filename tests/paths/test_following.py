@@ -126,7 +126,7 @@ def test_time_limit():
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_many_certificates_are_those_of_one_after_the_other(penalty, storage):
     one = problem(rl.losses.Pinball(0.3), penalty, storage(X))
-    strengths = [50.0, 5.0, 0.5]
+    strengths = np.array([50.0, 5.0, 0.5])
     penalties = [penalty.with_strength(strength) for strength in strengths]
     coefs, intercepts = 0.1 * RNG.normal(size=(3, 7)), RNG.normal(size=3)
     samples = RNG.normal(size=(3, 240))
@@ -135,7 +135,7 @@ def test_many_certificates_are_those_of_one_after_the_other(penalty, storage):
         for k in range(3)
     ]
     for (proof, dual), (known, point) in zip(
-        certify_all(one, penalties, coefs, intercepts, samples), expected, strict=True
+        certify_all(one, strengths, coefs, intercepts, samples), expected, strict=True
     ):
         assert proof.primal == pytest.approx(known.primal, rel=1e-12)
         assert proof.gap == pytest.approx(known.gap, rel=1e-9)
@@ -143,7 +143,9 @@ def test_many_certificates_are_those_of_one_after_the_other(penalty, storage):
     rows = LinearInequality(np.ones((1, 7)), [1.0])
     bound = problem(rl.losses.Pinball(0.3), penalty, constraints=rows)
     with pytest.raises(ValueError, match="constraints"):
-        certify_all(bound, penalties, coefs, intercepts, samples)
+        certify_all(bound, strengths, coefs, intercepts, samples)
+    with pytest.raises(ValueError, match="penalty"):
+        certify_all(problem(rl.losses.Pinball(0.3), None), strengths, coefs, intercepts, samples)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)

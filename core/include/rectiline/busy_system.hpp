@@ -6,8 +6,6 @@
 // that is much stiffer than that barely moves: it is idle, and solved by its diagonal entry alone.
 #pragma once
 
-#include "rectiline/kinked_rows.hpp"
-
 #include <cstdint>
 #include <vector>
 
@@ -15,10 +13,10 @@ namespace rectiline {
 
 class BusySystem {
   public:
-    // `floor`: curvature to count with at least; `all`: no column is idle. False when there is no
-    // factor.
-    bool set(const KinkedRows& rows, const std::vector<std::int64_t>& which, const double* weight,
-             const double* stiffness, double ridge, double floor, bool all);
+    // `rows`: row by row, `order` entries each; `which` of them count, by their weights. `floor`:
+    // curvature to count with at least; `all`: no column is idle. False when there is no factor.
+    bool set(const double* rows, std::int64_t order, const std::vector<std::int64_t>& which,
+             const double* weight, const double* stiffness, double ridge, double floor, bool all);
     void solve(const double* right, double* x);
 
   private:

@@ -8,6 +8,8 @@
 
 namespace rectiline {
 
+class RowBlocks;
+
 struct RowSums {
     double loss;           // sum_i weight_i phi_i(t_i)
     double fenchel_young;  // sum_i f_i(z_i) + f_i*(g_i) - g_i z_i, each term >= 0
@@ -39,5 +41,19 @@ struct Balance {
 // room they have: at an optimum they sit on a kink and moving them costs nothing. Returns the sum
 // that is left (rounding level, or larger when the boxes do not allow 0).
 Balance balance_dual(const RowFunctions& rows, double* g);
+
+// The same, without looking at rows outside the blocks, which have no weight; only into the boxes
+// unless `balanced`.
+Balance repair_dual(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g);
+
+struct Judgement {
+    RowSums sums;
+    Balance balance;
+};
+
+// Repairs the multipliers of `count` pairs (vectors lie one after the other) and returns the sums
+// of each. `from_slopes`: they are first set to slopes at the predictions.
+void judge_many(const RowFunctions& rows, std::int64_t count, const double* z, double* g,
+                bool from_slopes, bool balanced, Judgement* found);
 
 }  // namespace rectiline

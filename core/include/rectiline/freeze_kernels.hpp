@@ -22,7 +22,8 @@ constexpr double kSameSlope = 1e-9;  // slopes closer than this are the same but
 template <class Packed>
 RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t n,
                                               const FreezeArrays& a, const double* low,
-                                              const double* high, bool curved, std::uint8_t* keep) {
+                                              const double* high, double pad, bool curved,
+                                              std::uint8_t* keep) {
     const Packed f = curve;
     const double least = curved ? 0.0 : std::numeric_limits<double>::infinity();
     const double *t = a.t, *s = a.s, *weight = a.weight, *direction = a.direction;
@@ -32,7 +33,7 @@ RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t 
     for (std::int64_t i = 0; i < n; ++i) {
         const double one = direction[i] * low[i] + offset[i];
         const double other = direction[i] * high[i] + offset[i];
-        double from = one < other ? one : other, to = one < other ? other : one;
+        double from = (one < other ? one : other) - pad, to = (one < other ? other : one) + pad;
         from = from < t[i] ? from : t[i];
         to = to > t[i] ? to : t[i];
         const double slope = f.slope_at(t[i]), off = s[i] - slope;

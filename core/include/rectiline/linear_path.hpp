@@ -17,6 +17,7 @@
 #pragma once
 
 #include "rectiline/busy_system.hpp"
+#include "rectiline/interior_band.hpp"
 #include "rectiline/interrupt.hpp"
 #include "rectiline/kinked_rows.hpp"
 
@@ -46,17 +47,15 @@ class LinearPath {
 
   private:
     using Vector = std::vector<double>;
-    struct Band;
 
-    void predict(double strength);
+    void set_strength(double strength);
+    void predict();
     void set_softness();
     bool soften(LinearStep& out, Interrupt& interrupt);
     bool has_too_many_rows() const;
     double soft_step();  // along the direction, to where the softened problem is least
-    bool sharpen(double target, LinearStep& out, Interrupt& interrupt);
-    bool set_directions(Band& band);
-    void move_coefficients(Band& band);
-    void move_multipliers(Band& band);
+    void sharpen(int most, double target, LinearStep& out, Interrupt& interrupt);
+    bool is_near(double strength) const;  // to the last answer
 
     double penalty(const Vector& b) const;
     void offer(const Vector& b, const Vector& a);
@@ -70,14 +69,17 @@ class LinearPath {
     double base_strength_, strength_;
     Vector scale_, center_, base_l1_, l1_;
 
-    Vector b_, a_, before_;       // softened answer, and the one before
-    double before_strength_ = 0;  // 0: there is none
-    double h_ = 0, spread_ = 0;   // spread: root mean square of the arguments
-    Vector w_;                    // half-widths of the columns
-    Vector v_, g_;                // multipliers, and what they pull with
+    Vector b_, a_, before_;                           // softened answer, and the one before
+    double soft_strength_ = 0, before_strength_ = 0;  // of the two; 0: there is none
+    double value_ = 0;                                // of the objective, about
+    double h_ = 0, spread_ = 0;                       // spread: root mean square of the arguments
+    Vector w_;                                        // half-widths of the columns
+    Vector v_, g_;                                    // multipliers, and what they pull with
     Vector best_b_, best_v_, best_g_;
     double best_primal_ = 0, best_dual_ = 0;
 
+    InteriorBand band_;
+    double band_strength_ = 0;  // where it ended with an answer; 0: nowhere
     BusySystem system_;
     Vector db_, da_, weight_, stiffness_, right_, trial_b_, trial_a_, sizes_;
     std::vector<std::int64_t> listed_;

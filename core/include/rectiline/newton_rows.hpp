@@ -30,6 +30,7 @@ struct RowValues {
 };
 
 struct Frozen {
+    bool balanced;             // the rows kept can balance the others
     bool curved;               // some piece is
     double low_sum, high_sum;  // sums of slopes between which the rows kept can choose
     double loss;               // of the frozen rows
@@ -84,16 +85,20 @@ class NewtonRows {
     void arguments(double* t) const;
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(double* out) const;
-    // Marks the rows that may meet a knot while their predictions stay within [low, high], those
-    // already on their way across one, and if asked for those on curved pieces. Returns how many.
-    std::int64_t near_knots(const double* low, const double* high, bool curved,
+    // Marks the rows that may meet a knot while their predictions stay within [low - pad, high +
+    // pad], those already on their way across one, and if asked for those on curved pieces. Returns
+    // how many.
+    std::int64_t near_knots(const double* low, const double* high, double pad, bool curved,
                             std::uint8_t* keep) const;
     // How many predictions lie outside [low, high].
     std::int64_t count_outside(const double* low, const double* high) const;
     // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
     // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
-    // curved; `dual` their slopes in the predictions, 0 for the others.
-    Frozen freeze(const std::uint8_t* keep, double* linear, double* quadratic, double* dual);
+    // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
+    // worked out if the rows kept could not balance the others under an intercept, up to the share
+    // `reserve` of what they can.
+    Frozen freeze(const std::uint8_t* keep, double reserve, double* linear, double* quadratic,
+                  double* dual);
     // Ends a freezing where t has been placed: slopes from the subset `few` at `index`, from the
     // pieces elsewhere; multipliers too.
     void take(const NewtonRows& few, const std::vector<std::int64_t>& index);

@@ -15,9 +15,13 @@
 
 namespace rectiline {
 
-// Straight: no piece is curved.
-template <int K, bool Straight = false>
+enum class Pieces { any, straight_ends, straight };  // straight: none is curved
+
+template <int K, Pieces Kind = Pieces::any>
 struct PackedCurve {
+    static constexpr bool kStraight = Kind == Pieces::straight;
+    static constexpr bool kStraightEnds = Kind != Pieces::any;
+
     static constexpr int kKnots = K;
     double knot[K];
     // Piece k: where it starts and ends, and the point, value, slope and curvature it is written
@@ -57,7 +61,7 @@ struct PackedCurve {
             m = past ? slope[k] : m, q = past ? curvature[k] : q;
         }
         const double e = t - a;
-        return Straight ? v + e * m : v + e * (m + 0.5 * q * e);
+        return kStraight ? v + e * m : v + e * (m + 0.5 * q * e);
     }
 
     // A slope at t; the one of the piece on the left at a kink.
@@ -67,7 +71,7 @@ struct PackedCurve {
             const bool past = t > knot[k - 1];
             a = past ? at[k] : a, m = past ? slope[k] : m, q = past ? curvature[k] : q;
         }
-        return Straight ? m : m + q * (t - a);
+        return kStraight ? m : m + q * (t - a);
     }
 
     RECTILINE_INLINE double curvature_at(double t) const {
@@ -81,9 +85,9 @@ struct PackedCurve {
     RECTILINE_INLINE double fenchel_young(double t, double s) const {
         double total = 0;
         for (int k = 0; k <= K; ++k) {
-            if (Straight && k == 0) {  // touched at its end by all slopes, as is the last one
+            if (kStraightEnds && k == 0) {  // touched at its end by all slopes, as is the last one
                 total += positive(to[k] - t) * positive(s - slope[k]);
-            } else if (Straight && k == K) {
+            } else if (kStraightEnds && k == K) {
                 total += positive(t - from[k]) * positive(slope[k] - s);
             } else {
                 const double touch = clamped(at[k] + (s - slope[k]) * per_slope[k], k);
@@ -121,11 +125,14 @@ bool with_packed(const Curve& f, Kernel&& kernel) {
     bool straight = true;
     for (std::int64_t k = 0; k <= f.n_knots; ++k)
         straight = straight && f.curvature[k] == 0;
+    const bool ends = f.curvature[0] == 0 && f.curvature[f.n_knots] == 0;
     return with_count<3>(f.n_knots, [&]<int K>() {
         if (straight)
-            kernel(PackedCurve<K, true>(f));
+            kernel(PackedCurve<K, Pieces::straight>(f));
+        else if (ends)
+            kernel(PackedCurve<K, Pieces::straight_ends>(f));
         else
-            kernel(PackedCurve<K, false>(f));
+            kernel(PackedCurve<K>(f));
     });
 }
 

@@ -99,20 +99,30 @@ class Design:
         self._chain = 0
         return z, self.tdot(weights, n_threads)
 
-    def dot_many(self, coefs: NDArray[np.float64], shifts: Vector) -> NDArray[np.float64]:
-        """Return ``X @ coef + shift`` for every row of `coefs` and its shift, one row for each."""
+    def dot_many(
+        self, coefs: NDArray[np.float64], shifts: Vector, sample_weight: Vector | None = None
+    ) -> NDArray[np.float64]:
+        """Return ``X @ coef + shift`` for every row of `coefs` and its shift, one row for each.
+
+        Predictions of samples without weight may be left out: they are the shift then.
+        """
         way = self._way_for(len(coefs))
         if way == "core":
-            return self.view.dot_many(coefs, shifts)
+            return self.view.dot_many(coefs, shifts, sample_weight)
         z = coefs @ self.X.T if way == "numpy" else np.array([self.dot(one) for one in coefs])
         z += shifts[:, None]
         return z
 
-    def tdot_many(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``X.T @ weight`` for every row of `weights`, one row for each."""
+    def tdot_many(
+        self, weights: NDArray[np.float64], sample_weight: Vector | None = None
+    ) -> NDArray[np.float64]:
+        """Return ``X.T @ weight`` for every row of `weights`, one row for each.
+
+        They must be zero on samples without weight.
+        """
         way = self._way_for(len(weights))
         if way == "core":
-            return self.view.tdot_many(weights)
+            return self.view.tdot_many(weights, sample_weight)
         return np.asarray(weights @ self.X if way == "numpy" else [self.tdot(g) for g in weights])
 
     def _way_for(self, count: int) -> str:

@@ -129,6 +129,8 @@ def combine(parts: Sequence[ConstraintRows], n_features: int) -> ConstraintRows:
             raise ValueError(
                 f"combine: a constraint has {part.n_features} columns, expected {n_features}."
             )
+    if not parts:
+        return ConstraintRows.empty(n_features)
     whole = [ConstraintRows.empty(n_features), *parts]
     lower = np.max([part.lower for part in whole], axis=0)
     upper = np.min([part.upper for part in whole], axis=0)

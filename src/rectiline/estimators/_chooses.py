@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -86,7 +87,14 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             left = options.time_limit - (time.perf_counter() - began)
             options = replace(options, time_limit=max(left, 1e-6))
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
-        return solve_all(makers, options, starts)
+
+        def like(make: Callable[[], Problem], path: Problem) -> Problem:
+            problem = make()
+            problem.take_units(path)
+            return problem
+
+        pairs = zip(makers, chosen.problems, strict=True)
+        return solve_all([partial(like, *pair) for pair in pairs], options, starts)
 
 
 class ChoosesC(ChoosesStrength):

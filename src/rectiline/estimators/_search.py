@@ -88,10 +88,27 @@ class Chosen:
 
     strength: float
     l1_ratio: float | None
+    problems: tuple[Problem, ...]
     paths: tuple[Path, ...]
     solutions: tuple[Solution, ...]
     strengths: Vector
     results: dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """What scores need of the path on a fold; its multipliers take more memory than X."""
+
+    coefs: NDArray[np.float64]
+    intercepts: Vector
+    seconds: Vector
+
+    @classmethod
+    def of(cls, problem: Problem, found: Path) -> _Trained:
+        # Central intercepts, as in a fit, so that scores do not depend on which of several equally
+        # good ones a solver came to.
+        seconds = np.array([point.seconds for point in found])
+        return cls(found.coefs, central_intercepts(problem, found.solutions), seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +144,12 @@ class Search:
             whole = self._on_all(0, left(1 / parts))
         scores, seconds = self._scores(left(1.0 if whole else 1 - 1 / parts), whole)
         ratio, place = _best(_mean(scores))
-        paths = tuple(one for _, one in whole or self._on_all(ratio, left(1.0)))
+        problems, paths = zip(*(whole or self._on_all(ratio, left(1.0))), strict=True)
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),
             l1_ratio=self.l1_ratios[ratio],
+            problems=problems,
             paths=paths,
             solutions=tuple(one[place] for one in paths),
             strengths=self.strengths[ratio],
@@ -152,32 +170,35 @@ class Search:
             keep[self.folds[fold][0]] = True
             index = ratio * len(self.folds) + fold + self.all_first
         index = index * self.n_tasks + task
+
+        def end(problem: Problem, found: Path) -> tuple[Problem, Path] | _Trained:
+            self.report.path_ended(index, found)
+            for solution in found:
+                raise_if_infeasible(solution)
+            return (problem, found) if fold is None else _Trained.of(problem, found)
+
+        make = partial(self.make, task, self.l1_ratios[ratio], keep)
         return FoldJob(
-            cache(partial(self.make, task, self.l1_ratios[ratio], keep)),  # scores need it again
+            cache(make) if fold is None else make,  # who asks for the size first has made it
             self.strengths[ratio],
             guide,
             partial(self.report.for_problem, index),
-            partial(self.report.path_ended, index),
+            end,
         )
 
     def _on_all(self, ratio: int, seconds: float | None) -> list[tuple[Problem, Path]]:
-        """Return each task's problem and path on all the data: as good as the fit where that costs little."""
+        """Return problem and path of each task on all the data: good ones where they are cheap."""
         jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
-        problems = [job.make() for job in jobs]
-        tol = self.options.tol if _is_small(problems[0]) else self._loosest
-        return list(zip(problems, self._paths(jobs, seconds, tol), strict=True))
+        tol = self.options.tol if _is_small(jobs[0].make()) else self._loosest
+        return self._paths(jobs, seconds, tol)
 
     @property
     def _loosest(self) -> float:
         return max(self.fold_tol, self.options.tol)
 
-    def _paths(self, jobs: list[FoldJob], seconds: float | None, tol: float) -> list[Path]:
+    def _paths(self, jobs: list[FoldJob], seconds: float | None, tol: float) -> list[Any]:
         keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
-        found = fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
-        for one in found:
-            for solution in one:
-                raise_if_infeasible(solution)
-        return found
+        return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
 
     def _scores(
         self, limit: float | None, whole: list[tuple[Problem, Path]]
@@ -190,28 +211,25 @@ class Search:
             for fold in range(len(self.folds))
             for task in range(self.n_tasks)
         ]
-        tol = self.options.tol if _is_quick(jobs[0].make()) else self._loosest
-        found = iter(zip(jobs, self._paths(jobs, limit, tol), strict=True))
+        problem = whole[0][0] if whole else jobs[0].make()
+        tol = self.options.tol if _is_quick(problem) else self._loosest
+        found = iter(self._paths(jobs, limit, tol))
         width = max(grid.size for grid in self.strengths)
         shape = (len(self.l1_ratios), width, len(self.folds))
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
         for ratio in range(shape[0]):
             for fold, (_, test) in enumerate(self.folds):
-                made, paths = zip(*(next(found) for _ in range(self.n_tasks)), strict=True)
-                problems = [job.make() for job in made]
-                size = min(len(one) for one in paths)
-                coefs = np.stack([one.coefs[:size] for one in paths], axis=1)
-                # As in a fit, so that scores do not depend on which of several equally good
-                # intercepts a solver came to.
-                parts = [one[:size] for one in paths]
-                intercepts = np.stack(list(map(central_intercepts, problems, parts)), axis=1)
+                trained = [next(found) for _ in range(self.n_tasks)]
+                size = min(one.seconds.size for one in trained)
+                coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
+                intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
                 score = self.score(test)
                 at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
                 for first in range(0, size, at_once):
                     some = slice(first, min(first + at_once, size))
                     scores[ratio, some, fold] = score(coefs[some], intercepts[some])
-                for one in paths:
-                    seconds[ratio, :size, fold] += [point.seconds for point in one[:size]]
+                for one in trained:
+                    seconds[ratio, :size, fold] += one.seconds[:size]
         return scores, seconds
 
     def _table(

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.paths._answers import Answer, certified, not_solved
 from rectiline.paths._guide import Guide
 from rectiline.paths._reach import Reach
-from rectiline.problems import Problem, certify_all
-from rectiline.solvers import Follower, LeaveOut, Progress, Solution, Status, limited_threads
+from rectiline.paths._without_kinks import between, left_out
+from rectiline.problems import Problem
+from rectiline.solvers import Follower, LeaveOut, Solution, Status, limited_threads
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 __all__ = ["Ahead", "Clock"]
 
 _AIM = 0.8  # of the tolerance: estimates are not certificates
 _MOST_ENTRIES = 4_000_000  # of the multipliers that wait for their certificates
 _FIRST = 4  # strengths to follow until the first certificates
-_FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows
+_FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or strengths
 _FOCUS = ((8, 0.6), (4, 0.6))  # strengths on the same rows, share of the rows kept
-_MORE_STEPS = 2  # Newton steps from an answer on more samples, after the first
+_LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers
 _NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
 _PER_MISS = 4  # so many, before it is left to that solver
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
+_WAY = "newton: on from the strength before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +56,6 @@ class Clock:
         return self.limit is not None and time.perf_counter() - self.began >= self.limit
 
 
-@dataclass(slots=True, eq=False)
-class _Found:
-    strength: float
-    coef: Vector
-    intercept: float
-    sample: Vector | None  # None: a function of the predictions
-    steps: int
-    seconds: float
-
-    def predictions(self, problem: Problem) -> Vector:
-        return problem.design.dot(self.coef) + self.intercept
-
-
 class Ahead:
     """Follows the problem along its strengths and hands out certified solutions one by one."""
 
@@ -80,20 +71,28 @@ class Ahead:
         guide: Guide | None,
     ) -> None:
         assert problem.penalty is not None
-        self._penalty = problem.penalty
         self._strengths = strengths
         self._tol, self._clock = tol, clock
-        self._most_at_once = at_once
-        self._problem = problem.with_penalty(self._penalty.with_strength(float(strengths[0])))
+        penalty = problem.penalty.with_strength(float(strengths[0]))
+        self._problem = problem.with_penalty(penalty)
         self._follower = Follower(self._problem, _AIM * tol, n_threads)
         self._next = 0  # strength to follow to
         self._reach: Reach | None = None
         self._leave_out: LeaveOut | None = None
+        self._latest: Answer | Solution | None = None  # answer at hand
         self._focused = 0  # strength up to which the rows chosen are meant
-        self._at_once = min(at_once, _FIRST)
+        self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
+        is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
+        self._is_thinned = (
+            is_large
+            and guide is None
+            and self._follower.slopes_follow
+            and tol >= _THINNED_TOL
+            and _LEAST_THINNED <= strengths.size <= at_once
+        )
         if guide is None:
             self._place(start)
-        elif at_once == 1 or problem.design.n_stored < _FOCUS_SIZE:
+        elif not is_large:
             self._place(guide.start(problem))
         else:
             self._place(guide.start(problem), guide.predictions(0, 1)[0])
@@ -136,7 +135,8 @@ class Ahead:
     def next(self) -> tuple[Solution | None, Solution | None]:
         """Return the next solution; if there is none, where to start looking for it, if known."""
         if not self._queue:
-            self._fill()
+            with limited_threads(self._problem):
+                self._fill()
         found = self._queue.popleft() if self._queue else None
         self._answers += 1
         if found is None or found.status == Status.SOLVED:
@@ -148,6 +148,7 @@ class Ahead:
         self._missed += 1
         if not self._queue:
             self._place(solution)
+            self._latest = solution
 
     @property
     def gives_up(self) -> bool:
@@ -161,125 +162,90 @@ class Ahead:
             self._follower.place(start.coef, start.intercept, start.dual.sample, predictions)
 
     def _fill(self) -> None:
-        """Follow some strengths further and certify what was found there."""
+        """Find some answers further on, and certify them."""
         if self._leave_out is not None:
-            self._queue.extend(self._stepped(self._leave_out))
             self._next = self._strengths.size
+            answers, solutions = left_out(
+                self._problem, self._strengths, self._leave_out, self._tol
+            )
+            self._queue.extend(self._mended(answers, solutions))
             return
-        found: list[_Found] = []
-        is_lost = False
-        with limited_threads(self._problem):
-            while self._next < self._strengths.size and len(found) < self._at_once and not is_lost:
-                if found and self._clock.is_late:
-                    break
-                self._focus(found)
-                moved = self._moved()
-                is_lost = moved is None
-                if moved is not None:
-                    found.append(moved)
-            if found:
-                solutions = self._certified(found)
-                if self._reach is not None:
-                    self._mend(found, solutions)
-                self._queue.extend(solutions)
+        last = min(self._next + self._at_once, self._strengths.size)
+        chosen: Sequence[int] = range(self._next, last)
+        if self._is_thinned:
+            chosen = [*range(0, self._strengths.size - 1, 2), self._strengths.size - 1]
+        answers, samples = self._followed(chosen)
+        is_lost = len(answers) < len(chosen) and not self._clock.is_late
+        self._at_once = self._most_at_once
+        if self._is_thinned and not is_lost and len(answers) == len(chosen):
+            answers = between(self._strengths, answers)
+        elif self._is_thinned:  # those in between will be looked for, too
+            answers, samples, is_lost = answers[:1], None, False
+        self._next += len(answers) + is_lost
+        if answers:
+            solutions = certified(self._problem, answers, samples, self._tol)
+            if self._reach is not None or self._is_thinned:
+                solutions = self._mended(answers, solutions)
+            self._queue.extend(solutions)
         if is_lost:
             self._queue.append(None)
-        self._at_once = self._most_at_once
+        self._is_thinned = False
 
-    def _stepped(self, leave_out: LeaveOut) -> list[Solution]:
-        """Return the answers at all strengths, by steps from those of the guide."""
-        began = time.perf_counter()
-        with limited_threads(self._problem):
-            pairs = leave_out.step(self._problem)
-            seconds = (time.perf_counter() - began) / self._strengths.size
-            found = [
-                _Found(float(strength), coef, float(intercept), None, 1, seconds)
-                for strength, coef, intercept in zip(self._strengths, *pairs, strict=True)
-            ]
-            solutions = self._certified(found)
-            for _ in range(_MORE_STEPS):
-                failed = [k for k, one in enumerate(solutions) if one.status != Status.SOLVED]
-                if not failed:
-                    break
-                coefs = np.array([found[k].coef for k in failed])
-                intercepts = np.array([found[k].intercept for k in failed])
-                pairs = leave_out.step_again(self._problem, failed, coefs, intercepts)
-                for k, coef, intercept in zip(failed, *pairs, strict=True):
-                    found[k].coef, found[k].intercept = coef, float(intercept)
-                    found[k].steps += 1
-                again = self._certified([found[k] for k in failed])
-                for k, solution in zip(failed, again, strict=True):
-                    solutions[k] = solution
-            self._mend(found, solutions)
-        return solutions
+    def _followed(self, chosen: Sequence[int]) -> tuple[list[Answer], Matrix | None]:
+        """Return answers at these strengths, up to the first that is not found, and multipliers."""
+        answers: list[Answer] = []
+        follows = self._follower.slopes_follow
+        samples = None if follows else np.empty((len(chosen), self._problem.n_samples))
+        for place, index in enumerate(chosen):
+            if answers and self._clock.is_late:
+                break
+            self._focus(index)
+            answer = self._moved(float(self._strengths[index]))
+            if answer is None:
+                break
+            if samples is not None:
+                samples[place] = self._follower.multipliers
+            answers.append(answer)
+            self._latest = answer
+        return answers, samples if samples is None else samples[: len(answers)]
 
-    def _focus(self, found: list[_Found]) -> None:
-        """Choose the rows to go on with, if there is a way to tell and the last ones have served."""
-        if self._reach is None or (self._next < self._focused and not self._follower.has_strayed):
+    def _focus(self, index: int) -> None:
+        """Choose the rows to go on with, where there is a way to tell."""
+        if self._reach is None or (index < self._focused and not self._follower.has_strayed):
             return
-        self._reach.here = None
-        if self._next > 0:
-            self._reach.here = found[-1].predictions(self._problem)
+        here = None
+        if self._latest is not None:
+            here = self._problem.design.dot(self._latest.coef) + self._latest.intercept
         for several, most in _FOCUS:
-            self._focused = min(self._next + several, self._strengths.size)
-            ranges = self._reach.ranges(self._next, self._focused)
-            if self._follower.focus(*ranges, self._reach.here, most):
+            self._focused = min(index + several, self._strengths.size)
+            ranges = self._reach.ranges(here, index, self._focused)
+            if self._follower.focus(*ranges, here, most):
                 return
 
-    def _moved(self) -> _Found | None:
-        """Return the answer at the next strength, not certified yet."""
+    def _moved(self, strength: float) -> Answer | None:
+        """Return the answer at a strength, starting from the one at hand."""
         began = time.perf_counter()
-        strength = float(self._strengths[self._next])
-        self._next += 1
         left = self._clock.left
         moved = self._follower.move(strength, np.inf if left is None else left)
-        return None if moved is None else _Found(strength, *moved, time.perf_counter() - began)
+        return (
+            None if moved is None else Answer(strength, *moved, time.perf_counter() - began, _WAY)
+        )
 
-    def _mend(self, found: list[_Found], solutions: list[Solution]) -> None:
+    def _mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
         """Look again, on all rows, for what could not be certified."""
-        failed = [k for k, one in enumerate(solutions) if one.status != Status.SOLVED]
-        if not failed:
-            return
+        failed = not_solved(solutions)
         self._follower.widen()
         for k in failed:
             near = solutions[k].certificate.relative_gap <= _NEAR
             self._place(solutions[k if near else max(k - 1, 0)])
-            left = self._clock.left
-            moved = self._follower.move(found[k].strength, np.inf if left is None else left)
-            if moved is not None:
-                steps = found[k].steps + moved[3]
-                again = _Found(found[k].strength, *moved[:3], steps, found[k].seconds)
-                solutions[k : k + 1] = self._certified([again])
-        self._place(solutions[-1])
-
-    def _certified(self, found: list[_Found]) -> list[Solution]:
-        """Return the answers with their certificates."""
-        began = time.perf_counter()
-        multipliers = [answer.sample for answer in found if answer.sample is not None]
-        proofs = certify_all(
-            self._problem,
-            [self._penalty.with_strength(answer.strength) for answer in found],
-            np.array([answer.coef for answer in found]),
-            np.array([answer.intercept for answer in found]),
-            np.array(multipliers) if multipliers else None,
-        )
-        share = (time.perf_counter() - began) / len(found)
-        solutions = []
-        for answer, (certificate, dual) in zip(found, proofs, strict=True):
-            seconds = answer.seconds + share
-            holds = certificate.holds(self._tol)
-            solutions.append(
-                Solution(
-                    coef=answer.coef,
-                    intercept=answer.intercept,
-                    status=Status.SOLVED if holds else Status.ITERATION_LIMIT,
-                    solver="newton",
-                    n_iter=answer.steps,
-                    seconds=seconds,
-                    dual=dual,
-                    certificate=certificate,
-                    reason="newton: on from the strength before",
-                    history=(Progress("newton", answer.steps, seconds, certificate),),
-                )
-            )
+            again = self._moved(answers[k].strength)
+            if again is not None:
+                follows = self._follower.slopes_follow
+                samples = None if follows else self._follower.multipliers[None]
+                again.steps += answers[k].steps
+                again.seconds += answers[k].seconds
+                solutions[k : k + 1] = certified(self._problem, [again], samples, self._tol)
+        if failed:
+            self._place(solutions[-1])
+            self._latest = solutions[-1]
         return solutions

@@ -38,7 +38,7 @@ class FoldJob:
     strengths: Vector
     guide: Guide | None = None  # near which the solutions will be
     on_start: Callable[[], Callable[[Progress], Any] | None] = lambda: None  # gives the callback
-    on_end: Callable[[Path], None] = lambda found: None
+    on_end: Callable[[Problem, Path], Any] = lambda problem, found: found  # gives what is kept
 
 
 def fold_paths(
@@ -46,8 +46,10 @@ def fold_paths(
     n_jobs: int | None = None,
     time_limit: float | None = None,
     **options: Any,
-) -> list[Path]:
-    """Solve every path; the time limit is for all of them together, in fair shares.
+) -> list[Any]:
+    """Solve every path and return what `on_end` makes of each.
+
+    The time limit is for all of them together, in fair shares.
 
     Compiled solvers release the interpreter lock, so threads run side by side.
     """
@@ -55,7 +57,7 @@ def fold_paths(
     workers = min(effective_n_jobs(n_jobs), len(jobs))
     waiting = list(range(len(jobs)))  # taking one off is atomic
 
-    def one(job: FoldJob) -> Path:
+    def one(job: FoldJob) -> Any:
         share = None
         if deadline is not None:
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
@@ -71,8 +73,7 @@ def fold_paths(
             callback=callback,
             **options,
         )
-        job.on_end(found)
-        return found
+        return job.on_end(problem, found)
 
     if n_jobs is None or workers == 1:
         return [one(job) for job in jobs]

@@ -162,6 +162,7 @@ def along(
     The first solutions may be `known`; if none is, `start` is where the first one starts. They
     cannot be far from those of the `guide`, if there is one.
     """
+    assert problem.penalty is not None
     listener = _Listener(callback)
     solutions = list(known)
     latest = solutions[-1] if solutions else start

@@ -20,19 +20,21 @@ _LATER = 3.0  # the same, in distances of now
 
 
 class Reach:
-    """Ranges of predictions around those of a guide."""
+    """Ranges around the predictions of a guide."""
 
     def __init__(self, guide: Guide) -> None:
         self._guide = guide
-        self.here: Vector | None = None  # predictions at the last answer; None at the guide's start
 
-    def ranges(self, first: int, last: int) -> tuple[Vector, Vector]:
-        """Return least and largest predictions from strength `first` up to `last`."""
-        if self.here is None:
+    def ranges(self, here: Vector | None, first: int, last: int) -> tuple[Vector, Vector]:
+        """Return least and largest predictions from strength `first` up to `last`.
+
+        `here` are those at the last answer, None at the guide's own.
+        """
+        if here is None:
             there = self._guide.predictions(first, last)
             margin = _AT_FIRST * self._guide.problem.argument_scale
             return there.min(axis=0) - margin, there.max(axis=0) + margin
         there = self._guide.predictions(first - 1, last)
-        away = self.here - there[0]
+        away = here - there[0]
         margin = _LATER * float(np.sqrt(np.mean(away * away)))
         return there.min(axis=0) + (away - margin), there.max(axis=0) + (away + margin)

@@ -15,7 +15,8 @@ def nonnegative(owner: str, name: str, value: object) -> float:
     """Return ``value`` as a float if it is a finite number >= 0."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+    # A float first: paths ask thousands of times, and abstract types answer slowly.
+    if not isinstance(value, float | Real) or isinstance(value, bool | np.bool_):
         raise TypeError(
             f"{owner}({name}={value!r}): {name} must be a number, got {type(value).__name__}."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,8 +83,8 @@ class Certificate:
     @property
     def relative_gap(self) -> float:
         """``gap / max(|primal|, |dual|)``: the same for y in metres and in millimetres."""
-        if not np.isfinite(self.gap):
-            return float("inf")
+        if not math.isfinite(self.gap):
+            return math.inf
         if self.gap <= 0.0:
             return 0.0
         scale = max(abs(self.primal), abs(self.dual))

@@ -25,9 +25,21 @@ class Columns:
         self.rho, self.l1, self.lower, self.upper = (
             np.ascontiguousarray(v, dtype=np.float64) for v in (rho, l1, lower, upper)
         )
-        self.has_l1 = bool((self.l1 > 0).any())
-        self.has_bounds = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
-        self.strongly_convex = bool((self.rho > 0).all())
+
+    @cached_property
+    def has_l1(self) -> bool:
+        """Whether any column pays for its size."""
+        return bool((self.l1 > 0).any())
+
+    @cached_property
+    def has_bounds(self) -> bool:
+        """Whether any column has a bound."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    @cached_property
+    def strongly_convex(self) -> bool:
+        """Whether every column pays for its square."""
+        return bool((self.rho > 0).all())
 
     @cached_property
     def core(self) -> _core.ColumnFunctions:

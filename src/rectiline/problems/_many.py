@@ -1,17 +1,14 @@
-"""Certificates of many pairs at once, for problems that differ in their penalty only.
+"""Certificates of many pairs at once, for problems that differ in the strength of a penalty only.
 
 One product of X with many vectors costs far less than many products with one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.backends import Design
-from rectiline.penalties import Penalty
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
@@ -35,18 +32,18 @@ def gather_all(design: Design, samples: Matrix) -> Matrix:
 
 def certify_all(
     problem: Problem,
-    penalties: Sequence[Penalty],
+    strengths: Vector,
     coefs: Matrix,
     intercepts: Vector,
     samples: Matrix | None = None,
 ) -> list[tuple[Certificate, DualPoint]]:
-    """Return `Problem.certify_repaired` of one pair for the problem under each of the penalties.
+    """Return `Problem.certify_repaired` of one pair for each of several strengths of the penalty.
 
     Parameters
     ----------
     problem : Problem
-        Without rows of constraints.
-    penalties : sequence of Penalty
+        With a penalty and without rows of constraints.
+    strengths : ndarray of shape (k,)
     coefs : ndarray of shape (k, n_features)
     intercepts : ndarray of shape (k,)
     samples : ndarray of shape (k, n_samples), C-contiguous, optional
@@ -64,80 +61,99 @@ def certify_all(
     >>> from rectiline.problems import certify_all
     >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
     >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
-    >>> penalties = [rl.penalties.Ridge(1.0), rl.penalties.Ridge(0.5)]
     >>> pairs = np.ones((2, 1)), np.array([-1.0, -1.0]), np.array([[0.5, -0.5], [0.25, -0.25]])
-    >>> [proof.gap for proof, _ in certify_all(problem, penalties, *pairs)]
+    >>> [proof.gap for proof, _ in certify_all(problem, np.array([1.0, 0.5]), *pairs)]
     [0.0, 0.0]
     """
     if problem.has_constraint_rows:
         raise ValueError("certify_all takes no rows of constraints.")
+    if problem.penalty is None:
+        raise ValueError("certify_all needs a penalty that has a strength.")
     problem.remember_levels()
-    columns = _stacked_columns(problem, penalties)
-    predictions = None
-    if samples is None:
-        predictions = predict_all(problem.design, coefs, intercepts)
-        samples = problem.rows.slopes_of_many(predictions)
+    columns = _stacked_columns(problem, strengths / problem.penalty.strength)
+
+    def at(strength: float) -> Problem:
+        assert problem.penalty is not None
+        return problem.with_penalty(problem.penalty.with_strength(float(strength)))
+
     if columns is None:
+        if samples is None:
+            samples = problem.rows.slopes_of_many(predict_all(problem.design, coefs, intercepts))
         return [
-            problem.with_penalty(penalty).certify_repaired(*pair)
-            for penalty, *pair in zip(penalties, coefs, intercepts, samples, strict=True)
+            at(strength).certify_repaired(*pair)
+            for strength, *pair in zip(strengths, coefs, intercepts, samples, strict=True)
         ]
-    totals, sizes = problem.rows.repair_many(samples, problem.fit_intercept)
-    unbalanced = np.abs(totals) > FREE_TOLERANCE * sizes
-    predictions, q = _products(problem.design, coefs, intercepts, samples, predictions)
-    np.negative(q, out=q)
-    if not columns.strongly_convex:  # the largest share of each dual point in the penalty's range
-        low, high = columns.dual_range
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
-        shrink = room.min(axis=1, keepdims=True)
-        q *= shrink
-        for k in np.flatnonzero(shrink < 1.0):
-            samples[k] *= shrink[k]
-            totals[k] = samples[k].sum()
+    judge = _judge_fixed if columns.strongly_convex else _judge_shrunk
+    samples, q, losses, row_gaps, totals, sizes = judge(
+        problem, columns, coefs, intercepts, samples
+    )
     paid = 0.5 * np.einsum("kj,kj,kj->k", columns.rho, coefs, coefs)
     paid += np.einsum("kj,kj->k", columns.l1, np.abs(coefs))
     gaps = columns.fenchel_young(coefs, q).sum(axis=1)
-    losses, row_gaps = problem.rows.sums_of_many(predictions, samples)
     primals = losses + paid
     gaps += row_gaps
     if problem.fit_intercept:
         gaps += np.abs(intercepts * totals)
-        gaps[unbalanced] = np.inf
+        gaps[np.abs(totals) > FREE_TOLERANCE * sizes] = np.inf
     trivial = problem._least_loss > losses - gaps  # there zero multipliers may prove more
     reference, found = abs(problem.loss_at_zero), []
     for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
         point = DualPoint(samples[k])
         if trivial[k]:
-            one = problem.with_penalty(penalties[k])
-            gap, point = one._or_zero_dual(coefs[k], primal, gap, point)
+            gap, point = at(strengths[k])._or_zero_dual(coefs[k], primal, gap, point)
         found.append((Certificate(primal, float(gap), 0.0, 0.0, reference), point))
     return found
 
 
-def _stacked_columns(problem: Problem, penalties: Sequence[Penalty]) -> Columns | None:
-    """Return what the columns pay under each penalty, one row for each.
+def _stacked_columns(problem: Problem, factors: Vector) -> Columns | None:
+    """Return what the columns pay under multiples of the penalty, one row for each.
 
     None where bounds or columns without cost ask for more than one look at a pair.
     """
-    parts = [penalty.separable(problem.n_features) for penalty in penalties]
-    if problem.is_constrained or any(part is None for part in parts):
+    columns = problem.columns
+    if problem.is_constrained or not problem.is_separable:
         return None
-    rho, l1 = (np.array(each) for each in zip(*parts, strict=True))
-    if not ((rho > 0) | (l1 > 0)).all():
+    if not ((columns.rho > 0) | (columns.l1 > 0)).all():
         return None
-    rows = problem.constraint_rows
-    return Columns(rho, l1, rows.lower, rows.upper)
+    rho, l1 = np.outer(factors, columns.rho), np.outer(factors, columns.l1)
+    return Columns(rho, l1, columns.lower, columns.upper)
 
 
-def _products(
-    design: Design, coefs: Matrix, intercepts: Vector, samples: Matrix, predictions: Matrix | None
-) -> tuple[Matrix, Matrix]:
-    """Return the predictions, computed unless they are known, and ``X'g`` for every sample."""
-    if predictions is None and design.is_sparse:
-        both = [design.both(b, g) for b, g in zip(coefs, samples, strict=True)]
-        z = np.array([one for one, _ in both]) + intercepts[:, None]
-        return z, np.array([image for _, image in both])
-    if predictions is None:
-        predictions = predict_all(design, coefs, intercepts)
-    return predictions, gather_all(design, samples)
+_Judged = tuple[Matrix, Matrix, Vector, Vector, Vector, Vector]
+
+
+def _judge_fixed(
+    problem: Problem, columns: Columns, coefs: Matrix, intercepts: Vector, samples: Matrix | None
+) -> _Judged:
+    """Return repaired multipliers, q, losses, gaps of the rows, and totals and sizes to balance.
+
+    For penalties under which any q will do: pair after pair is looked at while it is in the cache.
+    """
+    design, weight = problem.design, problem.weight
+    predictions = design.dot_many(coefs, intercepts, weight)
+    from_slopes = samples is None
+    if samples is None:
+        samples = np.empty_like(predictions)
+    sums = problem.rows.judge_many(predictions, samples, from_slopes, problem.fit_intercept)
+    return samples, -design.tdot_many(samples, weight), *sums
+
+
+def _judge_shrunk(
+    problem: Problem, columns: Columns, coefs: Matrix, intercepts: Vector, samples: Matrix | None
+) -> _Judged:
+    """Return the same where multipliers have to shrink until q is in the penalty's range."""
+    design, rows, weight = problem.design, problem.rows, problem.weight
+    predictions = design.dot_many(coefs, intercepts, weight)
+    if samples is None:
+        samples = rows.slopes_of_many(predictions)
+    totals, sizes = rows.repair_many(samples, problem.fit_intercept)
+    q = -design.tdot_many(samples, weight)
+    low, high = columns.dual_range
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
+    shrink = room.min(axis=1)
+    q *= shrink[:, None]
+    for k in np.flatnonzero(shrink < 1.0):
+        samples[k] *= shrink[k]
+        totals[k], sizes[k] = samples[k].sum(), np.abs(samples[k]).sum()
+    return samples, q, *rows.sums_of_many(predictions, samples), totals, sizes

@@ -64,8 +64,8 @@ class NaturalUnits:
         return max(widths), kinks
 
     def take_units(self, other: NaturalUnits) -> None:
-        """Scale by what `other` is scaled by: the same losses on nearly the same samples."""
-        assert self.design is other.design
+        """Scale by what `other` is scaled by: the same losses and X, nearly the same weights."""
+        assert self.design.X.shape == other.design.X.shape
         for name in ("argument_scale", "column_means", "column_mean_squares"):
             self.__dict__[name] = getattr(other, name)
 

@@ -2,8 +2,8 @@
 
 Between two strengths of a penalty little changes. The rows keep their arguments and slopes, the
 Newton matrix is updated where rows have moved, and steps end as soon as the estimated gap meets
-the target (`_core.NewtonPath`). What comes out are candidates: whoever asks for them has them
-certified.
+the target (`_core.NewtonPath`). Linear programs at modest targets have a method of their own
+(`_core.LinearPath`). What comes out are candidates: whoever asks for them has them certified.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _ROWS_PER_COLUMN = 15  # from which on it beats going on from a basis
 _EASY_SIZE = 50_000  # entries of X up to which no target is too small
 _SMALLEST_TARGET = 1e-4  # beyond, for losses with kinks: the solver has working sets of rows
 _SMALLEST_L1_TARGET = 5e-4  # beyond, with kinks in the penalty
+_SMALLEST_LINEAR_TARGET = 5e-4  # of linear programs that are softened first
+_LARGEST_COPY = 8_000_000  # entries of X that these may copy
 
 
 class Follower:
@@ -50,9 +52,9 @@ class Follower:
     >>> problem = rl.Problem(X, X[:, 0] + rng.standard_normal(50), loss=rl.losses.Absolute())
     >>> follower = Follower(problem, target=1e-3)
     >>> follower.place_at_zero()
-    >>> coef, intercept, sample, _ = follower.move(0.5, seconds=10.0)
+    >>> coef, intercept, _ = follower.move(0.5, seconds=10.0)
     >>> weaker = problem.with_penalty(rl.penalties.Ridge(0.5))
-    >>> weaker.certify(coef, intercept, sample).relative_gap < 2e-3
+    >>> weaker.certify(coef, intercept, follower.multipliers).relative_gap < 2e-3
     True
     """
 
@@ -62,19 +64,27 @@ class Follower:
         width, kinked = form.slope_width()
         self._model = Model(form, form.argument_scale(), width)
         design = form.design.by_rows
-        self._rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, n_threads)
-        self._path = _core.NewtonPath(
-            self._rows,
-            self._model.loop,
-            problem.penalty.strength,
-            self._model.row_stiffness,
-            self._model.total_width / self._model.argument_scale,
-            self._model.argument_scale,
-            not kinked,
-        )
+        strength = problem.penalty.strength
+        self._path: _core.NewtonPath | _core.LinearPath
+        if _is_soft(problem, 2 * target):  # who asks aims somewhat below what was accepted
+            self._path = _core.LinearPath(
+                design.view, form.rows, self._model.loop, strength, n_threads
+            )
+        else:
+            self._rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, n_threads)
+            self._path = _core.NewtonPath(
+                self._rows,
+                self._model.loop,
+                strength,
+                self._model.row_stiffness,
+                self._model.total_width / self._model.argument_scale,
+                self._model.argument_scale,
+                not kinked,
+            )
         self._target = target
         self._problem = problem
-        self._slopes_follow = not kinked and not self._model.kinked.size
+        # Without kinks anywhere the multipliers are those that belong to the predictions.
+        self.slopes_follow = not kinked and not self._model.kinked.size
         self.has_strayed = False  # predictions have left the ranges given to `focus`
 
     @staticmethod
@@ -83,6 +93,8 @@ class Follower:
         n, d, columns = problem.n_samples, problem.n_features, problem.columns
         if not problem.is_separable or problem.is_constrained or d > min(n, _LARGEST_MATRIX):
             return False
+        if _is_soft(problem, target):
+            return True
         if not columns.strongly_convex:  # linear programs have bases to go on from
             return target >= _SMALLEST_TARGET and n >= _ROWS_PER_COLUMN * d
         if problem.design.n_stored <= _EASY_SIZE:
@@ -135,13 +147,8 @@ class Follower:
         """Let all rows take part again."""
         self._path.widen()
 
-    def move(
-        self, strength: float, seconds: float
-    ) -> tuple[Vector, float, Vector | None, int] | None:
-        """Return coefficients, intercept, multipliers and steps; None if it did not get there.
-
-        Without kinks in losses and penalty the multipliers are those of the predictions (None).
-        """
+    def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
+        """Return coefficients, intercept and steps; None if it did not get there."""
         steps, gap, failed, self.has_strayed = self._path.move(
             strength, self._target, _MOST_STEPS, seconds
         )
@@ -151,5 +158,26 @@ class Follower:
         if not np.isfinite(b).all():
             return None
         d = self._problem.n_features
-        sample = None if self._slopes_follow else self._path.dual()
-        return b[:d], float(b[d]) if b.size > d else 0.0, sample, steps
+        return b[:d], float(b[d]) if b.size > d else 0.0, steps
+
+    @property
+    def multipliers(self) -> Vector:
+        """Those of the last answer, unless they follow from its predictions."""
+        return self._path.dual()
+
+
+def _is_soft(problem: Problem, target: float) -> bool:
+    """Whether this is a linear program for `LinearPath`: one kink per row, L1 terms alone."""
+    columns, design = problem.columns, problem.design
+    if target < _SMALLEST_LINEAR_TARGET or design.is_sparse or design.n_stored > _LARGEST_COPY:
+        return False
+    if columns.rho.any() or not (columns.l1 > 0).all():
+        return False
+    curves = [loss.curve for loss in problem.losses]
+    return all(
+        one.knots.size == 1
+        and not one.curvature.any()
+        and one.left[0] <= 0 <= one.right[0]
+        and one.left[0] < one.right[0]
+        for one in curves
+    )

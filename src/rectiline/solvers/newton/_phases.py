@@ -74,11 +74,11 @@ def freeze_far_rows(
             count = int(np.count_nonzero(keep))
         if count >= n // 2:
             return None
-        linear, quadratic, low, high, dual = rows.freeze(keep.view(np.uint8))
-        balance = linear[-1]
-        if not model.form.fit_intercept or (low < -balance / 0.9 and -balance / 0.9 < high):
+        parts = rows.freeze(keep.view(np.uint8), 0.9)
+        if parts is not None:
             break
         reach *= 3.0
+    linear, quadratic, dual = parts
     index = np.flatnonzero(keep).astype(np.int64)
     if quadratic is not None:
         quadratic = model.contract_matrix(quadratic)

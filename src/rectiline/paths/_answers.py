@@ -1,0 +1,72 @@
+"""Answers of a method that nobody has certified yet, and their certificates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems import Problem, certify_all
+from rectiline.solvers import Progress, Solution, Status
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Answer", "certified", "not_solved"]
+
+
+@dataclass(slots=True, eq=False)
+class Answer:
+    """Coefficients at a strength, and how they were found."""
+
+    strength: float
+    coef: Vector
+    intercept: float
+    steps: int
+    seconds: float
+    way: str
+
+
+def certified(
+    problem: Problem, answers: Sequence[Answer], samples: Matrix | None, tol: float
+) -> list[Solution]:
+    """Return the answers with their certificates: solved, or at their limit.
+
+    Without `samples` the multipliers are those that belong to the predictions.
+    """
+    began = time.perf_counter()
+    proofs = certify_all(
+        problem,
+        np.array([answer.strength for answer in answers]),
+        np.array([answer.coef for answer in answers]),
+        np.array([answer.intercept for answer in answers]),
+        samples,
+    )
+    share = (time.perf_counter() - began) / len(answers)
+    solutions = []
+    for answer, (certificate, dual) in zip(answers, proofs, strict=True):
+        seconds = answer.seconds + share
+        holds = certificate.holds(tol)
+        solutions.append(
+            Solution(
+                coef=answer.coef,
+                intercept=answer.intercept,
+                status=Status.SOLVED if holds else Status.ITERATION_LIMIT,
+                solver="newton",
+                n_iter=answer.steps,
+                seconds=seconds,
+                dual=dual,
+                certificate=certificate,
+                reason=answer.way,
+                history=(Progress("newton", answer.steps, seconds, certificate),),
+            )
+        )
+    return solutions
+
+
+def not_solved(solutions: Sequence[Solution]) -> list[int]:
+    """Return the places of answers that are not good enough."""
+    return [k for k, one in enumerate(solutions) if one.status != Status.SOLVED]

@@ -1,0 +1,65 @@
+"""Answers at many strengths at once, for losses and penalties without kinks.
+
+There the answers are smooth functions of the strength and of the weights of the samples, and their
+multipliers follow from their predictions. So few of them have to be looked for.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from rectiline.paths._answers import Answer, certified, not_solved
+from rectiline.problems import Problem
+from rectiline.solvers import LeaveOut, Solution
+
+Vector = NDArray[np.float64]
+
+__all__ = ["between", "left_out"]
+
+_MORE_STEPS = 2  # Newton steps from an answer on more samples, after the first
+
+
+def left_out(
+    problem: Problem, strengths: Vector, leave_out: LeaveOut, tol: float
+) -> tuple[list[Answer], list[Solution]]:
+    """Return answers by steps from those on more samples, at all strengths, with certificates."""
+    began = time.perf_counter()
+    pairs = leave_out.step(problem)
+    seconds = (time.perf_counter() - began) / strengths.size
+    answers = [
+        Answer(float(strength), coef, float(intercept), 1, seconds, "newton: from more samples")
+        for strength, coef, intercept in zip(strengths, *pairs, strict=True)
+    ]
+    solutions = certified(problem, answers, None, tol)
+    for _ in range(_MORE_STEPS):
+        failed = not_solved(solutions)
+        if not failed:
+            break
+        coefs = np.array([answers[k].coef for k in failed])
+        intercepts = np.array([answers[k].intercept for k in failed])
+        pairs = leave_out.step_again(problem, failed, coefs, intercepts)
+        for k, coef, intercept in zip(failed, *pairs, strict=True):
+            answers[k].coef, answers[k].intercept = coef, float(intercept)
+            answers[k].steps += 1
+        again = certified(problem, [answers[k] for k in failed], None, tol)
+        for k, solution in zip(failed, again, strict=True):
+            solutions[k] = solution
+    return answers, solutions
+
+
+def between(strengths: Vector, known: list[Answer]) -> list[Answer]:
+    """Return answers at all strengths, where not known by a cubic in their logarithm."""
+    there = {answer.strength: answer for answer in known}
+    curve = CubicSpline(
+        -np.log([answer.strength for answer in known]),
+        np.array([np.append(answer.coef, answer.intercept) for answer in known]),
+    )
+    found = []
+    for strength, b in zip(strengths.tolist(), curve(-np.log(strengths)), strict=True):
+        new = Answer(strength, b[:-1], float(b[-1]), 0, 0.0, "newton: between two strengths")
+        found.append(there.get(strength, new))
+    return found
