@@ -9,6 +9,7 @@ namespace rectiline {
 namespace {
 
 DenseRoutines routines;
+SingleRoutines single;
 constexpr std::int64_t kSmall = 16;  // below this a call costs more than the loops
 
 bool plain_cholesky(double* A, std::int64_t n) {
@@ -44,6 +45,14 @@ void plain_solve(const double* L, std::int64_t n, double* x) {
 
 void use_dense_routines(const DenseRoutines& chosen) {
     routines = chosen;
+}
+
+void use_single_routines(const SingleRoutines& chosen) {
+    single = chosen;
+}
+
+bool has_single_routines() {
+    return single.potrf && single.potrs && single.syrk;
 }
 
 bool cholesky(double* A, std::int64_t n) {
@@ -96,6 +105,26 @@ void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C) 
     double one = 1, zero = 0;
     routines.syrk(&lower, &plain, &size, &depth, &one, const_cast<double*>(P), &size, &zero, C,
                   &size);
+}
+
+bool cholesky(float* A, std::int64_t n) {
+    char lower = 'L';
+    int size = static_cast<int>(n), info = 0;
+    single.potrf(&lower, &size, A, &size, &info);
+    return info == 0;
+}
+
+void cholesky_solve(const float* L, std::int64_t n, float* x) {
+    char lower = 'L';
+    int size = static_cast<int>(n), right = 1, info = 0;
+    single.potrs(&lower, &size, &right, const_cast<float*>(L), &size, x, &size, &info);
+}
+
+void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C) {
+    char lower = 'L', plain = 'N';
+    int size = static_cast<int>(n), depth = static_cast<int>(k);
+    float one = 1, zero = 0;
+    single.syrk(&lower, &plain, &size, &depth, &one, const_cast<float*>(P), &size, &zero, C, &size);
 }
 
 }  // namespace rectiline

@@ -8,19 +8,22 @@
 namespace rectiline {
 namespace {
 
-constexpr double kInside = 1e-3;    // multipliers start so far inside their ranges
-constexpr double kEntry = 0.02;     // the same of rows that enter later
-constexpr double kAgain = 0.01;     // the same of rows near their kinks when it goes on
-constexpr double kNear = 0.3;       // of the band: these rows
-constexpr double kLift = 0.1;       // of h
-constexpr double kLiftAgain = 0.3;  // of the first lifts, when it goes on
-constexpr double kLower = 0.5;      // lifts from one step to the next
-constexpr double kCentre = 0.15;    // of the mean product: where products should go
+constexpr double kInside = 1e-3;     // multipliers start so far inside their ranges
+constexpr double kEntry = 0.02;      // the same of rows that enter later
+constexpr double kAgain = 0.01;      // the same of rows near their kinks when it goes on
+constexpr double kNear = 0.3;        // of the band: these rows
+constexpr double kLift = 0.1;        // of h
+constexpr double kLiftAgain = 0.3;   // of the first lifts, when it goes on
+constexpr double kLower = 0.5;       // lifts from one step to the next
+constexpr double kCentre = 0.15;     // of the mean product: where products should go
+constexpr double kCentreMore = 0.6;  // the same after a short step
+constexpr double kShort = 0.3;
 constexpr double kBend = 0.4;       // of h: most that the second-order term may ask for
 constexpr double kLongest = 1.5;    // step of the coefficients
 constexpr int kHalvings = 9;        // of the interval that their step lies in
 constexpr double kBoundary = 0.95;  // of the way to the end of a range
 constexpr double kRidge = 1e-8;     // of the curvature
+constexpr int kRefinements = 1;
 
 double until(double room, double speed) {
     return speed > 0 ? room / speed : 1e300;
@@ -31,7 +34,7 @@ double until(double room, double speed) {
 InteriorBand::InteriorBand(const KinkedRows& rows) : rows_(rows), n_(rows.n()), p_(rows.order()) {
     is_inside_.assign(static_cast<std::size_t>(n_), 0);
     da_.resize(static_cast<std::size_t>(n_));
-    for (auto* one : {&g_, &stiffness_, &right_, &db_, &pull_})
+    for (auto* one : {&g_, &stiffness_, &right_, &db_, &pull_, &change_})
         one->resize(static_cast<std::size_t>(p_));
 }
 
@@ -49,7 +52,7 @@ void InteriorBand::include(std::int64_t i) {
 bool InteriorBand::start(const Vector& b, const Vector& a, const Vector& v, double h,
                          const Vector& w, const Vector& l1) {
     b_ = b, a_ = a, v_ = v, w_ = w, l1_ = l1;
-    h_ = h, lift_ = kLift * h, column_lift_ = 1.0;
+    h_ = h, lift_ = kLift * h, column_lift_ = 1.0, length_ = 1.0;
     d_ = static_cast<std::int64_t>(l1.size());
     for (auto* one : {&q_, &E_, &dq_, &column_wanted_})
         one->resize(l1.size());
@@ -73,7 +76,7 @@ void InteriorBand::go_on(double ratio) {
         l1_[j] *= ratio;
         q_[j] *= ratio;
     }
-    lift_ = kLiftAgain * kLift * h_, column_lift_ = kLiftAgain;
+    lift_ = kLiftAgain * kLift * h_, column_lift_ = kLiftAgain, length_ = 1.0;
     for (std::int64_t i = 0; i < n_; ++i) {
         if (!(std::fabs(a_[i]) < kNear * h_)) continue;
         if (!is_inside_[i]) include(i);
@@ -100,7 +103,7 @@ bool InteriorBand::step() {
     set_directions();
     move_coefficients();
     move_multipliers();
-    lift_ *= kLower, column_lift_ *= kLower;
+    if (length_ >= kShort) lift_ *= kLower, column_lift_ *= kLower;
     return true;
 }
 
@@ -127,8 +130,26 @@ void InteriorBand::set_parts() {
         column_products += up * above + down * below;
     }
     if (p_ > d_) stiffness_[d_] = 0.0;
-    row_target_ = kCentre * 0.5 * products / total;
-    column_target_ = kCentre * 0.5 * column_products / static_cast<double>(d_);
+    const double centre = length_ < kShort ? kCentreMore : kCentre;
+    row_target_ = centre * 0.5 * products / total;
+    column_target_ = centre * 0.5 * column_products / static_cast<double>(d_);
+}
+
+// The multipliers must balance the columns to many digits: a solution in single precision is
+// refined.
+void InteriorBand::solve() {
+    system_.solve(right_.data(), db_.data());
+    multiply(inside(), db_.data(), da_inside_.data(), 1);
+    for (int round = 0; system_.is_single() && round < kRefinements; ++round) {
+        for (std::size_t k = 0; k < listed_.size(); ++k)
+            dv_[k] = weight_[k] * da_inside_[k];
+        multiply_transposed(inside(), dv_.data(), pull_.data(), 1);
+        for (std::int64_t j = 0; j < p_; ++j)
+            pull_[j] = right_[j] - pull_[j] - stiffness_[j] * db_[j];
+        system_.solve(pull_.data(), change_.data());
+        axpy(1.0, change_.data(), db_.data(), p_);
+        multiply(inside(), db_.data(), da_inside_.data(), 1);
+    }
 }
 
 // Twice with the same factor: the second time with what the products of the changes add, as
@@ -150,8 +171,7 @@ void InteriorBand::set_directions() {
             right_[j] = -g_[j] - pull_[j];
         for (std::int64_t j = 0; j < d_; ++j)
             right_[j] -= q_[j] + E_[j] * column_wanted_[j];
-        system_.solve(right_.data(), db_.data());
-        multiply(inside(), db_.data(), da_inside_.data(), 1);
+        solve();
         for (std::size_t k = 0; k < count; ++k)
             dv_[k] = D_[k] * (da_inside_[k] + wanted_[k]);
         if (order == 2) break;
@@ -193,7 +213,7 @@ void InteriorBand::move_multipliers() {
     for (std::int64_t j = 0; j < d_; ++j)
         longest =
             std::min({longest, until(l1_[j] + q_[j], -dq_[j]), until(l1_[j] - q_[j], dq_[j])});
-    const double step = std::min(1.0, kBoundary * longest);
+    const double step = length_ = std::min(1.0, kBoundary * longest);
     for (std::size_t k = 0; k < listed_.size(); ++k) {
         v_[listed_[k]] += step * dv_[k];
         dv_[k] *= step * rows_.width()[listed_[k]];

@@ -19,7 +19,7 @@ constexpr double kFirst = 0.1;         // of the spread: half-width at the first
 constexpr double kThinnest = 1e-3;     // of the spread: least half-width of the band
 constexpr double kColumnShare = 0.25;  // of h over the root of the columns in use: width of columns
 constexpr double kColumnCost = 0.03;   // of the objective over all columns: what that may cost
-constexpr int kSteps = 8;              // of the interior method, after softening
+constexpr int kSteps = 12;             // of the interior method, after softening
 constexpr int kStepsNear = 4;          // the same from the last answer,
 constexpr double kNear = 0.01;         // if the penalty changes by so much of the objective at most
 constexpr double kBalance = 3.0;       // cost of a multiplier moved to balance the intercept
@@ -172,13 +172,17 @@ bool LinearPath::is_near(double strength) const {
 
 void LinearPath::sharpen(int most, double target, LinearStep& out, Interrupt& interrupt) {
     constexpr double kStuck = 0.7;  // of the gap: left by a step that lacked rows
+    constexpr double kLost = 0.95;  // left by a step that led nowhere; four in a row are enough
     double gap = relative_gap();
+    int lost = 0;
     for (int k = 0; k < most && band_.step(); ++k) {
         offer(band_.b(), band_.a());
         offer_multipliers(band_.v(), band_.g());
         ++out.steps;
         const double now = relative_gap();
         if (now <= target) break;
+        lost = now > kLost * gap ? lost + 1 : 0;
+        if (lost == 4) break;
         if (now > kStuck * gap) band_.admit();
         gap = now;
         out.interrupted = interrupt.poll(4 * n_ * p_);

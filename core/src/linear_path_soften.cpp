@@ -8,7 +8,7 @@ namespace rectiline {
 namespace {
 
 constexpr int kMostSteps = 12;
-constexpr double kOutside = 0.2;     // multipliers may pull with so much more than the penalty
+constexpr double kOutside = 0.05;     // multipliers may pull with so much more than the penalty
 constexpr double kUnbalanced = 1e-3;  // of the objective: cost of balancing the intercept
 constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
 constexpr int kSearchSteps = 20;

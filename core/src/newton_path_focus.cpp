@@ -46,7 +46,8 @@ bool NewtonPath::freeze(const double* low, const double* high) {
     frozen_sum_ = linear_.back();
     terms_.contract(linear_.data(), linear_.data());
     if (frozen.curved) terms_.contract_matrix(quadratic_.data());
-    few_ = all_.subset(index_.data(), static_cast<std::int64_t>(index_.size()), 1.0);
+    few_ = all_.subset(index_.data(), static_cast<std::int64_t>(index_.size()), 1.0, spare_.get());
+    spare_.reset();
     frozen_loss_ = frozen.loss;
     frozen_at_ = b_;
     frozen_ = {linear_.data(), frozen.curved ? quadratic_.data() : nullptr, frozen_at_.data()};
@@ -78,7 +79,7 @@ void NewtonPath::widen() {
 }
 
 void NewtonPath::take_all_rows() {
-    few_.reset();
+    if (few_) spare_ = std::move(few_);
     rows_ = &all_, frozen_ = {}, frozen_loss_ = 0;
 }
 

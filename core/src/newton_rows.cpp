@@ -73,8 +73,8 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_th
 }
 
 std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::int64_t count,
-                                               double weight_factor) const {
-    auto storage = std::make_shared<Storage>();
+                                               double weight_factor, NewtonRows* spare) const {
+    auto storage = spare && spare->storage_ ? spare->storage_ : std::make_shared<Storage>();
     const std::int64_t d = n_columns(X_);
     const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
         to.resize(static_cast<std::size_t>(count));
@@ -101,6 +101,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
                 }
                 return DenseView<double>{storage->values.data(), count, d, d, 1};
             } else {
+                storage->values.clear(), storage->indices.clear();
                 storage->pointers.assign(1, 0);
                 for (std::int64_t k = 0; k < count; ++k) {
                     const auto start = view.pointers[index[k]], end = view.pointers[index[k] + 1];

@@ -59,21 +59,25 @@ void BoxedSimplex::set_direction(const Leaving& leaving) {
                      dt_.data());
 }
 
+// Which kinks an edge meets is as good as random: every one is written, and kept if it counts.
 void BoxedSimplex::collect_crossings() {
-    crossings_.clear();
+    const std::int64_t s = kernel_.size();
+    met_.resize(static_cast<std::size_t>(n_columns() + s + 1));
+    Crossing* next = met_.data();
     for (std::int64_t u = 0; u < n_columns(); ++u) {
-        const double toward = at_high_[u] ? -dt_[u] : dt_[u];
-        if (toward <= kNoPivot || column_place_[u] >= 0 || width_[u] == 0.0) continue;
-        const double left = at_high_[u] ? t_[u] : -t_[u];
-        crossings_.push_back({std::max(left, 0.0) / toward, width_[u] * toward, toward, u});
+        const double turn = at_high_[u] ? -1.0 : 1.0, toward = turn * dt_[u];
+        const bool counts = (toward > kNoPivot) & (column_place_[u] < 0) & (width_[u] != 0.0);
+        *next = {std::max(-turn * t_[u], 0.0) / toward, width_[u] * toward, toward, u};
+        next += counts;
     }
-    for (std::int64_t i = 0; i < kernel_.size(); ++i) {
+    for (std::int64_t i = 0; i < s; ++i) {
         const std::int32_t r = kernel_.rows[i];
         const double toward = -side_[r] * dy_[i], rise = high_[r] - low_[r];
-        if (toward <= kNoPivot || rise == 0.0) continue;
-        const double left = std::max(side_[r] * y_[r], 0.0);
-        crossings_.push_back({left / toward, rise * toward, toward, -1 - i});
+        const bool counts = (toward > kNoPivot) & (rise != 0.0);
+        *next = {std::max(side_[r] * y_[r], 0.0) / toward, rise * toward, toward, -1 - i};
+        next += counts;
     }
+    crossings_.assign(met_.data(), next);
 }
 
 // Returns where the slope turns; all crossings before that place come before it on the edge. The

@@ -1,41 +1,65 @@
 #include "rectiline/simplex_lines.hpp"
 
 #include "rectiline/multiversion.hpp"
+#include "rectiline/small_count.hpp"
 
 namespace rectiline {
 
-RECTILINE_MULTIVERSION void subtract8(const double* const* lines, const double* scale,
-                                      std::int64_t size, double* out) {
-    const double *a = lines[0], *b = lines[1], *c = lines[2], *d = lines[3];
-    const double *e = lines[4], *f = lines[5], *g = lines[6], *h = lines[7];
-    const double s0 = scale[0], s1 = scale[1], s2 = scale[2], s3 = scale[3];
-    const double s4 = scale[4], s5 = scale[5], s6 = scale[6], s7 = scale[7];
-#pragma omp simd
-    for (std::int64_t k = 0; k < size; ++k)
-        out[k] -= ((s0 * a[k] + s1 * b[k]) + (s2 * c[k] + s3 * d[k])) +
-                  ((s4 * e[k] + s5 * f[k]) + (s6 * g[k] + s7 * h[k]));
-}
+namespace {
 
-RECTILINE_MULTIVERSION void subtract1(const double* a, double scale, std::int64_t size,
-                                      double* out) {
-#pragma omp simd
-    for (std::int64_t k = 0; k < size; ++k)
-        out[k] -= scale * a[k];
-}
-
-RECTILINE_MULTIVERSION void add3(const double* a, const double* b, const double* c, const double* d,
-                                 const double* x, const double* y, const double* z,
-                                 std::int64_t size, double* p, double* q, double* r) {
-    const double x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-    const double y0 = y[0], y1 = y[1], y2 = y[2], y3 = y[3];
-    const double z0 = z[0], z1 = z[1], z2 = z[2], z3 = z[3];
-#pragma omp simd
-    for (std::int64_t k = 0; k < size; ++k) {
-        const double a0 = a[k], b0 = b[k], c0 = c[k], d0 = d[k];
-        p[k] += (x0 * a0 + x1 * b0) + (x2 * c0 + x3 * d0);
-        q[k] += (y0 * a0 + y1 * b0) + (y2 * c0 + y3 * d0);
-        r[k] += (z0 * a0 + z1 * b0) + (z2 * c0 + z3 * d0);
+// The sum of scaled entries k of several lines, as a tree.
+template <int Count>
+RECTILINE_INLINE double scaled_sum(const double* const* lines, const double* scale,
+                                   std::int64_t k) {
+    if constexpr (Count == 1) {
+        return scale[0] * lines[0][k];
+    } else {
+        constexpr int kHalf = (Count + 1) / 2;
+        return scaled_sum<kHalf>(lines, scale, k) +
+               scaled_sum<Count - kHalf>(lines + kHalf, scale + kHalf, k);
     }
+}
+
+template <int Count>
+RECTILINE_MULTIVERSION void subtract_some(const double* const* lines, const double* scale,
+                                          std::int64_t size, double* out) {
+    const double* line[Count];
+    double factor[Count];
+    for (int i = 0; i < Count; ++i)
+        line[i] = lines[i], factor[i] = scale[i];
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k)
+        out[k] -= scaled_sum<Count>(line, factor, k);
+}
+
+template <int Count, int Outputs>
+RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* const* scale,
+                                     std::int64_t size, double* const* out) {
+    const double* line[Count];
+    double factor[Outputs][Count];
+    double* target[Outputs];
+    for (int i = 0; i < Count; ++i)
+        line[i] = lines[i];
+    for (int o = 0; o < Outputs; ++o) {
+        target[o] = out[o];
+        for (int i = 0; i < Count; ++i)
+            factor[o][i] = scale[o][i];
+    }
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k)
+        for (int o = 0; o < Outputs; ++o)
+            target[o][k] += scaled_sum<Count>(line, factor[o], k);
+}
+
+RECTILINE_MULTIVERSION void dots2(const double* line, const double* x, const double* y,
+                                  std::int64_t size, double* out) {
+    double p = 0, q = 0;
+#pragma omp simd reduction(+ : p, q)
+    for (std::int64_t k = 0; k < size; ++k) {
+        p += line[k] * x[k];
+        q += line[k] * y[k];
+    }
+    out[0] = p, out[1] = q;
 }
 
 RECTILINE_MULTIVERSION void dots3(const double* line, const double* x, const double* y,
@@ -47,9 +71,33 @@ RECTILINE_MULTIVERSION void dots3(const double* line, const double* x, const dou
         q += line[k] * y[k];
         r += line[k] * z[k];
     }
-    out[0] = p;
-    out[1] = q;
-    out[2] = r;
+    out[0] = p, out[1] = q, out[2] = r;
+}
+
+}  // namespace
+
+void dots(const double* line, const double* const* with, std::int64_t count, std::int64_t size,
+          double* out) {
+    if (count == 3)
+        dots3(line, with[0], with[1], with[2], size, out);
+    else if (count == 2)
+        dots2(line, with[0], with[1], size, out);
+    else if (count == 1)
+        out[0] = dot(line, with[0], size);
+}
+
+void subtract_lines(const double* const* lines, const double* scale, std::int64_t count,
+                    std::int64_t size, double* out) {
+    with_count<kMostSubtracted>(
+        count, [&]<int Count>() { subtract_some<Count>(lines, scale, size, out); });
+}
+
+void add_lines(const double* const* lines, const double* const* scale, std::int64_t count,
+               std::int64_t outputs, std::int64_t size, double* const* out) {
+    with_count<kMostAdded>(count, [&]<int Count>() {
+        with_count<3>(outputs,
+                      [&]<int Outputs>() { add_some<Count, Outputs>(lines, scale, size, out); });
+    });
 }
 
 RECTILINE_MULTIVERSION double dot(const double* a, const double* b, std::int64_t size) {

@@ -24,9 +24,7 @@ void BoxedSimplex::add_rows(std::int64_t count, const double* low, const double*
                             const std::int32_t* named, std::int64_t n_named, const double* values) {
     const std::int64_t first = n_rows();
     A_.grow(count, 0);
-    for (std::int64_t r = 0; r < count; ++r)
-        for (std::int64_t k = 0; k < n_named; ++k)
-            A_.set(first + r, named[k], values[r * n_named + k]);
+    A_.add_to_rows(first, count, named, n_named, values);
     low_.insert(low_.end(), low, low + count);
     high_.insert(high_.end(), high, high + count);
     row_place_.resize(n_rows(), -1);

@@ -12,8 +12,12 @@ namespace {
 constexpr std::int64_t kChunk = 1024;  // of an output that stays in the nearest cache
 constexpr double kSingular = 1e-11;    // pivots of a scaled matrix that count as zero
 
+// Moving everything costs more than memory that is not used. Lines that are an odd number of cache
+// lines apart do not push each other out where one entry of each is read.
 std::int64_t enlarged(std::int64_t needed, std::int64_t held) {
-    return needed <= held ? held : std::max((needed + 7) / 8 * 8, held + held / 2 / 8 * 8);
+    if (needed <= held) return held;
+    const std::int64_t cache_lines = (std::max(needed, 2 * held) + 7) / 8;
+    return 8 * (cache_lines | 1);
 }
 
 void restride(std::vector<double>& data, std::int64_t lines, std::int64_t used, std::int64_t from,
@@ -39,36 +43,58 @@ void TwoWayMatrix::grow(std::int64_t rows, std::int64_t columns) {
     n_rows_ = m, n_columns_ = k, row_stride_ = row_stride, column_stride_ = column_stride;
 }
 
+void TwoWayMatrix::add_to_rows(std::int64_t first, std::int64_t count, const std::int32_t* named,
+                               std::int64_t n_named, const double* values) {
+    for (std::int64_t r = 0; r < count; ++r) {
+        double* mine = by_row_.data() + (first + r) * row_stride_;
+        for (std::int64_t k = 0; k < n_named; ++k)
+            mine[named[k]] = values[r * n_named + k];
+    }
+    // A few columns at a time, so that what is read and what is written stays in the cache.
+    constexpr std::int64_t kFew = 8;
+    for (std::int64_t start = 0; start < n_named; start += kFew) {
+        const std::int64_t end = std::min(n_named, start + kFew);
+        for (std::int64_t r = 0; r < count; ++r)
+            for (std::int64_t k = start; k < end; ++k)
+                by_column_[named[k] * column_stride_ + first + r] = values[r * n_named + k];
+    }
+}
+
 void TwoWayMatrix::subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
                                  double* out) const {
     for (std::int64_t first = 0; first < n_columns_; first += kChunk) {
         const std::int64_t size = std::min(kChunk, n_columns_ - first);
-        std::int64_t i = 0;
-        for (; i + 8 <= count; i += 8) {
-            const double* lines[8];
-            for (int k = 0; k < 8; ++k)
+        for (std::int64_t i = 0; i < count; i += kMostSubtracted) {
+            const std::int64_t some = std::min(kMostSubtracted, count - i);
+            const double* lines[kMostSubtracted];
+            for (std::int64_t k = 0; k < some; ++k)
                 lines[k] = row(rows[i + k]) + first;
-            subtract8(lines, scale + i, size, out + first);
+            subtract_lines(lines, scale + i, some, size, out + first);
         }
-        for (; i < count; ++i)
-            subtract1(row(rows[i]) + first, scale[i], size, out + first);
     }
 }
 
 void TwoWayMatrix::add_columns(const std::int32_t* columns, const double* const scale[3],
                                std::int64_t count, double* const out[3]) const {
-    const bool all = scale[0] != nullptr && scale[1] != nullptr && scale[2] != nullptr;
+    const double* given[3];
+    double* wanted[3];
+    std::int64_t outputs = 0;
+    for (int k = 0; k < 3; ++k)
+        if (scale[k] != nullptr) given[outputs] = scale[k], wanted[outputs++] = out[k];
     for (std::int64_t first = 0; first < n_rows_; first += kChunk) {
         const std::int64_t size = std::min(kChunk, n_rows_ - first);
-        std::int64_t i = 0;
-        for (; all && i + 4 <= count; i += 4)
-            add3(column(columns[i]) + first, column(columns[i + 1]) + first,
-                 column(columns[i + 2]) + first, column(columns[i + 3]) + first, scale[0] + i,
-                 scale[1] + i, scale[2] + i, size, out[0] + first, out[1] + first, out[2] + first);
-        for (; i < count; ++i)
-            for (int k = 0; k < 3; ++k)
-                if (scale[k] != nullptr)
-                    subtract1(column(columns[i]) + first, -scale[k][i], size, out[k] + first);
+        double* target[3];
+        for (std::int64_t k = 0; k < outputs; ++k)
+            target[k] = wanted[k] + first;
+        for (std::int64_t i = 0; i < count; i += kMostAdded) {
+            const std::int64_t some = std::min(kMostAdded, count - i);
+            const double *lines[kMostAdded], *factor[3];
+            for (std::int64_t k = 0; k < some; ++k)
+                lines[k] = column(columns[i + k]) + first;
+            for (std::int64_t k = 0; k < outputs; ++k)
+                factor[k] = given[k] + i;
+            add_lines(lines, factor, some, outputs, size, target);
+        }
     }
 }
 
@@ -80,35 +106,32 @@ void KernelInverse::reserve(std::int64_t size, std::int64_t kept) {
 }
 
 void KernelInverse::solve(const double* const right[3], double* const out[3]) const {
-    const bool all = right[0] != nullptr && right[1] != nullptr && right[2] != nullptr;
+    const double* given[3];
+    double* wanted[3];
+    std::int64_t count = 0;
+    for (int k = 0; k < 3; ++k)
+        if (right[k] != nullptr) given[count] = right[k], wanted[count++] = out[k];
     for (std::int64_t j = 0; j < size(); ++j) {
-        if (all) {
-            double found[3];
-            dots3(line(j), right[0], right[1], right[2], size(), found);
-            for (int k = 0; k < 3; ++k)
-                out[k][j] = found[k];
-            continue;
-        }
-        for (int k = 0; k < 3; ++k)
-            if (right[k] != nullptr) out[k][j] = dot(line(j), right[k], size());
+        double found[3];
+        dots(line(j), given, count, size(), found);
+        for (std::int64_t k = 0; k < count; ++k)
+            wanted[k][j] = found[k];
     }
 }
 
 void KernelInverse::solve_transposed(const double* left, double* out) const {
     const std::int64_t s = size();
     std::fill(out, out + s, 0.0);
-    std::int64_t j = 0;
-    for (; j + 8 <= s; j += 8) {
-        const double* lines[8];
-        double scale[8];
-        for (int k = 0; k < 8; ++k) {
+    for (std::int64_t j = 0; j < s; j += kMostSubtracted) {
+        const std::int64_t some = std::min(kMostSubtracted, s - j);
+        const double* lines[kMostSubtracted];
+        double scale[kMostSubtracted];
+        for (std::int64_t k = 0; k < some; ++k) {
             lines[k] = line(j + k);
             scale[k] = -left[j + k];
         }
-        subtract8(lines, scale, s, out);
+        subtract_lines(lines, scale, some, s, out);
     }
-    for (; j < s; ++j)
-        subtract1(line(j), -left[j], s, out);
 }
 
 // Subtracts the pivot line from all others (`count` entries of each), so that the new column

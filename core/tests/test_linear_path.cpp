@@ -172,7 +172,7 @@ void check_system(const Curve& curve) {
         right.push_back(static_cast<double>(j) - 2.5);
     for (const bool all : {true, false}) {
         BusySystem system;
-        CHECK(system.set(rows, which, weight.data(), stiffness.data(), 0.0, 0.0, all));
+        CHECK(system.set(rows.row(0), p, which, weight.data(), stiffness.data(), 0.0, 0.0, all));
         system.solve(right.data(), x.data());
         if (!all) CHECK_NEAR(x[2], right[2] / (stiffness[2] + curvature), 1e-15);
         for (std::int64_t i = 0; i < p; ++i) {
@@ -187,7 +187,7 @@ void check_system(const Curve& curve) {
     }
     BusySystem system;  // no rows and no stiffness
     std::fill(stiffness.begin(), stiffness.end(), 0.0);
-    CHECK(!system.set(rows, {}, nullptr, stiffness.data(), 0.0, 0.0, true));
+    CHECK(!system.set(rows.row(0), p, {}, nullptr, stiffness.data(), 0.0, 0.0, true));
 }
 
 }  // namespace

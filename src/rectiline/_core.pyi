@@ -245,6 +245,9 @@ def use_dense_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType
     Take Fortran routines with 32-bit integers for dense factors and products.
     """
 
+def use_single_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
+    """Take the same in single precision."""
+
 class NewtonFrozen:
     """What rows outside a working set add."""
 
@@ -326,9 +329,9 @@ class NewtonRun:
     @property
     def growth(self) -> float: ...
 
-def path_grams(X: DesignView, rows: RowFunctions, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
+def path_grams(X: DesignView, rows: RowFunctions, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
     """
-    For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted by the curvature of their cost there
+    For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted by `weight` times the curvature of their loss there
     """
 
 class LinearPath:

@@ -4,6 +4,7 @@
 //
 // over rows t_k of scaled columns, each of which has about the curvature sum_k weight_k. A column
 // that is much stiffer than that barely moves: it is idle, and solved by its diagonal entry alone.
+// Factors of many columns are in single precision where there are routines for that.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,18 @@ class BusySystem {
     bool set(const double* rows, std::int64_t order, const std::vector<std::int64_t>& which,
              const double* weight, const double* stiffness, double ridge, double floor, bool all);
     void solve(const double* right, double* x);
+    bool is_single() const { return single_; }
 
   private:
     std::vector<std::int64_t> busy_;
+    template <class Real>
+    bool factorise(const double* rows, std::int64_t order, const std::vector<std::int64_t>& which,
+                   const double* weight, const double* stiffness, double ridge,
+                   std::vector<Real>& packed, std::vector<Real>& H);
+
+    bool single_ = false;  // solutions have the digits of single precision
     std::vector<double> diagonal_, packed_, H_, x_;
+    std::vector<float> single_packed_, single_H_, single_x_;
 };
 
 }  // namespace rectiline

@@ -19,8 +19,20 @@ struct DenseRoutines {
     Square syrk = nullptr;
 };
 
+// The same in single precision, for systems whose solutions are refined or only point somewhere.
+struct SingleRoutines {
+    using Factor = void (*)(char*, int*, float*, int*, int*);
+    using Solve = void (*)(char*, int*, int*, float*, int*, float*, int*, int*);
+    using Square = void (*)(char*, char*, int*, int*, float*, float*, int*, float*, float*, int*);
+    Factor potrf = nullptr;
+    Solve potrs = nullptr;
+    Square syrk = nullptr;
+};
+
 // Call before any solver runs.
 void use_dense_routines(const DenseRoutines& routines);
+void use_single_routines(const SingleRoutines& routines);
+bool has_single_routines();
 
 // Overwrites the lower triangle of A (n x n) with its factor; false when A is not positive
 // definite.
@@ -32,5 +44,10 @@ void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_
                     double* C);
 // Lower triangle of C (n x n) = sum over the k rows of P (n entries each) of their outer squares.
 void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C);
+
+// The same where there are routines in single precision.
+bool cholesky(float* A, std::int64_t n);
+void cholesky_solve(const float* L, std::int64_t n, float* x);  // one right-hand side
+void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C);
 
 }  // namespace rectiline

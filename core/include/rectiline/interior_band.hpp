@@ -46,6 +46,7 @@ class InteriorBand {
     void include(std::int64_t i);
     void set_parts();
     void set_directions();
+    void solve();  // db, and the change of the arguments inside
     void move_coefficients();
     void move_multipliers();
     DesignView inside() const;
@@ -59,8 +60,9 @@ class InteriorBand {
     Vector packed_;  // these rows
     BusySystem system_;
     Vector plus_, minus_, D_, weight_, wanted_, dv_, da_inside_;  // of the rows inside
-    Vector E_, dq_, column_wanted_, stiffness_, right_, db_, da_, pull_;
+    Vector E_, dq_, column_wanted_, stiffness_, right_, db_, da_, pull_, change_;
     double row_target_ = 0, column_target_ = 0;
+    double length_ = 1;  // of the last step of the multipliers
 };
 
 }  // namespace rectiline

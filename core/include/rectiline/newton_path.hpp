@@ -74,8 +74,9 @@ class NewtonPath {
     void take_all_rows();
 
     NewtonRows& all_;
-    std::unique_ptr<NewtonRows> few_;  // the rows that take part while the others are frozen
-    NewtonRows* rows_;                 // those that take part
+    std::unique_ptr<NewtonRows> few_;    // the rows that take part while the others are frozen
+    std::unique_ptr<NewtonRows> spare_;  // the last ones, whose memory serves the next
+    NewtonRows* rows_;                   // those that take part
     std::vector<std::uint8_t> keep_;
     std::vector<std::int64_t> index_;  // of the rows kept
     std::vector<double> low_, high_;   // ends of their predictions, as expected

@@ -43,9 +43,10 @@ class NewtonRows {
   public:
     NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads);
 
-    // A set of the given rows with storage of its own (so that few rows lie side by side).
+    // A set of the given rows with storage of its own (so that few rows lie side by side), or with
+    // that of a `spare` set that nobody needs any more.
     std::unique_ptr<NewtonRows> subset(const std::int64_t* index, std::int64_t count,
-                                       double weight_factor) const;
+                                       double weight_factor, NewtonRows* spare = nullptr) const;
 
     std::int64_t n() const { return rows_.n; }
     std::int64_t order() const { return n_columns(X_) + (intercept_ ? 1 : 0); }

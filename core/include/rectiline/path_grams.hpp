@@ -9,8 +9,9 @@
 
 namespace rectiline {
 
-// `z` is count x n, `out` count x order^2, order = columns (and the intercept).
-void path_grams(const DesignView& X, const RowFunctions& rows, const double* z, std::int64_t count,
-                bool intercept, double* out, int n_threads);
+// `z` is count x n, `out` count x order^2, order = columns (and the intercept). `weight` are the
+// weights of the rows, n of them.
+void path_grams(const DesignView& X, const RowFunctions& rows, const double* weight,
+                const double* z, std::int64_t count, bool intercept, double* out, int n_threads);
 
 }  // namespace rectiline

@@ -109,7 +109,7 @@ class BoxedSimplex {
     std::vector<double> line_, dt_, dy_, alpha_, tau_, moved_, alpha_rows_, tau_rows_, moved_rows_;
     std::vector<double> right_, flips_, gathered_;
     std::vector<std::int32_t> dy_rows_;
-    std::vector<Crossing> crossings_;
+    std::vector<Crossing> crossings_, met_;
     bool flipped_ = false;
 };
 

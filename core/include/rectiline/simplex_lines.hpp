@@ -5,19 +5,19 @@
 
 namespace rectiline {
 
-// out -= sum_k scale_k * lines_k for eight lines
-void subtract8(const double* const* lines, const double* scale, std::int64_t size, double* out);
+constexpr std::int64_t kMostSubtracted = 8, kMostAdded = 4;  // lines at a time
 
-// out -= scale * a
-void subtract1(const double* a, double scale, std::int64_t size, double* out);
+// out -= sum_i scale_i * lines_i
+void subtract_lines(const double* const* lines, const double* scale, std::int64_t count,
+                    std::int64_t size, double* out);
 
-// p += x0 a + x1 b + x2 c + x3 d, and the same with y for q and z for r
-void add3(const double* a, const double* b, const double* c, const double* d, const double* x,
-          const double* y, const double* z, std::int64_t size, double* p, double* q, double* r);
+// out_o += sum_i scale_o,i * lines_i, for up to three outputs
+void add_lines(const double* const* lines, const double* const* scale, std::int64_t count,
+               std::int64_t outputs, std::int64_t size, double* const* out);
 
-// out = (line'x, line'y, line'z)
-void dots3(const double* line, const double* x, const double* y, const double* z, std::int64_t size,
-           double* out);
+// out_k = line'with_k for up to three vectors
+void dots(const double* line, const double* const* with, std::int64_t count, std::int64_t size,
+          double* out);
 
 double dot(const double* a, const double* b, std::int64_t size);
 

@@ -16,12 +16,16 @@ class TwoWayMatrix {
     const double* row(std::int64_t r) const { return by_row_.data() + r * row_stride_; }
     const double* column(std::int64_t u) const { return by_column_.data() + u * column_stride_; }
 
-    // Appends zero rows or columns; entries are set one by one afterwards.
+    // Appends zero rows or columns; entries are set afterwards.
     void grow(std::int64_t rows, std::int64_t columns);
     void set(std::int64_t r, std::int64_t u, double value) {
         by_row_[r * row_stride_ + u] = value;
         by_column_[u * column_stride_ + r] = value;
     }
+
+    // values: one line for each of the rows, with an entry for each of the named columns.
+    void add_to_rows(std::int64_t first, std::int64_t count, const std::int32_t* named,
+                     std::int64_t n_named, const double* values);
 
     // out (one per column) -= sum_i scale_i * row(rows_i)
     void subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,

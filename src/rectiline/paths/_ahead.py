@@ -16,7 +16,7 @@ from rectiline.paths._guide import Guide
 from rectiline.paths._reach import Reach
 from rectiline.paths._without_kinks import between, left_out
 from rectiline.problems import Problem
-from rectiline.solvers import Follower, LeaveOut, Solution, Status, limited_threads
+from rectiline.solvers import Follower, Solution, Status, limited_threads
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -29,6 +29,7 @@ _FIRST = 4  # strengths to follow until the first certificates
 _FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or strengths
 _FOCUS = ((8, 0.6), (4, 0.6))  # strengths on the same rows, share of the rows kept
 _LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers
+_MOST_MENDED = 0.2  # share of the answers by steps that may have to be found otherwise
 _NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
 _PER_MISS = 4  # so many, before it is left to that solver
@@ -78,7 +79,7 @@ class Ahead:
         self._follower = Follower(self._problem, _AIM * tol, n_threads)
         self._next = 0  # strength to follow to
         self._reach: Reach | None = None
-        self._leave_out: LeaveOut | None = None
+        self._guide: Guide | None = None  # whose answers are a step away
         self._latest: Answer | Solution | None = None  # answer at hand
         self._focused = 0  # strength up to which the rows chosen are meant
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
@@ -98,8 +99,8 @@ class Ahead:
             self._place(guide.start(problem), guide.predictions(0, 1)[0])
             self._reach = Reach(guide)
             self._at_once = at_once
-            if at_once >= strengths.size:
-                self._leave_out = guide.leave_out
+            if at_once >= strengths.size and guide.leave_out is not None:
+                self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0
 
@@ -163,12 +164,7 @@ class Ahead:
 
     def _fill(self) -> None:
         """Find some answers further on, and certify them."""
-        if self._leave_out is not None:
-            self._next = self._strengths.size
-            answers, solutions = left_out(
-                self._problem, self._strengths, self._leave_out, self._tol
-            )
-            self._queue.extend(self._mended(answers, solutions))
+        if self._guide is not None and self._fill_beside(self._guide):
             return
         last = min(self._next + self._at_once, self._strengths.size)
         chosen: Sequence[int] = range(self._next, last)
@@ -190,6 +186,25 @@ class Ahead:
         if is_lost:
             self._queue.append(None)
         self._is_thinned = False
+
+    def _fill_beside(self, guide: Guide) -> bool:
+        """Step from the answers of the guide to all that are looked for; False if that fails."""
+        self._guide = None
+        if guide.leave_out is None:
+            return False
+        answers, solutions = left_out(self._problem, self._strengths, guide.leave_out, self._tol)
+        failed = not_solved(solutions)
+        if len(failed) <= _MOST_MENDED * len(solutions):
+            self._next = self._strengths.size
+            self._queue.extend(self._mended(answers, solutions))
+            return True
+        guide.leave_out = None  # the next one need not try
+        self._next = failed[0]
+        self._queue.extend(solutions[: failed[0]])
+        if self._queue:
+            self._latest = solutions[failed[0] - 1]
+            self._place(self._latest)
+        return bool(self._queue)
 
     def _followed(self, chosen: Sequence[int]) -> tuple[list[Answer], Matrix | None]:
         """Return answers at these strengths, up to the first that is not found, and multipliers."""

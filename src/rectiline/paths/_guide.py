@@ -60,7 +60,10 @@ class Guide:
 
     @cached_property
     def leave_out(self) -> LeaveOut | None:
-        """How to get from these answers to those on a part in one step, if there is a way."""
+        """How to get from these answers to those on a part in a step; None if there is no way.
+
+        Who finds that there is none for this problem says so.
+        """
         problem, strengths = self.problem, self.strengths
         assert problem.penalty is not None
         few = strengths.size * problem.n_samples <= _MOST_KEPT

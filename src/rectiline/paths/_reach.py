@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 __all__ = ["Reach"]
 
 _AT_FIRST = 0.3  # distance to the guide that may come up, in units of the arguments' scale
-_LATER = 3.0  # the same, in distances of now
+_LATER = 1.0  # the same, in distances of now
 
 
 class Reach:
@@ -36,5 +36,6 @@ class Reach:
             return there.min(axis=0) - margin, there.max(axis=0) + margin
         there = self._guide.predictions(first - 1, last)
         away = here - there[0]
-        margin = _LATER * float(np.sqrt(np.mean(away * away)))
-        return there.min(axis=0) + (away - margin), there.max(axis=0) + (away + margin)
+        margin = _LATER * float(np.std(away))  # the mean is that of the intercepts
+        low = there.min(axis=0) + (np.minimum(away, 0.0) - margin)
+        return low, there.max(axis=0) + (np.maximum(away, 0.0) + margin)

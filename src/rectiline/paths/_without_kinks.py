@@ -20,6 +20,7 @@ Vector = NDArray[np.float64]
 
 __all__ = ["between", "left_out"]
 
+_MOST_AGAIN = 0.5  # of the answers: with more that are not good enough, steps lead astray
 _MORE_STEPS = 2  # Newton steps from an answer on more samples, after the first
 
 
@@ -28,7 +29,8 @@ def left_out(
 ) -> tuple[list[Answer], list[Solution]]:
     """Return answers by steps from those on more samples, at all strengths, with certificates."""
     began = time.perf_counter()
-    pairs = leave_out.step(problem)
+    steps = leave_out.to(problem)
+    pairs = steps.step()
     seconds = (time.perf_counter() - began) / strengths.size
     answers = [
         Answer(float(strength), coef, float(intercept), 1, seconds, "newton: from more samples")
@@ -37,11 +39,11 @@ def left_out(
     solutions = certified(problem, answers, None, tol)
     for _ in range(_MORE_STEPS):
         failed = not_solved(solutions)
-        if not failed:
+        if not failed or len(failed) > _MOST_AGAIN * len(solutions):
             break
         coefs = np.array([answers[k].coef for k in failed])
         intercepts = np.array([answers[k].intercept for k in failed])
-        pairs = leave_out.step_again(problem, failed, coefs, intercepts)
+        pairs = steps.step_again(failed, coefs, intercepts)
         for k, coef, intercept in zip(failed, *pairs, strict=True):
             answers[k].coef, answers[k].intercept = coef, float(intercept)
             answers[k].steps += 1

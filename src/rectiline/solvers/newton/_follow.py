@@ -28,6 +28,7 @@ _SMALLEST_TARGET = 1e-4  # beyond, for losses with kinks: the solver has working
 _SMALLEST_L1_TARGET = 5e-4  # beyond, with kinks in the penalty
 _SMALLEST_LINEAR_TARGET = 5e-4  # of linear programs that are softened first
 _LARGEST_COPY = 8_000_000  # entries of X that these may copy
+_SURER = 1.15  # times the target of others: their estimates are all but certificates
 
 
 class Follower:
@@ -70,6 +71,7 @@ class Follower:
             self._path = _core.LinearPath(
                 design.view, form.rows, self._model.loop, strength, n_threads
             )
+            target *= _SURER
         else:
             self._rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, n_threads)
             self._path = _core.NewtonPath(

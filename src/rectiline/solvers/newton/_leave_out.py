@@ -1,16 +1,15 @@
 """From the answers on all samples to those without some of them, at many strengths at once.
 
-For losses and penalties without kinks. Leaving out samples changes the gradient by what these
-samples added to it. A Newton step with the matrix of the answer on all samples, which they hardly
-change, leaves an error of second order:
+For losses and penalties without kinks. Leaving out samples takes from the gradient what these
+samples added to it, and from the Newton matrix likewise. A Newton step from the answer on all
+samples leaves an error of second order:
 
-    b' = b + (share * H + diag(rho))^-1  (sum of the gradients of the samples left out)
+    b' = b + (H - H of the samples left out + diag(rho))^-1  (sum of their gradients)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +20,17 @@ from rectiline.problems import Problem, gather_all, predict_all
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-Factors = list[tuple[Matrix, Vector]]
+Factor = tuple[Matrix, Vector]
 
-__all__ = ["LeaveOut"]
+__all__ = ["LeaveOut", "StepsTo"]
 
-_ROWS_PER_COLUMN = 20  # from which on a part of the samples has nearly the same matrix
+_ROWS_PER_COLUMN = 10  # from which on the answers on a part of the samples are nearby
 _MOST_ENTRIES = 8_000_000  # of all matrices
-_SAME_SHARE = 0.02  # matrices of parts that differ by less than this serve each other
 _RIDGES = (1e-12, 1e-8, 1e-4)  # against the diagonal, until there is a factor
 
 
 class LeaveOut:
-    """Newton steps to the answers on parts of the samples.
+    """Answers on all samples, from which steps lead to those on parts.
 
     Parameters
     ----------
@@ -56,36 +54,29 @@ class LeaveOut:
     >>> problem = rl.Problem(X, y, loss=rl.losses.Huber())
     >>> found = rl.solve(problem)
     >>> z = X @ found.coef + found.intercept
-    >>> steps = LeaveOut(
+    >>> answers = LeaveOut(
     ...     problem, np.ones((1, 2)), found.coef[None], np.array([found.intercept]), z[None]
     ... )
     >>> few = rl.Problem(X, y, loss=rl.losses.Huber(), sample_weight=np.arange(200) >= 20)
-    >>> coefs, _ = steps.step(few)
-    >>> bool(abs(coefs[0] - rl.solve(few).coef).max() < 0.1 * abs(coefs[0] - found.coef).max())
+    >>> coefs, _ = answers.to(few).step()
+    >>> bool(abs(coefs[0] - rl.solve(few).coef).max() < 0.05 * abs(coefs[0] - found.coef).max())
     True
     """
 
     def __init__(
         self, problem: Problem, rho: Matrix, coefs: Matrix, intercepts: Vector, predictions: Matrix
     ) -> None:
-        self._problem, self._rho = problem, rho
-        self._coefs, self._intercepts = coefs, intercepts
+        self.problem, self.rho = problem, rho
+        self.coefs, self.intercepts = coefs, intercepts
         self._slopes = problem.rows.slopes_of_many(predictions)
-        self._gradients = self._gradient(self._slopes, coefs, rho)
-        # Of every other strength: those in between are near the mean of their neighbours.
-        some = np.ascontiguousarray(predictions[::2])
-        rows = problem.design.by_rows
-        grams = _core.path_grams(rows.view, problem.rows, some, problem.fit_intercept, 1)
-        self._matrices = [
-            grams[k // 2 : (k + 3) // 2].mean(axis=0) if k % 2 else grams[k // 2]
-            for k in range(len(coefs))
-        ]
-        self._known: tuple[float, Factors] | None = None  # the last factors, and their share
-        self._lock = Lock()
+        self._gradients = self.gradients(self._slopes, coefs, rho)
+        # Matrices of every other strength: those in between are near the mean of their neighbours.
+        self._predictions = np.ascontiguousarray(predictions[::2])
+        self._matrices = self._grams(problem.weight)
 
     @staticmethod
     def accepts(problem: Problem, n_strengths: int) -> bool:
-        """Whether the step is defined for such a problem, and likely to be good."""
+        """Whether steps are defined for such a problem, and likely to be good."""
         columns, d = problem.columns, problem.n_features
         return (
             problem.is_separable
@@ -97,45 +88,70 @@ class LeaveOut:
             and n_strengths * d * d <= _MOST_ENTRIES
         )
 
-    def step(self, part: Problem) -> tuple[Matrix, Vector]:
-        """Return coefficients and intercepts on a part of the samples, by a step from all."""
-        weight = self._problem.weight
-        changed = np.flatnonzero(part.weight != weight)
-        ratio = part.weight[changed] / np.where(weight[changed] > 0, weight[changed], 1.0)
-        slopes = self._slopes[:, changed] * (ratio - 1.0)
+    def to(self, part: Problem) -> StepsTo:
+        """Return the steps to the answers on a part of the samples."""
+        weight = self.problem.weight
+        gone = weight - part.weight
+        changed = np.flatnonzero(gone)
+        share = gone[changed] / np.where(weight[changed] > 0, weight[changed], 1.0)
+        slopes = self._slopes[:, changed] * share
         gradients = self._gradients.copy()
         d = part.n_features
-        gradients[:, :d] += slopes @ self._problem.design.X[changed]
+        gradients[:, :d] -= slopes @ self.problem.design.X[changed]
         if part.fit_intercept:
-            gradients[:, d] += slopes.sum(axis=1)
-        return _moved(self._coefs, self._intercepts, gradients, self._factors(part))
+            gradients[:, d] -= slopes.sum(axis=1)
+        return StepsTo(self, part, gradients, self._matrices - self._grams(gone))
+
+    def gradients(self, slopes: Matrix, coefs: Matrix, rho: Matrix) -> Matrix:
+        """Return the gradients at some coefficients, given the slopes of the samples there."""
+        gradients = gather_all(self.problem.design, slopes) + rho * coefs
+        if not self.problem.fit_intercept:
+            return gradients
+        return np.column_stack([gradients, slopes.sum(axis=1)])
+
+    def _grams(self, weight: Vector) -> NDArray[np.float64]:
+        problem = self.problem
+        return _core.path_grams(
+            problem.design.by_rows.view,
+            problem.rows,
+            weight,
+            self._predictions,
+            problem.fit_intercept,
+            1,
+        )
+
+
+class StepsTo:
+    """Newton steps from the answers on all samples to those on a part of them."""
+
+    def __init__(
+        self, answers: LeaveOut, part: Problem, gradients: Matrix, matrices: NDArray[np.float64]
+    ) -> None:
+        self._answers, self._part, self._gradients = answers, part, gradients
+        self._factors: list[Factor] = []
+        for k, rho in enumerate(answers.rho):
+            H = matrices[k // 2].copy()
+            if k % 2 and k // 2 + 1 < len(matrices):
+                H += matrices[k // 2 + 1]
+                H *= 0.5
+            self._factors.append(_factored(H, rho))
+
+    def step(self) -> tuple[Matrix, Vector]:
+        """Return coefficients and intercepts after one step."""
+        answers = self._answers
+        return _moved(answers.coefs, answers.intercepts, self._gradients, self._factors)
 
     def step_again(
-        self, part: Problem, which: Sequence[int], coefs: Matrix, intercepts: Vector
+        self, which: Sequence[int], coefs: Matrix, intercepts: Vector
     ) -> tuple[Matrix, Vector]:
-        """Return the same for some of the strengths, by a step from where they are."""
+        """Return them for some of the strengths, after a step from where they are."""
+        part, answers = self._part, self._answers
         slopes = part.rows.slopes_of_many(predict_all(part.design, coefs, intercepts))
-        gradients = self._gradient(slopes, coefs, self._rho[list(which)])
-        factors = self._factors(part)
-        return _moved(coefs, intercepts, gradients, [factors[k] for k in which])
-
-    def _gradient(self, slopes: Matrix, coefs: Matrix, rho: Matrix) -> Matrix:
-        gradient = gather_all(self._problem.design, slopes) + rho * coefs
-        if not self._problem.fit_intercept:
-            return gradient
-        return np.column_stack([gradient, slopes.sum(axis=1)])
-
-    def _factors(self, part: Problem) -> Factors:
-        """Return the factored matrices for parts with this share of the weight."""
-        share = float(part.weight.sum()) / float(self._problem.weight.sum())
-        with self._lock:  # parts are solved in threads
-            if self._known is None or abs(share - self._known[0]) > _SAME_SHARE * share:
-                pairs = zip(self._matrices, self._rho, strict=True)
-                self._known = share, [_factored(share * gram, rho) for gram, rho in pairs]
-            return self._known[1]
+        gradients = answers.gradients(slopes, coefs, answers.rho[list(which)])
+        return _moved(coefs, intercepts, gradients, [self._factors[k] for k in which])
 
 
-def _factored(H: Matrix, rho: Vector) -> tuple[Matrix, Vector]:
+def _factored(H: Matrix, rho: Vector) -> Factor:
     """Return a factor of ``H + diag(rho)``, scaled to a unit diagonal, and the scale."""
     diagonal = H.reshape(-1)[:: len(H) + 1]
     diagonal[: rho.size] += rho
@@ -152,7 +168,7 @@ def _factored(H: Matrix, rho: Vector) -> tuple[Matrix, Vector]:
 
 
 def _moved(
-    coefs: Matrix, intercepts: Vector, gradients: Matrix, factors: Factors
+    coefs: Matrix, intercepts: Vector, gradients: Matrix, factors: Sequence[Factor]
 ) -> tuple[Matrix, Vector]:
     steps = np.empty_like(gradients)
     for k, (factor, unit) in enumerate(factors):

@@ -13,7 +13,7 @@ from rectiline import _core
 
 __all__ = ["take_routines"]
 
-_ARGUMENTS = {"dpotrf": 5, "dpotrs": 8, "dsyrk": 10}
+_ARGUMENTS = (5, 8, 10)  # of potrf, potrs and syrk
 
 
 def take_routines() -> bool:
@@ -21,12 +21,15 @@ def take_routines() -> bool:
     try:
         lapack: dict[str, Any] = import_module("scipy.linalg.cython_lapack").__pyx_capi__
         blas: dict[str, Any] = import_module("scipy.linalg.cython_blas").__pyx_capi__
-        found = (lapack["dpotrf"], lapack["dpotrs"], blas["dsyrk"])
+        double, single = (
+            (lapack[f"{kind}potrf"], lapack[f"{kind}potrs"], blas[f"{kind}syrk"]) for kind in "ds"
+        )
     except (ImportError, AttributeError, KeyError):
         return False
-    for capsule, count in zip(found, _ARGUMENTS.values(), strict=True):
+    for capsule, count in zip(double + single, _ARGUMENTS * 2, strict=True):
         signature = repr(capsule)  # <capsule object "void (char *, int *, ...)" at ...>
         if signature.count("*") != count or "int *" not in signature:
             return False
-    _core.use_dense_routines(*found)
+    _core.use_dense_routines(*double)
+    _core.use_single_routines(*single)
     return True
