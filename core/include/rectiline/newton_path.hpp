@@ -43,7 +43,7 @@ class NewtonPath {
 
     // Starts at coefficients in the user's units (intercept last) and slopes in the predictions.
     // `z`: the predictions there if they are known, or null.
-    void place(const double* user, const double* g, const double* z);
+    void place(const double* user, const double* g, const double* z = nullptr);
     // Freezes, for the moves to come, the rows that meet no knot while their predictions stay
     // within [low, high]. False, and all rows take part, if more than the share `most` would be
     // left or if those left could not balance the others. `z`: the predictions at `coefficients` if

@@ -28,7 +28,8 @@ _MOST_ENTRIES = 4_000_000  # of the multipliers that wait for their certificates
 _FIRST = 4  # strengths to follow until the first certificates
 _FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or strengths
 _FOCUS = ((8, 0.6), (4, 0.6))  # strengths on the same rows, share of the rows kept
-_LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers
+_LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers,
+_CLOSE = 2.1  # at strengths that differ by no more than this factor
 _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found otherwise
 _NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
@@ -90,10 +91,11 @@ class Ahead:
             and self._follower.slopes_follow
             and tol >= _THINNED_TOL
             and _LEAST_THINNED <= strengths.size <= at_once
+            and bool((strengths[:-1] <= _CLOSE * strengths[1:]).all())
         )
         if guide is None:
             self._place(start)
-        elif not is_large:
+        elif not (is_large and self._follower.can_focus):
             self._place(guide.start(problem))
         else:
             self._place(guide.start(problem), guide.predictions(0, 1)[0])
