@@ -136,7 +136,7 @@ def test_the_linear_program_grows_by_new_atoms_only(monkeypatch):
         sizes.append(len(program["A_ub"]))
         return linprog(costs, **program)
 
-    monkeypatch.setattr("rectiline.paths._open.linprog", counted)
+    monkeypatch.setattr("rectiline.paths._open_rows.linprog", counted)
     assert largest_strength(one) >= 0.0
     assert sizes == sorted(set(sizes)) and sizes[-1] <= 40  # two signs of each column
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
-from scipy.optimize import linprog
 
 from rectiline.paths._null import NullModel
+from rectiline.paths._open_rows import OpenRows
 from rectiline.penalties import Atom, Penalty
 from rectiline.problems import DualPoint, Problem
 
@@ -20,7 +20,8 @@ __all__ = ["OpenMultipliers"]
 
 _ATOMS_PER_ROUND = 30
 _ROUNDS = 100
-_MOST_ENTRIES = 400_000  # of the linear program; beyond, what is proved so far is returned
+_FIRST_LEVEL = 1e-3  # of the first guess: columns that the first program looks at
+_MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so far is returned
 _CLOSE = 1e-10  # of the first guess: distance between the linear program and what is proved
 _ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
 
@@ -45,6 +46,7 @@ class OpenMultipliers:
         self.blocks = (-rows, *active)  # what g, xi and nu add to q, one row for each
         self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
         self._known: set[tuple[bytes, bytes]] = set()
+        self._program: OpenRows | None = None
         # What rounding in X'g can make of zero, in the dual norm.
         terms = float(np.linalg.norm(np.maximum(np.abs(null.low), np.abs(null.high))))
         sizes = np.sqrt(problem.design.column_squares()) * terms
@@ -68,7 +70,7 @@ class OpenMultipliers:
         for _ in range(_ROUNDS):
             if best - bound <= _CLOSE * max(bound, start) or best <= self.rounding:
                 break
-            level = max(bound, 0.5 * start if not self.atoms else 0.0, 1e-12 * start)
+            level = max(bound, _FIRST_LEVEL * start if not self.atoms else 0.0, 1e-12 * start)
             worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
             if not self._add(worst, level) or len(self.atoms) * point.size > _MOST_ENTRIES:
                 break
@@ -130,19 +132,10 @@ class OpenMultipliers:
             pays = np.concatenate([part.ravel() for part in parts]) * (size / (unit * start))
             lines.append(np.concatenate([[-1.0], pays]))
             right.append(-float(atom.signs @ self.base[atom.columns]) / (unit * start))
-        bounds = [(0.0, None), *zip(self.low / size, self.high / size, strict=True)]
-        bounds += [(0.0, None)] * n_rows + [(None, None)] * n_equal
-        sums = np.concatenate([[0.0], np.ones(n_open), np.zeros(n_rows + n_equal)])
-        balanced = self.balanced and n_open > 0
-        found = linprog(
-            np.eye(1, sums.size)[0],
-            A_ub=np.array(lines),
-            b_ub=np.array(right),
-            A_eq=sums[None] if balanced else None,
-            b_eq=[self.owed / size] if balanced else None,
-            bounds=bounds,
-            method="highs",
-        )
-        if found.x is None:
-            return None
-        return float(found.x[0]) * start, np.asarray(found.x[1:], dtype=np.float64) * size
+        if self._program is None:
+            more: list[tuple[float | None, float | None]] = [(0.0, None)] * n_rows
+            more += [(None, None)] * n_equal
+            owed = self.owed / size if self.balanced and n_open > 0 else None
+            self._program = OpenRows(self.low / size, self.high / size, owed, more)
+        found = self._program.solve(np.array(lines), np.array(right))
+        return None if found is None else (found[0] * start, found[1] * size)
