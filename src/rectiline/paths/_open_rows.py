@@ -56,7 +56,7 @@ class OpenRows:
 
         Lines may have been added since the last call.
         """
-        m = self._low.size
+        m, growing = self._low.size, _WORKING
         if not self._is_guessed:
             self._guess(lines, right)
         for _ in range(_ROUNDS):
@@ -74,8 +74,13 @@ class OpenRows:
             cost = np.where(self._works, 0.0, np.maximum(-reduced * up, reduced * down))
             if cost.sum() <= _NOTHING:
                 return t, np.concatenate([self._value, x[n_works:]])
-            joining = min(max(_WORKING, n_works), int(np.count_nonzero(cost > 0)))
-            self._works[_largest(cost, joining)] = True
+            self._works[:] = m <= 2 * _WORKING
+            if m > 2 * _WORKING:  # those that are glad at a bound leave, the most wrong ones join
+                doubt = -np.abs(reduced) * (self._high - self._low)
+                self._works[_largest(doubt, _WORKING)] = True
+                joining = min(growing, int(np.count_nonzero(cost > 0)))
+                self._works[_largest(cost, joining)] = True
+                growing = min(2 * growing, m)
         return None
 
     def _restricted(self, lines: Matrix, right: Vector) -> tuple[float, Vector, Vector] | None:
