@@ -21,6 +21,7 @@ using VectorIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device
 using VectorOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BytesIn = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using NumpyVector = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 inline void require(bool holds, const char* message) {
     if (!holds) throw nb::value_error(message);
@@ -30,6 +31,12 @@ inline NumpyVector new_vector(std::size_t size) {
     double* data = new double[size > 0 ? size : 1];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     return NumpyVector(data, {size}, owner);
+}
+
+// NumPy asks the system for large pages where a matrix is large: there is less to set up.
+inline NumpyMatrix new_matrix(std::size_t rows, std::size_t columns) {
+    const nb::object empty = nb::module_::import_("numpy").attr("empty");
+    return nb::cast<NumpyMatrix>(empty(nb::make_tuple(rows, columns)));
 }
 
 inline NumpyVector copy_vector(const std::vector<double>& values) {

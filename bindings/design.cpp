@@ -1,3 +1,4 @@
+#include "rectiline/design_block.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/products_many.hpp"
 
@@ -68,13 +69,6 @@ std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, V
 }
 
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
-
-NumpyMatrix new_matrix(std::size_t rows, std::size_t columns) {
-    double* data = new double[rows * columns > 0 ? rows * columns : 1];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return NumpyMatrix(data, {rows, columns}, owner);
-}
 
 using OptionalVector = std::optional<VectorIn>;
 
@@ -106,6 +100,47 @@ NumpyMatrix transposed_product_with_many(const Design& X, MatrixIn G, OptionalVe
     return Q;
 }
 
+using Places = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using BlockOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+
+// Fills `out`, whose rows must lie in one piece.
+template <class T>
+void copy_part(const Design& X, Places rows, Places columns, VectorIn factor, BlockOut<T> out,
+               OptionalVector centre, OptionalVector row_factor) {
+    const std::size_t n = rows.shape(0), d = columns.shape(0);
+    const bool dense = std::holds_alternative<DenseView<double>>(X.view) ||
+                       std::holds_alternative<DenseView<float>>(X.view);
+    require(dense, "X must be dense");
+    require(out.shape(0) == n && out.shape(1) == d && (out.stride(1) == 1 || d <= 1 || n == 0),
+            "out must have a row for each of the rows, in one piece");
+    require(factor.shape(0) == d && (!centre || centre->shape(0) == d),
+            "factor and centre must have one entry per column");
+    require(!row_factor || row_factor->shape(0) == n, "row_factor must have one entry per row");
+    for (std::size_t i = 0; i < n; ++i)
+        require(0 <= rows.data()[i] && rows.data()[i] < n_rows(X.view), "a row is out of range");
+    for (std::size_t j = 0; j < d; ++j)
+        require(0 <= columns.data()[j] && columns.data()[j] < n_columns(X.view),
+                "a column is out of range");
+    const BlockOf block{rows.data(),
+                        columns.data(),
+                        static_cast<std::int64_t>(n),
+                        static_cast<std::int64_t>(d),
+                        centre ? centre->data() : nullptr,
+                        factor.data(),
+                        row_factor ? row_factor->data() : nullptr};
+    nb::gil_scoped_release release;
+    copy_block(X.view, block, out.stride(0), out.data());
+}
+
+template <class T>
+void bind_copy_part(nb::class_<Design>& cls) {
+    cls.def("copy_part", &copy_part<T>, nb::arg("rows"), nb::arg("columns"), nb::arg("factor"),
+            nb::arg("out").noconvert(), nb::arg("centre") = nb::none(),
+            nb::arg("row_factor") = nb::none(),
+            "out = (X[rows][:, columns] - centre) * factor * row_factor[:, None]");
+}
+
 NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {
     require(scale.shape(0) == columns_of(X), "scale must have one entry per column");
     NumpyVector r = new_vector(rows_of(X));
@@ -135,6 +170,8 @@ void bind_design(nb::module_& m) {
     nb::class_<Design> cls(m, "DesignView", "A view of a design matrix; copies nothing.");
     cls.def_static("dense", &dense<double>, nb::arg("X").noconvert())
         .def_static("dense", &dense<float>, nb::arg("X").noconvert());
+    bind_copy_part<double>(cls);
+    bind_copy_part<float>(cls);
     bind_sparse<double, std::int32_t>(cls);
     bind_sparse<double, std::int64_t>(cls);
     bind_sparse<float, std::int32_t>(cls);

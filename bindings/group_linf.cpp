@@ -7,7 +7,6 @@ namespace {
 
 using rectiline::Groups;
 using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 // Plain arrays and no object of its own: penalties live in modules until the very end.
 Groups checked(const Indices& columns, const Indices& starts, std::size_t width) {

@@ -19,8 +19,8 @@ NumpyStack grams(const Design& X, const Rows& rows, VectorIn weight, MatrixIn Z,
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     {
         nb::gil_scoped_release release;
-        path_grams(X.view, rows.view, weight.data(), Z.data(), static_cast<std::int64_t>(count), intercept, data,
-                   n_threads);
+        path_grams(X.view, rows.view, weight.data(), Z.data(), static_cast<std::int64_t>(count),
+                   intercept, data, n_threads);
     }
     return NumpyStack(data, {count, order, order}, owner);
 }
@@ -28,8 +28,8 @@ NumpyStack grams(const Design& X, const Rows& rows, VectorIn weight, MatrixIn Z,
 }  // namespace
 
 void bind_path_grams(nb::module_& m) {
-    m.def("path_grams", &grams, nb::arg("X"), nb::arg("rows"), nb::arg("weight"), nb::arg("Z"), nb::arg("intercept"),
-          nb::arg("n_threads"),
+    m.def("path_grams", &grams, nb::arg("X"), nb::arg("rows"), nb::arg("weight"), nb::arg("Z"),
+          nb::arg("intercept"), nb::arg("n_threads"),
           "For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted "
           "by `weight` times the curvature of their loss there");
 }

@@ -14,7 +14,6 @@ namespace {
 using namespace rectiline;
 
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 // relu_u, relu_v (L each), rehu_s, rehu_t, rehu_tau (H each), constant
 using UnitArrays = std::tuple<VectorIn, VectorIn, VectorIn, VectorIn, VectorIn, double>;

@@ -94,7 +94,6 @@ double balance(const Rows& rows, VectorOut g) {
 
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using MatrixOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 // Repairs every row of G; returns the sum and the size of each (zeros unless they are balanced).
 std::pair<NumpyVector, NumpyVector> repair_many(const Rows& rows, MatrixOut G, bool balanced) {
@@ -158,12 +157,10 @@ std::pair<NumpyVector, NumpyVector> sums_of_many(const Rows& rows, MatrixIn Z, M
 NumpyMatrix slopes_of_many(const Rows& rows, MatrixIn Z) {
     require_rows(rows, Z.shape(1));
     const std::size_t count = Z.shape(0), n = Z.shape(1);
-    double* data = new double[count * n > 0 ? count * n : 1];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    NumpyMatrix G(data, {count, n}, owner);
+    NumpyMatrix G = new_matrix(count, n);
     nb::gil_scoped_release release;
     for (std::size_t k = 0; k < count; ++k)
-        slopes_at(rows.view, Z.data() + k * n, data + k * n);
+        slopes_at(rows.view, Z.data() + k * n, G.data() + k * n);
     return G;
 }
 

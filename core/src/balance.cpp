@@ -97,9 +97,14 @@ RECTILINE_MULTIVERSION Rooms block_rooms(const RowFunctions& rows, const SlopeEn
     return {{inner_bounded, inner_open}, {bounded, open}};
 }
 
-// Moves the first row inside its box that has the room by all that is needed; returns by how much,
-// or 0 if there is none. For the last digits of a sum.
-double move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, double* g) {
+struct Moved {
+    std::int64_t row;
+    double by;
+};
+
+// Moves the first row inside its box that has the room by all that is needed; by 0 if there is
+// none. For the last digits of a sum.
+Moved move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, double* g) {
     const double sign = move > 0 ? 1.0 : -1.0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const std::size_t c = ends.index ? ends.index[i] : 0;
@@ -108,10 +113,10 @@ double move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, do
         if (room > 2 * std::fabs(move)) {
             const double before = g[i];
             g[i] += move;
-            return g[i] - before;
+            return {i, g[i] - before};
         }
     }
-    return 0.0;
+    return {0, 0.0};
 }
 
 struct Shares {
@@ -144,11 +149,50 @@ RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, RowBlock block, con
     sum = local;
 }
 
+// Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
+// room that each moves by a small share of its own.
+template <bool Mixed>
+void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const SlopeEnds& ends,
+                    double* g, Balance& balance) {
+    constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
+    constexpr double kLastDigits = 1e-13, kPlenty = 1e3;
+    constexpr int kPasses = 8;
+    for (int pass = 0; pass < kPasses; ++pass) {
+        const double need = std::fabs(balance.sum), sign = balance.sum > 0 ? -1.0 : 1.0;
+        if (need <= kRounding * balance.size) return;
+        if (need <= kLastDigits * balance.size) {
+            const Moved moved = move_one(rows, ends, -balance.sum, g);
+            balance.sum += moved.by;
+            balance.moved_before = std::max(balance.moved_before, moved.row + 1);
+            if (moved.by != 0) continue;
+        }
+        Rooms rooms;
+        std::size_t some = 0;
+        while (some < blocks.size() && !(rooms.inside.total() >= kPlenty * need))
+            rooms.add(block_rooms<Mixed>(rows, ends, blocks[some++], g, sign));
+        const bool inside_only = rooms.inside.total() > 0;
+        const Room room = inside_only ? rooms.inside : rooms.all;
+        if (!(room.total() > 0)) return;
+        // Open rows take a share first, and then whatever the others cannot.
+        const double share = need / room.total();
+        const bool rest = share > 1 && room.open > 0;
+        const Shares shares{std::min(1.0, share), rest ? (need - room.bounded) / room.open : share};
+        CompensatedLanes before, after;
+        for (std::size_t k = 0; k < some; ++k) {
+            add_block(before, blocks[k], g);
+            move_block<Mixed>(rows, ends, blocks[k], sign, inside_only, shares, g);
+            add_block(after, blocks[k], g);
+        }
+        // With all rows at hand there is nothing to add to, and no digits to lose.
+        const bool all = some == blocks.size();
+        balance.sum = after.value() + (all ? 0.0 : balance.sum - before.value());
+        balance.size = after.size() + (all ? 0.0 : balance.size - before.size());
+        balance.moved_before = std::max(balance.moved_before, blocks[some - 1].last);
+    }
+}
+
 template <bool Mixed>
 Balance balance_all(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
-    constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
-    constexpr double kLastDigits = 1e-13;
-    constexpr int kPasses = 8;
     const SlopeEnds ends(rows);
     CompensatedLanes sum;
     for (const RowBlock& block : blocks.others())
@@ -157,34 +201,9 @@ Balance balance_all(const RowFunctions& rows, const RowBlocks& blocks, bool bala
         clip_block<Mixed>(rows, ends, block, g);
         if (balanced) add_block(sum, block, g);
     }
-    for (int pass = 0; balanced; ++pass) {
-        const double excess = sum.value(), need = std::fabs(excess);
-        if (need <= kRounding * sum.size() || pass == kPasses) break;
-        if (need <= kLastDigits * sum.size()) {
-            const double moved = move_one(rows, ends, -excess, g);
-            if (moved != 0) {
-                add_block(sum, {0, 1}, &moved);
-                continue;
-            }
-        }
-        const double sign = excess > 0 ? -1.0 : 1.0;
-        Rooms rooms;
-        for (const RowBlock& block : blocks)
-            rooms.add(block_rooms<Mixed>(rows, ends, block, g, sign));
-        const bool inside_only = rooms.inside.total() > 0;
-        const Room room = inside_only ? rooms.inside : rooms.all;
-        if (!(room.total() > 0)) break;
-        // Open rows take a share first, and then whatever the others cannot.
-        const double share = need / room.total();
-        const bool rest = share > 1 && room.open > 0;
-        const Shares shares{std::min(1.0, share), rest ? (need - room.bounded) / room.open : share};
-        sum = CompensatedLanes();
-        for (const RowBlock& block : blocks) {
-            move_block<Mixed>(rows, ends, block, sign, inside_only, shares, g);
-            add_block(sum, block, g);
-        }
-    }
-    return {sum.value(), sum.size()};
+    Balance balance{sum.value(), sum.size(), 0};
+    if (balanced) balance_inside<Mixed>(rows, blocks, ends, g, balance);
+    return balance;
 }
 
 }  // namespace

@@ -93,12 +93,17 @@ class Summing {
         : rows_(rows), blocks_(blocks), turn_by_weight_(static_cast<std::size_t>(rows.n)) {
         divide_by_weight(rows, turn_by_weight_.data());
     }
-    RowSums operator()(const double* z, const double* g) const {
+    // Rows from `on_curve` on have their g from their own slopes: their terms are zero.
+    RowSums operator()(const double* z, const double* g, std::int64_t on_curve) const {
         CompensatedSum loss, gap;
         const double lowest = rows_.curves[0].lowest_slope();
         const double highest = rows_.curves[0].highest_slope();
         if (!with_one_curve(rows_, [&](const auto& packed) {
                 for (const RowBlock& block : blocks_) {
+                    if (block.first >= on_curve) {
+                        loss.add(block_loss(packed, rows_, block, z));
+                        continue;
+                    }
                     const RowSums part = block_sums(packed, rows_, block, turn_by_weight_.data(), z,
                                                     g, lowest, highest);
                     loss.add(part.loss), gap.add(part.fenchel_young);
@@ -133,7 +138,7 @@ void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double
     const RowBlocks blocks = RowBlocks::with_weight(rows);
     const Summing sums_of(rows, blocks);
     for (std::int64_t k = 0; k < count; ++k)
-        sums[k] = sums_of(z + k * rows.n, g + k * rows.n);
+        sums[k] = sums_of(z + k * rows.n, g + k * rows.n, rows.n);
 }
 
 RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
@@ -149,7 +154,7 @@ void judge_many(const RowFunctions& rows, std::int64_t count, const double* z, d
     for (std::int64_t k = 0; k < count; ++k, z += rows.n, g += rows.n) {
         if (from_slopes) slopes_in(rows, blocks, z, g);
         found[k].balance = repair_dual(rows, blocks, balanced, g);
-        found[k].sums = sums(z, g);
+        found[k].sums = sums(z, g, from_slopes ? found[k].balance.moved_before : rows.n);
     }
 }
 

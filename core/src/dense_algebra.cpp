@@ -120,11 +120,17 @@ void cholesky_solve(const float* L, std::int64_t n, float* x) {
     single.potrs(&lower, &size, &right, const_cast<float*>(L), &size, x, &size, &info);
 }
 
-void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C) {
+void add_squares(const float* P, std::int64_t k, std::int64_t n, float factor, float* C) {
     char lower = 'L', plain = 'N';
     int size = static_cast<int>(n), depth = static_cast<int>(k);
-    float one = 1, zero = 0;
-    single.syrk(&lower, &plain, &size, &depth, &one, const_cast<float*>(P), &size, &zero, C, &size);
+    float one = 1;
+    single.syrk(&lower, &plain, &size, &depth, &factor, const_cast<float*>(P), &size, &one, C,
+                &size);
+}
+
+void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C) {
+    std::fill(C, C + n * n, 0.0f);
+    add_squares(P, k, n, 1.0f, C);
 }
 
 }  // namespace rectiline

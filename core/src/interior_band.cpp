@@ -8,16 +8,14 @@
 namespace rectiline {
 namespace {
 
-constexpr double kInside = 1e-3;     // multipliers start so far inside their ranges
-constexpr double kEntry = 0.02;      // the same of rows that enter later
-constexpr double kAgain = 0.01;      // the same of rows near their kinks when it goes on
-constexpr double kNear = 0.3;        // of the band: these rows
-constexpr double kLift = 0.1;        // of h
-constexpr double kLiftAgain = 0.3;   // of the first lifts, when it goes on
-constexpr double kLower = 0.5;       // lifts from one step to the next
-constexpr double kCentre = 0.15;     // of the mean product: where products should go
-constexpr double kCentreMore = 0.6;  // the same after a short step
-constexpr double kShort = 0.3;
+constexpr double kInside = 1e-3;    // multipliers start so far inside their ranges
+constexpr double kEntry = 0.004;    // the same of rows that enter later
+constexpr double kAgain = 0.01;     // the same of rows near their kinks when it goes on
+constexpr double kNear = 0.3;       // of the band: these rows
+constexpr double kLift = 0.1;       // of h
+constexpr double kLiftAgain = 0.3;  // of the first lifts, when it goes on
+constexpr double kLower = 0.5;      // lifts from one step to the next
+constexpr double kCentre = 0.15;    // of the mean product: where products should go
 constexpr double kBend = 0.4;       // of h: most that the second-order term may ask for
 constexpr double kLongest = 1.5;    // step of the coefficients
 constexpr int kHalvings = 9;        // of the interval that their step lies in
@@ -39,20 +37,21 @@ InteriorBand::InteriorBand(const KinkedRows& rows) : rows_(rows), n_(rows.n()), 
 }
 
 DesignView InteriorBand::inside() const {
-    return DenseView<double>{packed_.data(), static_cast<std::int64_t>(listed_.size()), p_, p_, 1};
+    return DenseView<double>{packed_.data(), static_cast<std::int64_t>(listed_.size()), p_,
+                             rows_.stride(), 1};
 }
 
 void InteriorBand::include(std::int64_t i) {
     is_inside_[i] = 1;
     places_.push_back(static_cast<std::int64_t>(listed_.size()));
     listed_.push_back(i);
-    packed_.insert(packed_.end(), rows_.row(i), rows_.row(i) + p_);
+    packed_.insert(packed_.end(), rows_.row(i), rows_.row(i) + rows_.stride());
 }
 
 bool InteriorBand::start(const Vector& b, const Vector& a, const Vector& v, double h,
                          const Vector& w, const Vector& l1) {
     b_ = b, a_ = a, v_ = v, w_ = w, l1_ = l1;
-    h_ = h, lift_ = kLift * h, column_lift_ = 1.0, length_ = 1.0;
+    h_ = h, lift_ = kLift * h, column_lift_ = 1.0;
     d_ = static_cast<std::int64_t>(l1.size());
     for (auto* one : {&q_, &E_, &dq_, &column_wanted_})
         one->resize(l1.size());
@@ -76,7 +75,7 @@ void InteriorBand::go_on(double ratio) {
         l1_[j] *= ratio;
         q_[j] *= ratio;
     }
-    lift_ = kLiftAgain * kLift * h_, column_lift_ = kLiftAgain, length_ = 1.0;
+    lift_ = kLiftAgain * kLift * h_, column_lift_ = kLiftAgain;
     for (std::int64_t i = 0; i < n_; ++i) {
         if (!(std::fabs(a_[i]) < kNear * h_)) continue;
         if (!is_inside_[i]) include(i);
@@ -97,13 +96,13 @@ void InteriorBand::admit() {
 
 bool InteriorBand::step() {
     set_parts();
-    if (!system_.set(packed_.data(), p_, places_, weight_.data(), stiffness_.data(), kRidge, 0.0,
-                     true))
+    if (!system_.set(packed_.data(), rows_.stride(), p_, places_, weight_.data(), stiffness_.data(),
+                     kRidge, 0.0, true))
         return false;
     set_directions();
     move_coefficients();
     move_multipliers();
-    if (length_ >= kShort) lift_ *= kLower, column_lift_ *= kLower;
+    lift_ *= kLower, column_lift_ *= kLower;
     return true;
 }
 
@@ -130,9 +129,8 @@ void InteriorBand::set_parts() {
         column_products += up * above + down * below;
     }
     if (p_ > d_) stiffness_[d_] = 0.0;
-    const double centre = length_ < kShort ? kCentreMore : kCentre;
-    row_target_ = centre * 0.5 * products / total;
-    column_target_ = centre * 0.5 * column_products / static_cast<double>(d_);
+    row_target_ = kCentre * 0.5 * products / total;
+    column_target_ = kCentre * 0.5 * column_products / static_cast<double>(d_);
 }
 
 // The multipliers must balance the columns to many digits: a solution in single precision is
@@ -213,7 +211,7 @@ void InteriorBand::move_multipliers() {
     for (std::int64_t j = 0; j < d_; ++j)
         longest =
             std::min({longest, until(l1_[j] + q_[j], -dq_[j]), until(l1_[j] - q_[j], dq_[j])});
-    const double step = length_ = std::min(1.0, kBoundary * longest);
+    const double step = std::min(1.0, kBoundary * longest);
     for (std::size_t k = 0; k < listed_.size(); ++k) {
         v_[listed_[k]] += step * dv_[k];
         dv_[k] *= step * rows_.width()[listed_[k]];

@@ -8,6 +8,8 @@
 namespace rectiline {
 namespace {
 
+constexpr std::int64_t kShared = 2'000'000;  // entries from which on products pay for more threads
+
 RECTILINE_MULTIVERSION double positive_sum(const double* width, const double* a, std::int64_t n) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -36,6 +38,19 @@ RECTILINE_MULTIVERSION double ramp_sum(const double* width, const double* a, con
     return sum;
 }
 
+RECTILINE_MULTIVERSION void scale_row(double sign, const double* center, const double* scale,
+                                      std::int64_t size, double* row) {
+    if (center) {
+#pragma omp simd
+        for (std::int64_t j = 0; j < size; ++j)
+            row[j] = sign * scale[j] * (row[j] - center[j]);
+    } else {
+#pragma omp simd
+        for (std::int64_t j = 0; j < size; ++j)
+            row[j] *= sign * scale[j];
+    }
+}
+
 }  // namespace
 
 bool KinkedRows::accepts(const RowFunctions& rows) {
@@ -50,17 +65,18 @@ bool KinkedRows::accepts(const RowFunctions& rows) {
 
 KinkedRows::KinkedRows(const DesignView& X, const RowFunctions& rows, const NewtonTerms& terms,
                        int n_threads)
-    : n_given_(rows.n), p_(terms.order), n_threads_(n_threads) {
+    : n_given_(rows.n), p_(terms.order), stride_(whole_lines(terms.order)), n_threads_(n_threads) {
     for (std::int64_t i = 0; i < rows.n; ++i)
         if (rows.weight[i] > 0) used_.push_back(i);
+    if (n() * p_ < kShared) n_threads_ = 1;
     const std::size_t size = used_.size();
-    T_.resize(size * static_cast<std::size_t>(p_));
+    T_.resize(size * static_cast<std::size_t>(stride_));
     for (auto* one : {&offset_, &width_, &lowest_, &direction_, &weighted_})
         one->resize(size);
     with_row_access(X, [&](auto& access) {
         access.reserve();
         for (std::size_t k = 0; k < size; ++k) {
-            double* row = T_.data() + k * static_cast<std::size_t>(p_);
+            double* row = T_.data() + k * static_cast<std::size_t>(stride_);
             access.load(&used_[k], 1);
             access.for_each(0, used_[k], [&](std::int64_t j, double x) { row[j] = x; });
         }
@@ -74,15 +90,12 @@ KinkedRows::KinkedRows(const DesignView& X, const RowFunctions& rows, const Newt
         lowest_[k] = rows.weight[i] * f.left[0];
         value_at_kinks_ += rows.weight[i] * f.value[0];
         constant_ += lowest_[k] * offset_[k];
-        double* row = T_.data() + k * static_cast<std::size_t>(p_);
-        for (std::int64_t j = 0; j < terms.d; ++j) {
-            const double centre = terms.center ? terms.center[j] : 0.0;
-            row[j] = direction_[k] * (row[j] - centre) * terms.scale[j];
-        }
+        double* row = T_.data() + k * static_cast<std::size_t>(stride_);
+        scale_row(direction_[k], terms.center, terms.scale, terms.d, row);
         if (p_ > terms.d) row[terms.d] = direction_[k] * terms.scale[terms.d];
     }
     constant_ += value_at_kinks_;
-    view_ = DenseView<double>{T_.data(), n(), p_, p_, 1};
+    view_ = DenseView<double>{T_.data(), n(), p_, stride_, 1};
     linear_.resize(static_cast<std::size_t>(p_));
     multiply_transposed(view_, lowest_.data(), linear_.data(), n_threads_);
 }

@@ -15,14 +15,19 @@ constexpr double kManyRows = 4.0;  // so many are too soft
 constexpr double kSpare = 10.0;    // columns that may come into use
 constexpr double kNarrower = 2.0;  // band from one round to the next, at most
 constexpr double kWider = 1.6;
+constexpr double kSoftShare = 0.5;  // of the target: what parabolas may cost whatever their rows
+constexpr double kWidening = 1.4;
+constexpr int kWidenings = 16;
 constexpr double kFirst = 0.1;         // of the spread: half-width at the first place, at least
 constexpr double kThinnest = 1e-3;     // of the spread: least half-width of the band
 constexpr double kColumnShare = 0.25;  // of h over the root of the columns in use: width of columns
 constexpr double kColumnCost = 0.03;   // of the objective over all columns: what that may cost
-constexpr int kSteps = 12;             // of the interior method, after softening
-constexpr int kStepsNear = 4;          // the same from the last answer,
-constexpr double kNear = 0.01;         // if the penalty changes by so much of the objective at most
-constexpr double kBalance = 3.0;       // cost of a multiplier moved to balance the intercept
+constexpr double kLeastWidth = 1e-9;   // of the widest
+constexpr std::int64_t kSteps = 12;    // of the interior method, after softening
+constexpr std::int64_t kStepsNear = 4;  // the same from the last answer,
+constexpr double kNear = 0.01;    // if the penalty changes by so much of the objective at most
+constexpr double kHeld = 0.98;    // of the penalty: columns that pull with less are held by it
+constexpr double kBalance = 3.0;  // cost of a multiplier moved to balance the intercept
 
 }  // namespace
 
@@ -74,40 +79,69 @@ double LinearPath::gap_to(double primal) const {
     return (primal - best_dual_) / size;
 }
 
-void LinearPath::offer(const Vector& b, const Vector& a) {
+double LinearPath::offer(const Vector& b, const Vector& a) {
     const double value = rows_.loss(b.data(), a.data()) + penalty(b);
-    if (!(value < best_primal_)) return;
-    best_primal_ = value;
-    best_b_ = b;
+    if (value < best_primal_) {
+        best_primal_ = value;
+        best_b_ = b;
+    }
+    return value;
 }
 
 // Multipliers that pull with more than the penalty are scaled down to it.
-void LinearPath::offer_multipliers(const Vector& v, const Vector& g) {
+double LinearPath::offer_multipliers(const Vector& v, const Vector& g) {
     double share = 1.0;
     for (std::int64_t j = 0; j < d_; ++j)
         if (std::fabs(g[j]) * share > l1_[j]) share = l1_[j] / std::fabs(g[j]);
     double value = rows_.dual_value(v.data(), share);
     if (p_ > d_) value -= kBalance * spread_ * std::fabs(g[d_]);
-    if (!(value > best_dual_)) return;
-    best_dual_ = value;
-    best_v_ = v;
-    best_g_ = g;
+    if (value > best_dual_) {
+        best_dual_ = value;
+        best_v_ = v;
+        best_g_ = g;
+    }
+    return value;
 }
 
-// Columns that the penalty holds are not in use, whatever an interior method has left there.
-void LinearPath::offer_polished(const Vector& b, double most) {
-    constexpr double kFree = 0.98;  // of the penalty: a column that pulls with less is held by it
-    trial_b_ = b;
-    bool changed = false;
-    for (std::int64_t j = 0; j < d_; ++j)
-        if (b[j] != 0 && std::fabs(b[j]) <= w_[j] && std::fabs(best_g_[j]) < kFree * l1_[j])
-            trial_b_[j] = 0, changed = true;
-    if (!changed) return;
+// Takes the best coefficients with some set to zero, if they are still good enough.
+bool LinearPath::drop(std::size_t count, double target) {
+    trial_b_ = best_b_;
+    for (std::size_t k = 0; k < count; ++k)
+        trial_b_[order_[k]] = 0;
     rows_.arguments(trial_b_.data(), trial_a_.data());
     const double value = rows_.loss(trial_b_.data(), trial_a_.data()) + penalty(trial_b_);
-    if (!(value < best_primal_ || gap_to(value) <= most)) return;
+    if (!(value < best_primal_ || gap_to(value) <= target)) return false;
     best_primal_ = value;
     best_b_ = trial_b_;
+    return true;
+}
+
+// Sets coefficients to zero: those that the penalty holds by their multipliers, or else as many of
+// the smallest as the target allows. At slopes g of the rows the latter saves l1 |b| + g b, and
+// curvature asks for some of that.
+void LinearPath::polish(double target) {
+    order_.clear();
+    for (std::int64_t j = 0; j < d_; ++j)
+        if (best_b_[j] != 0 && std::fabs(best_b_[j]) <= w_[j] &&
+            std::fabs(best_g_[j]) < kHeld * l1_[j])
+            order_.push_back(j);
+    if (order_.empty() || drop(order_.size(), target)) return;
+    order_.clear();
+    for (std::int64_t j = 0; j < d_; ++j)
+        if (best_b_[j] != 0) order_.push_back(j);
+    std::sort(order_.begin(), order_.end(), [&](std::int64_t i, std::int64_t j) {
+        return std::fabs(best_b_[i]) < std::fabs(best_b_[j]);
+    });
+    const double size = std::max(std::fabs(best_primal_), std::fabs(best_dual_));
+    const double slack = best_dual_ + target * size - best_primal_;
+    double cost = 0;
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+        const double b = best_b_[order_[k]], g = best_g_[order_[k]];
+        cost += 0.5 * curvature_ * b * b - std::max(l1_[order_[k]] * std::fabs(b) + g * b, 0.0);
+        if (cost <= slack) count = k + 1;
+    }
+    if (count > 0 && !drop(count, target)) drop(count / 2, target);
 }
 
 void LinearPath::set_strength(double strength) {
@@ -132,7 +166,22 @@ void LinearPath::predict() {
     rows_.arguments(b_.data(), a_.data());
 }
 
-void LinearPath::set_softness() {
+// The widest band, if any wider than `least`, whose parabolas cost no more than `most`: a row pays
+// a sixth of h there on average.
+double LinearPath::harmless_width(double least, double most) const {
+    double h = least;
+    for (int k = 0; k < kWidenings; ++k) {
+        const double next = kWidening * h;
+        double inside = 0;
+        for (std::int64_t i = 0; i < n_; ++i)
+            inside += std::fabs(a_[i]) < next ? rows_.width()[i] : 0.0;
+        if (inside * next > 6.0 * most) break;
+        h = next;
+    }
+    return h;
+}
+
+void LinearPath::set_softness(double target) {
     double in_use = 0, squares = 0;
     for (std::int64_t j = 0; j < d_; ++j)
         in_use += std::fabs(b_[j]) > w_[j];
@@ -148,39 +197,43 @@ void LinearPath::set_softness() {
     // A start may have many rows on their kinks by chance: they say nothing.
     near =
         h_ > 0 ? std::clamp(near, h_ / kNarrower, h_ * kWider) : std::max(near, kFirst * spread_);
-    h_ = std::max({near, kThinnest * spread_, 1e-300});
     value_ = std::fabs(rows_.loss(b_.data(), a_.data()) + penalty(b_));
+    near = std::max({near, kThinnest * spread_, 1e-300});
+    h_ = std::max(near, harmless_width(near, kSoftShare * target * value_));
     const double widest = kColumnShare * h_ / std::sqrt(in_use + 1.0);
     for (std::int64_t j = 0; j < d_; ++j)
-        w_[j] = std::min(widest, kColumnCost * value_ / (static_cast<double>(d_) * l1_[j]));
+        w_[j] =
+            std::max(kLeastWidth * widest,
+                     std::min(widest, kColumnCost * value_ / (static_cast<double>(d_) * l1_[j])));
 }
 
-bool LinearPath::has_too_many_rows() const {
-    double in_use = 0, inside = 0;
+bool LinearPath::is_too_soft(double target) {
+    double in_use = 0, inside = 0, width = 0;
     for (std::int64_t j = 0; j < d_; ++j)
         in_use += std::fabs(b_[j]) > w_[j];
     for (std::int64_t i = 0; i < n_; ++i)
-        inside += std::fabs(a_[i]) < h_;
-    return inside > kManyRows * (in_use + kSpare);
+        if (std::fabs(a_[i]) < h_) inside += 1, width += rows_.width()[i];
+    curvature_ = 0.5 * width / h_;
+    return inside > kManyRows * (in_use + kSpare) && width * h_ > 6.0 * target * value_;
 }
 
 // The optimum changes by no more than the penalty of the last answer does.
 bool LinearPath::is_near(double strength) const {
+    if (!(band_strength_ > 0)) return false;
     const double less = std::fabs(1.0 - strength / band_strength_) * penalty(best_b_);
-    return band_strength_ > 0 && less <= kNear * std::fabs(best_primal_);
+    return less <= kNear * std::fabs(best_primal_);
 }
 
-void LinearPath::sharpen(int most, double target, LinearStep& out, Interrupt& interrupt) {
+void LinearPath::sharpen(std::int64_t most, double target, LinearStep& out, Interrupt& interrupt) {
     constexpr double kStuck = 0.7;  // of the gap: left by a step that lacked rows
     constexpr double kLost = 0.95;  // left by a step that led nowhere; four in a row are enough
-    double gap = relative_gap();
+    double gap = kInfinity;         // of the pair at hand, which need not be the best one
     int lost = 0;
-    for (int k = 0; k < most && band_.step(); ++k) {
-        offer(band_.b(), band_.a());
-        offer_multipliers(band_.v(), band_.g());
+    for (std::int64_t k = 0; k < most && band_.step(); ++k) {
+        const double primal = offer(band_.b(), band_.a());
+        const double now = primal - offer_multipliers(band_.v(), band_.g());
         ++out.steps;
-        const double now = relative_gap();
-        if (now <= target) break;
+        if (relative_gap() <= target) break;
         lost = now > kLost * gap ? lost + 1 : 0;
         if (lost == 4) break;
         if (now > kStuck * gap) band_.admit();
@@ -188,7 +241,7 @@ void LinearPath::sharpen(int most, double target, LinearStep& out, Interrupt& in
         out.interrupted = interrupt.poll(4 * n_ * p_);
         if (out.interrupted) break;
     }
-    offer_polished(Vector(best_b_), target);
+    polish(target);
     out.relative_gap = relative_gap();
     band_strength_ = out.relative_gap <= target ? strength_ : 0.0;
 }
@@ -202,22 +255,23 @@ LinearStep LinearPath::move(double strength, double target, std::int64_t max_ste
     best_primal_ = kInfinity, best_dual_ = -kInfinity;
     if (near) {
         band_.go_on(ratio);
-        sharpen(kStepsNear, target, out, interrupt);
+        sharpen(std::min(kStepsNear, max_steps), target, out, interrupt);
         if (out.relative_gap <= target || out.interrupted) return out;
     }
     predict();
-    for (int round = 0; round < kRounds && out.steps < max_steps; ++round) {
-        set_softness();
-        if (!soften(out, interrupt)) return out;
-        if (!has_too_many_rows()) break;
+    for (int round = 0; round < kRounds; ++round) {
+        set_softness(target);
+        out.failed = !(spread_ > 0);
+        if (out.failed || !soften(max_steps, out, interrupt)) return out;
+        if (!is_too_soft(target)) break;
     }
     offer(b_, a_);
     offer_multipliers(v_, g_);
-    offer_polished(b_, target);
+    polish(target);
     out.relative_gap = relative_gap();
     band_strength_ = 0;
     if (!(out.relative_gap <= target) && band_.start(b_, a_, v_, h_, w_, l1_))
-        sharpen(kSteps, target, out, interrupt);
+        sharpen(std::min(kSteps, max_steps - out.steps), target, out, interrupt);
     return out;
 }
 

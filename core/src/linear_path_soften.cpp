@@ -50,7 +50,7 @@ double LinearPath::soft_step() {
     return step;
 }
 
-bool LinearPath::soften(LinearStep& out, Interrupt& interrupt) {
+bool LinearPath::soften(std::int64_t max_steps, LinearStep& out, Interrupt& interrupt) {
     double least = 0;
     for (const double width : rows_.width())
         least += width;
@@ -70,13 +70,12 @@ bool LinearPath::soften(LinearStep& out, Interrupt& interrupt) {
             unbalanced = spread_ * std::fabs(g_[d_]) / std::max(value_, 1e-300);
         }
         const bool near = outside < kOutside && unbalanced < kUnbalanced;
-        if (k >= kMostSteps || (k > 0 && near)) return true;
-        listed_.clear(), weight_.clear();
+        if (k >= kMostSteps || out.steps >= max_steps || (k > 0 && near)) return true;
+        listed_.clear();
         for (std::int64_t i = 0; i < n_; ++i)
-            if (std::fabs(a_[i]) < h_)
-                listed_.push_back(i), weight_.push_back(rows_.width()[i] * 0.5 / h_);
-        if (!system_.set(rows_.row(0), p_, listed_, weight_.data(), stiffness_.data(), kRidge,
-                         least, false)) {
+            if (std::fabs(a_[i]) < h_) listed_.push_back(i);
+        if (!system_.set_again(rows_.row(0), rows_.stride(), p_, listed_, rows_.width(), 0.5 / h_,
+                               stiffness_.data(), kRidge, least)) {
             out.failed = true;
             return false;
         }

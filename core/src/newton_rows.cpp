@@ -3,10 +3,10 @@
 #include "rectiline/compensated.hpp"
 #include "rectiline/newton_kernels.hpp"
 #include "rectiline/products.hpp"
+#include "rectiline/scratch.hpp"
 #include "rectiline/threads.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -32,26 +32,17 @@ double sum_chunks(std::int64_t n, int n_threads, const Part& part) {
     return total;
 }
 
-// A compensated sum in lanes side by side.
-double exact_sum(const double* v, std::int64_t n) {
-    constexpr std::int64_t kLanes = 8;
-    std::array<CompensatedSum, kLanes> lanes;
-    std::int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes)
-        for (std::int64_t k = 0; k < kLanes; ++k)
-            lanes[k].add(v[i + k]);
-    for (; i < n; ++i)
-        lanes[0].add(v[i]);
-    CompensatedSum total;
-    for (const CompensatedSum& lane : lanes)
-        total.add(lane.value());
-    return total.value();
+RECTILINE_MULTIVERSION double exact_sum(const double* v, std::int64_t n) {
+    CompensatedLanes sum;
+    sum.add(v, n);
+    return sum.value();
 }
 
 }  // namespace
 
 struct NewtonRows::Storage {
-    std::vector<double> values, direction, offset, weight;
+    ScratchVector<double> values;
+    std::vector<double> direction, offset, weight;
     std::vector<std::int64_t> indices, pointers;
     std::vector<std::uint8_t> curve_index;
 };
@@ -92,7 +83,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
     DesignView X = std::visit(
         [&]<class View>(const View& view) -> DesignView {
             if constexpr (requires { view.row_stride; }) {
-                storage->values.resize(static_cast<std::size_t>(count * d));
+                renew(storage->values, static_cast<std::size_t>(count * d));
                 for (std::int64_t k = 0; k < count; ++k) {
                     if (k + kRowsAhead < count) view.prefetch_row(index[k + kRowsAhead]);
                     for (std::int64_t j = 0; j < d; ++j)

@@ -86,7 +86,7 @@ void check_judgements(samples::OwnedRows owned, std::uint64_t seed) {
                 const double* at = z.data() + k * rows.n;
                 if (from_slopes) slopes_at(rows, at, one);
                 clip_dual(rows, one);
-                Balance balance{0.0, 0.0};
+                Balance balance;
                 if (balanced) balance = balance_dual(rows, one);
                 const RowSums sums = row_sums(rows, at, one);
                 for (std::int64_t i = 0; i < rows.n; ++i)
@@ -117,6 +117,28 @@ void check_balance(const RowFunctions& rows, double scale, std::uint64_t seed) {
     CHECK_NEAR(sum, left.sum, 1e-13 * size);
     CHECK_NEAR(size, left.size, 1e-13 * size);
     if (lowest < 0 && highest > 0) CHECK_NEAR(left.sum, 0.0, 1e-13 * size);
+}
+
+// What is nearly balanced is balanced by a few rows.
+void check_small_imbalance() {
+    const samples::OwnedCurve absolute{"absolute", {0}, {0}, {-1}, {1}, {0, 0}};
+    const samples::OwnedRows owned(absolute.view(), 5000, 9);
+    const RowFunctions rows = owned.view();
+    std::vector<double> g = random_vector(rows.n, 0.05, 4);
+    balance_dual(rows, g.data());
+    const std::vector<double> before(g);
+    for (std::int64_t i = 4000; i < 4100; ++i)
+        g[i] += rows.weight[i] > 0 ? 1e-5 : 0.0;
+    const Balance found = balance_dual(rows, g.data());
+    CHECK(found.moved_before > 0 && found.moved_before < 3000);
+    double sum = 0, size = 0;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const bool mine = i >= 4000 && i < 4100 && rows.weight[i] > 0;
+        if (i >= found.moved_before) CHECK_NEAR(g[i], before[i] + (mine ? 1e-5 : 0.0), 1e-17);
+        sum += g[i], size += std::fabs(g[i]);
+    }
+    CHECK_NEAR(sum, 0.0, 1e-14 * size);
+    CHECK_NEAR(found.size, size, 1e-13 * size);
 }
 
 // Boxes that exclude zero: what is left is the nearest sum there is.
@@ -172,6 +194,7 @@ int main() {
         check_judgements(samples::OwnedRows(owned.view(), 1300, seed), seed + 1);
         if (check::failures > before) std::printf("the curve was: %s\n", owned.name.c_str());
     }
+    check_small_imbalance();
     check_impossible_balance();
     check_mixed_curves();
     check_compensated_lanes();

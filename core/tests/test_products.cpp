@@ -1,4 +1,5 @@
 // Products in every layout against plain loops, and the same sums from any number of threads.
+#include "rectiline/design_block.hpp"
 #include "rectiline/gram.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/threads.hpp"
@@ -82,6 +83,36 @@ void check_gram(const DesignView& X, const Matrix& stored) {
     }
 }
 
+template <class Out>
+void check_block(const DesignView& X, const Matrix& stored) {
+    std::vector<std::int64_t> rows, columns;
+    for (std::int64_t i = stored.n - 1; i >= 0; i -= 2)
+        rows.push_back(i);
+    for (std::int64_t j = 0; j < stored.d; j += 3)
+        columns.push_back(j);
+    const std::int64_t n = static_cast<std::int64_t>(rows.size());
+    const std::int64_t d = static_cast<std::int64_t>(columns.size()), stride = d + 2;
+    const std::vector<double> centre = random_vector(d, 4), factor = random_vector(d, 5),
+                              row_factor = random_vector(n, 6);
+    for (const bool plain : {true, false}) {
+        std::vector<Out> out(static_cast<std::size_t>(n * stride), Out(7));
+        copy_block(X,
+                   {rows.data(), columns.data(), n, d, plain ? nullptr : centre.data(),
+                    factor.data(), plain ? nullptr : row_factor.data()},
+                   stride, out.data());
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < stride; ++j) {
+                double wanted = 7.0;  // beyond the block nothing is touched
+                if (j < d) {
+                    const double x = stored(rows[i], columns[j]);
+                    wanted = plain ? x * factor[j] : (x - centre[j]) * factor[j] * row_factor[i];
+                }
+                CHECK_NEAR(static_cast<double>(out[i * stride + j]), wanted,
+                           sizeof(Out) == 4 ? 1e-6 : 1e-14);
+            }
+    }
+}
+
 template <class T>
 Matrix rounded(Matrix X) {
     for (double& x : X.entries)
@@ -99,6 +130,8 @@ void check_all_layouts(const Matrix& exact) {
         const Dense<T> stored(X, stride[0], stride[1]);
         check_layout(stored.view, X);
         check_gram(stored.view, X);
+        check_block<double>(stored.view, X);
+        check_block<float>(stored.view, X);
     }
     for (const bool by_rows : {true, false}) {
         const Compressed<T, std::int32_t> narrow(X, by_rows);

@@ -32,14 +32,16 @@ void slopes_at(const RowFunctions& rows, const double* z, double* g);
 void clip_dual(const RowFunctions& rows, double* g);
 
 struct Balance {
-    double sum;   // sum_i g_i
-    double size;  // sum_i |g_i|
+    double sum = 0;                 // sum_i g_i
+    double size = 0;                // sum_i |g_i|
+    std::int64_t moved_before = 0;  // rows from here on were moved into their boxes only
 };
 
 // Moves every g_i into its box, and then inside the boxes until sum_i g_i = 0, as the dual of an
 // unpenalised intercept requires. Rows strictly inside their boxes move first, in proportion to the
-// room they have: at an optimum they sit on a kink and moving them costs nothing. Returns the sum
-// that is left (rounding level, or larger when the boxes do not allow 0).
+// room they have: at an optimum they sit on a kink and moving them costs nothing. As soon as some
+// of them have plenty of room, the others stay. Returns the sum that is left (rounding level, or
+// larger when the boxes do not allow 0).
 Balance balance_dual(const RowFunctions& rows, double* g);
 
 // The same, without looking at rows outside the blocks, which have no weight; only into the boxes

@@ -49,5 +49,6 @@ void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C);
 bool cholesky(float* A, std::int64_t n);
 void cholesky_solve(const float* L, std::int64_t n, float* x);  // one right-hand side
 void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C);
+void add_squares(const float* P, std::int64_t k, std::int64_t n, float factor, float* C);
 
 }  // namespace rectiline

@@ -22,7 +22,7 @@ namespace rectiline {
 
 class InteriorBand {
   public:
-    explicit InteriorBand(const KinkedRows& rows);
+    explicit InteriorBand(const KinkedRows& rows);  // which must outlive this
 
     // Starts at coefficients, their arguments, and multipliers that are inside (0, 1) within the
     // band |a| < h; `w` are lengths that matter for the coefficients. False if no row is inside.
@@ -57,12 +57,11 @@ class InteriorBand {
     double h_ = 0, lift_ = 0, column_lift_ = 0;  // the latter in units of w
     std::vector<std::int64_t> listed_, places_;  // rows inside; 0, 1, 2, ...
     std::vector<std::uint8_t> is_inside_;
-    Vector packed_;  // these rows
+    AlignedVector packed_;  // these rows
     BusySystem system_;
     Vector plus_, minus_, D_, weight_, wanted_, dv_, da_inside_;  // of the rows inside
     Vector E_, dq_, column_wanted_, stiffness_, right_, db_, da_, pull_, change_;
     double row_target_ = 0, column_target_ = 0;
-    double length_ = 1;  // of the last step of the multipliers
 };
 
 }  // namespace rectiline

@@ -5,6 +5,7 @@
 // and their dual: multipliers v in [0, 1] pull with `linear + T'(width v)`.
 #pragma once
 
+#include "rectiline/aligned.hpp"
 #include "rectiline/design.hpp"
 #include "rectiline/newton_terms.hpp"
 #include "rectiline/rows.hpp"
@@ -19,12 +20,15 @@ class KinkedRows {
     // Rows with weight; every curve has one knot, no curvature, and slopes on both sides of zero.
     KinkedRows(const DesignView& X, const RowFunctions& rows, const NewtonTerms& terms,
                int n_threads);
+    KinkedRows(const KinkedRows&) = delete;  // it looks at its own storage
+    KinkedRows& operator=(const KinkedRows&) = delete;
     static bool accepts(const RowFunctions& rows);
 
     std::int64_t n() const { return static_cast<std::int64_t>(used_.size()); }
     std::int64_t n_given() const { return n_given_; }
     std::int64_t order() const { return p_; }
-    const double* row(std::int64_t i) const { return T_.data() + i * p_; }
+    const double* row(std::int64_t i) const { return T_.data() + i * stride_; }
+    std::int64_t stride() const { return stride_; }  // from row to row
     const std::vector<double>& width() const { return width_; }
     const std::vector<double>& linear() const { return linear_; }
 
@@ -42,11 +46,12 @@ class KinkedRows {
     void slopes(const double* v, double* g) const;  // in the predictions, of all rows given
 
   private:
-    std::int64_t n_given_, p_;
+    std::int64_t n_given_, p_, stride_;
     int n_threads_;
     double constant_ = 0, value_at_kinks_ = 0;
     std::vector<std::int64_t> used_;
-    std::vector<double> T_, offset_, width_, lowest_, direction_, linear_;
+    AlignedVector T_;
+    std::vector<double> offset_, width_, lowest_, direction_, linear_;
     mutable std::vector<double> weighted_;
     DesignView view_;
 };

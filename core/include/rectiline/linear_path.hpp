@@ -12,8 +12,9 @@
 //            is least, multipliers as far as their ranges allow.
 //
 // Multipliers of the softened problem are feasible and close to the best ones, which is what an
-// interior method needs to start from. The best coefficients and the best multipliers on the way
-// are kept apart: any pair of the two has a gap.
+// interior method needs to start from. Where the penalty is a small part of the objective, answers
+// change little, and the interior method goes on from the last one. The best coefficients and the
+// best multipliers on the way are kept apart: any pair of the two has a gap.
 #pragma once
 
 #include "rectiline/busy_system.hpp"
@@ -37,6 +38,8 @@ class LinearPath {
     // `terms` are those at `strength`: l1 terms on all columns and nothing else.
     LinearPath(const DesignView& X, const RowFunctions& rows, const NewtonTerms& terms,
                double strength, int n_threads);
+    LinearPath(const LinearPath&) = delete;  // its parts know one another
+    LinearPath& operator=(const LinearPath&) = delete;
 
     // Starts at coefficients in the user's units (intercept last).
     void place(const double* user);
@@ -50,17 +53,20 @@ class LinearPath {
 
     void set_strength(double strength);
     void predict();
-    void set_softness();
-    bool soften(LinearStep& out, Interrupt& interrupt);
-    bool has_too_many_rows() const;
+    void set_softness(double target);
+    double harmless_width(double least, double most) const;
+    bool soften(std::int64_t max_steps, LinearStep& out, Interrupt& interrupt);
+    bool is_too_soft(double target);
     double soft_step();  // along the direction, to where the softened problem is least
-    void sharpen(int most, double target, LinearStep& out, Interrupt& interrupt);
+    void sharpen(std::int64_t most, double target, LinearStep& out, Interrupt& interrupt);
     bool is_near(double strength) const;  // to the last answer
 
     double penalty(const Vector& b) const;
-    void offer(const Vector& b, const Vector& a);
-    void offer_polished(const Vector& b, double most);
-    void offer_multipliers(const Vector& v, const Vector& g);
+    // Keep a point if it is the best so far; return what it is worth.
+    double offer(const Vector& b, const Vector& a);
+    bool drop(std::size_t count, double target);
+    void polish(double target);
+    double offer_multipliers(const Vector& v, const Vector& g);
     double relative_gap() const { return gap_to(best_primal_); }
     double gap_to(double primal) const;
 
@@ -71,7 +77,7 @@ class LinearPath {
 
     Vector b_, a_, before_;                           // softened answer, and the one before
     double soft_strength_ = 0, before_strength_ = 0;  // of the two; 0: there is none
-    double value_ = 0;                                // of the objective, about
+    double value_ = 0, curvature_ = 0;                // of the objective and of its rows, about
     double h_ = 0, spread_ = 0;                       // spread: root mean square of the arguments
     Vector w_;                                        // half-widths of the columns
     Vector v_, g_;                                    // multipliers, and what they pull with
@@ -81,8 +87,8 @@ class LinearPath {
     InteriorBand band_;
     double band_strength_ = 0;  // where it ended with an answer; 0: nowhere
     BusySystem system_;
-    Vector db_, da_, weight_, stiffness_, right_, trial_b_, trial_a_, sizes_;
-    std::vector<std::int64_t> listed_;
+    Vector db_, da_, stiffness_, right_, trial_b_, trial_a_, sizes_;
+    std::vector<std::int64_t> listed_, order_;
 };
 
 }  // namespace rectiline

@@ -121,10 +121,8 @@ RECTILINE_MULTIVERSION RowValues value_pass(const Packed& curve, std::int64_t n,
     double loss = 0, gap = 0;
 #pragma omp simd reduction(+ : loss, gap)
     for (std::int64_t i = 0; i < n; ++i) {
-        double row_loss, row_gap;
-        f.evaluate(t[i], s[i], row_loss, row_gap);
-        loss += weight[i] * row_loss;
-        gap += weight[i] * row_gap;
+        loss += weight[i] * f.loss(t[i]);
+        gap += weight[i] * f.fenchel_young(t[i], s[i]);
     }
     return {loss, gap};
 }

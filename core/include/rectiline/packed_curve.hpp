@@ -100,10 +100,6 @@ struct PackedCurve {
         return total;
     }
 
-    RECTILINE_INLINE void evaluate(double t, double s, double& value, double& gap) const {
-        value = loss(t), gap = fenchel_young(t, s);
-    }
-
   private:
     RECTILINE_INLINE static double positive(double x) { return x > 0 ? x : 0.0; }
     RECTILINE_INLINE double clamped(double t, int k) const {
@@ -112,12 +108,6 @@ struct PackedCurve {
         return t;
     }
 };
-
-// Calls kernel<K>() for K = the number of knots of the curve, up to 3.
-template <class Kernel>
-bool with_knot_count(const Curve& f, Kernel&& kernel) {
-    return with_count<3>(f.n_knots, kernel);
-}
 
 // Calls kernel(packed curve) if it has up to 3 knots; returns whether it has.
 template <class Kernel>

@@ -24,6 +24,8 @@ class RowBlocks {
 
     auto begin() const { return used_.begin(); }
     auto end() const { return used_.end(); }
+    std::size_t size() const { return used_.size(); }
+    const RowBlock& operator[](std::size_t k) const { return used_[k]; }
     const std::vector<RowBlock>& others() const { return others_; }
 
   private:

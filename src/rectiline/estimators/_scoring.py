@@ -12,6 +12,7 @@ from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline.estimators._classes import first_largest
 from rectiline.estimators._search import ScoreFold, ScorePoints
+from rectiline.solvers import one_thread
 
 Vector = NDArray[np.float64]
 
@@ -63,7 +64,8 @@ def predictions(
 ) -> NDArray[np.float64]:
     """Return the predictions of several models, shaped (samples, models, tasks)."""
     k, tasks, d = coefs.shape
-    predicted = np.asarray(X @ coefs.reshape(k * tasks, d).T).reshape(-1, k, tasks)
+    with one_thread:  # threads would wait for each other longer than such a product takes
+        predicted = np.asarray(X @ coefs.reshape(k * tasks, d).T).reshape(-1, k, tasks)
     predicted += intercepts
     return predicted
 

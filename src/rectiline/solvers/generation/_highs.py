@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,12 +35,18 @@ def highs_refusal() -> str | None:
             "it needs highspy, which cannot share a process with ortools (both bring their own "
             "HiGHS); ortools is already imported"
         )
-    if "highspy" not in sys.modules and importlib.util.find_spec("highspy") is None:
+    if "highspy" not in sys.modules and not _is_found(importlib.util.find_spec):
         return (
             'it needs highspy, which is not installed: pip install "rectiline[lp]" '
             "(highspy and ortools cannot share a process)"
         )
     return None
+
+
+@cache
+def _is_found(find: Callable[[str], Any]) -> bool:
+    """Return whether highspy is installed: a search through the file system, made once."""
+    return find("highspy") is not None
 
 
 def _highspy() -> Any:

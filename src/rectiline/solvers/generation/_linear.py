@@ -170,11 +170,11 @@ def drop_directions(state: LinearState) -> None:
     master, pricing, form = state.master, state.pricing, state.form
     if state.q is None or not isinstance(pricing, ColumnPricing):
         return
-    if form.columns.has_bounds or form.needed_columns.size:
-        return
     busy = int(np.count_nonzero(master.lengths))
     spare = busy + state.directions_per_round // 2
     if pricing.directions.size <= _TOO_MANY * (busy + spare):
+        return
+    if form.columns.has_bounds or form.needed_columns.size:
         return
     idle = pricing.idle(state.q, master.lengths, spare)
     pricing.forget(pricing.directions.columns[idle])

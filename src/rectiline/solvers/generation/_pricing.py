@@ -63,6 +63,8 @@ class ColumnPricing:
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the columns with the largest ratio above one."""
+        if self.directions.size == self._inside.size:  # all are there
+            return 0
         new = _largest(self._ratio(q), limit, 1.0 + _ROUNDING)
         self._add(new)
         return int(new.size)

@@ -151,19 +151,12 @@ class DataRows:
         own = columns[columns < self.scale.size]
         place = chosen if self.active is None else self.active[chosen]
         taken = np.empty((chosen.size, columns.size), dtype=dtype)
-        part = taken[:, : own.size]
-        part[:] = self.design.X[np.ix_(place, own)]
-        if self.centre is not None:
-            part -= self.centre[own].astype(dtype)
-        factor = (
-            self.scale[own]
-            if column_factor is None
-            else self.scale[own] * column_factor[: own.size]
-        )
-        part *= factor.astype(dtype)
-        taken[:, own.size :] = 1.0 if column_factor is None else column_factor[own.size :]
-        if row_factor is not None:
-            taken *= row_factor.astype(dtype)[:, None]
+        factor, ones = self.scale[own], np.ones(columns.size - own.size)
+        if column_factor is not None:
+            factor, ones = factor * column_factor[: own.size], column_factor[own.size :]
+        centre = None if self.centre is None else self.centre[own]
+        self.design.copy_part(place, own, factor, taken[:, : own.size], centre, row_factor)
+        taken[:, own.size :] = ones if row_factor is None else ones * row_factor[:, None]
         return taken
 
     def columns(self, chosen: Indices) -> Matrix:

@@ -27,6 +27,7 @@ _EASY_SIZE = 50_000  # entries of X up to which no target is too small
 _SMALLEST_TARGET = 1e-4  # beyond, for losses with kinks: the solver has working sets of rows
 _SMALLEST_L1_TARGET = 5e-4  # beyond, with kinks in the penalty
 _SMALLEST_LINEAR_TARGET = 5e-4  # of linear programs that are softened first
+_SOFT_ROWS = 6, 100  # per column: with fewer, bases are the better way, with more, Newton's method
 _LARGEST_COPY = 8_000_000  # entries of X that these may copy
 _SURER = 1.15  # times the target of others: their estimates are all but certificates
 
@@ -67,7 +68,7 @@ class Follower:
         design = form.design.by_rows
         strength = problem.penalty.strength
         self._path: _core.NewtonPath | _core.LinearPath
-        if _is_soft(problem, 2 * target):  # who asks aims somewhat below what was accepted
+        if _is_soft(problem, 1.3 * target):  # who asks aims somewhat below what was accepted
             self._path = _core.LinearPath(
                 design.view, form.rows, self._model.loop, strength, n_threads
             )
@@ -124,6 +125,11 @@ class Follower:
         b = np.append(coef, intercept) if self._problem.fit_intercept else coef
         self._path.place(np.ascontiguousarray(b), np.ascontiguousarray(sample), predictions)
 
+    @property
+    def can_focus(self) -> bool:
+        """Whether it could leave out rows: see `focus`."""
+        return isinstance(self._path, _core.NewtonPath)
+
     def focus(
         self, low: Vector, high: Vector, predictions: Vector | None = None, most: float = 0.6
     ) -> bool:
@@ -174,6 +180,9 @@ def _is_soft(problem: Problem, target: float) -> bool:
     if target < _SMALLEST_LINEAR_TARGET or design.is_sparse or design.n_stored > _LARGEST_COPY:
         return False
     if columns.rho.any() or not (columns.l1 > 0).all():
+        return False
+    fewest, most = _SOFT_ROWS
+    if not fewest <= np.count_nonzero(problem.weight) / max(problem.n_features, 1) <= most:
         return False
     curves = [loss.curve for loss in problem.losses]
     return all(
