@@ -78,10 +78,10 @@ void bind_linear_path(nb::module_& m) {
         .def(
             "focus",
             [](const LinearPathState&, nb::object, nb::object, nb::object, double) {
-                return false;
+                return 0.0;
             },
             nb::arg("low"), nb::arg("high"), nb::arg("z").none() = nb::none(),
-            nb::arg("most") = 0.0, "False: all rows take part")
+            nb::arg("most") = 0.0, "0: all rows take part")
         .def(
             "widen", [](const LinearPathState&) {}, "All rows take part already")
         .def("move", &move, nb::arg("strength"), nb::arg("target"), nb::arg("max_steps"),

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "newton_rows.hpp"
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -47,12 +48,13 @@ void place(PathState& self, VectorIn b, VectorIn g, std::optional<VectorIn> z) {
     self.path->place(b.data(), g.data(), predictions);
 }
 
-bool focus(PathState& self, VectorIn low, VectorIn high, std::optional<VectorIn> z, double most) {
+double focus(PathState& self, VectorIn low, VectorIn high, std::optional<VectorIn> z, double most) {
     const auto n = static_cast<std::size_t>(self.path->rows().n());
     require(low.shape(0) == n && high.shape(0) == n, "low and high must have one entry per row");
     const double* predictions = checked(self, z);
     nb::gil_scoped_release release;
-    return self.path->focus(low.data(), high.data(), predictions, most);
+    const std::int64_t kept = self.path->focus(low.data(), high.data(), predictions, most);
+    return static_cast<double>(kept) / static_cast<double>(std::max<std::size_t>(n, 1));
 }
 
 void widen(PathState& self) {
@@ -85,6 +87,13 @@ NumpyVector dual(const PathState& self) {
     return out;
 }
 
+void dual_into(const PathState& self, VectorOut g) {
+    require(static_cast<std::int64_t>(g.shape(0)) == self.path->rows().n(),
+            "g must have one entry per row");
+    nb::gil_scoped_release release;
+    self.path->dual(g.data());
+}
+
 }  // namespace
 
 void bind_newton_path(nb::module_& m) {
@@ -97,14 +106,15 @@ void bind_newton_path(nb::module_& m) {
             "place", &place, nb::arg("b"), nb::arg("g"), nb::arg("z").none() = nb::none(),
             "Start at coefficients (intercept last), slopes in the predictions, and predictions if "
             "known")
-        .def(
-            "focus", &focus, nb::arg("low"), nb::arg("high"), nb::arg("z").none(), nb::arg("most"),
-            "Freeze the rows that meet no knot while predictions stay within [low, high]; False if "
-            "more than the share `most` would be left")
+        .def("focus", &focus, nb::arg("low"), nb::arg("high"), nb::arg("z").none(), nb::arg("most"),
+             "Freeze the rows that meet no knot while predictions stay within [low, high]; the "
+             "share "
+             "that is left, or 0 and nothing is frozen if it exceeds `most`")
         .def("widen", &widen, "Let all rows take part again")
         .def("move", &move, nb::arg("strength"), nb::arg("target"), nb::arg("max_steps"),
              nb::arg("seconds"),
              "Move to a strength; returns (steps, estimated gap, failed, strayed)")
         .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
-        .def("dual", &dual, "Slopes in the predictions");
+        .def("dual", &dual, "Slopes in the predictions")
+        .def("dual_into", &dual_into, nb::arg("g").noconvert(), "The same, in place");
 }

@@ -1,5 +1,9 @@
 #include "rectiline/path_grams.hpp"
 
+#include "rectiline/path_ranges.hpp"
+
+#include <nanobind/stl/pair.h>
+
 #include "common.hpp"
 
 namespace {
@@ -25,6 +29,19 @@ NumpyStack grams(const Design& X, const Rows& rows, VectorIn weight, MatrixIn Z,
     return NumpyStack(data, {count, order, order}, owner);
 }
 
+std::pair<NumpyVector, NumpyVector> ranges(MatrixIn there, VectorIn here, double margin) {
+    const std::size_t n = there.shape(1);
+    require(there.shape(0) > 0 && here.shape(0) == n,
+            "there must have at least one row, and here as many entries as its rows");
+    NumpyVector low = new_vector(n), high = new_vector(n);
+    {
+        nb::gil_scoped_release release;
+        path_ranges(there.data(), static_cast<std::int64_t>(there.shape(0)),
+                    static_cast<std::int64_t>(n), here.data(), margin, low.data(), high.data());
+    }
+    return {low, high};
+}
+
 }  // namespace
 
 void bind_path_grams(nb::module_& m) {
@@ -32,4 +49,7 @@ void bind_path_grams(nb::module_& m) {
           nb::arg("intercept"), nb::arg("n_threads"),
           "For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted "
           "by `weight` times the curvature of their loss there");
+    m.def("path_ranges", &ranges, nb::arg("there"), nb::arg("here"), nb::arg("margin"),
+          "Ends of the predictions of a path beside a known one, whose predictions are the rows of "
+          "`there`, from the answer at hand on");
 }

@@ -13,7 +13,8 @@ constexpr double kFarthest = 13.0;     // widths of the expected ranges, on both
 
 }  // namespace
 
-bool NewtonPath::focus(const double* low, const double* high, const double* z, double most) {
+std::int64_t NewtonPath::focus(const double* low, const double* high, const double* z,
+                               double most) {
     const bool moved = return_to_all(z);
     keep_.resize(static_cast<std::size_t>(all_.n()));
     double width = 0;
@@ -30,7 +31,7 @@ bool NewtonPath::focus(const double* low, const double* high, const double* z, d
         if (!(width > 0)) break;
     }
     recalled_ = recalled_ && !moved && !frozen;
-    return frozen;
+    return frozen ? static_cast<std::int64_t>(index_.size()) : 0;
 }
 
 bool NewtonPath::freeze(const double* low, const double* high) {

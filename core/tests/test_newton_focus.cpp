@@ -163,7 +163,7 @@ void check_path_on_few_rows(const Curve& curve, bool smooth) {
     }
     int used = 0;
     for (std::size_t k = 0; k < best.size(); ++k) {
-        if (k == 1) used = focused.focus(low.data(), high.data(), nullptr, 1.0);
+        if (k == 1) used = focused.focus(low.data(), high.data(), nullptr, 1.0) > 0;
         if (k == 3) {  // at predictions that are known
             focused.coefficients(b.data());
             const Vector z = predictions(X, b);
@@ -180,10 +180,11 @@ void check_path_on_few_rows(const Curve& curve, bool smooth) {
     focused.coefficients(b.data());
     CHECK(again.relative_gap <= target);
     CHECK_NEAR(objective(X, rows, strengths[1], b), best[1], 5 * target * best[1]);
-    CHECK(!focused.focus(low.data(), high.data(), nullptr, 0.0));  // no share of the rows at all
+    CHECK(focused.focus(low.data(), high.data(), nullptr, 0.0) ==
+          0);  // no share of the rows at all
     for (std::int64_t i = 0; i < n; ++i)
         low[i] = here[i] - 1e-6, high[i] = here[i] + 1e-6;
-    if (focused.focus(low.data(), high.data(), nullptr, 1.0))
+    if (focused.focus(low.data(), high.data(), nullptr, 1.0) > 0)
         CHECK(focused.move(0.2, 1e-2, 500, never).strayed);
 }
 

@@ -275,9 +275,9 @@ class NewtonPath:
         Start at coefficients (intercept last), slopes in the predictions, and predictions if known
         """
 
-    def focus(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: float) -> bool:
+    def focus(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: float) -> float:
         """
-        Freeze the rows that meet no knot while predictions stay within [low, high]; False if more than the share `most` would be left
+        Freeze the rows that meet no knot while predictions stay within [low, high]; the share that is left, or 0 and nothing is frozen if it exceeds `most`
         """
 
     def widen(self) -> None:
@@ -291,6 +291,9 @@ class NewtonPath:
 
     def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Slopes in the predictions"""
+
+    def dual_into(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """The same, in place"""
 
 class NewtonRun:
     """The semismooth-Newton method of multipliers on one set of rows."""
@@ -339,6 +342,11 @@ class NewtonRun:
 def path_grams(X: DesignView, rows: RowFunctions, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
     """
     For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted by `weight` times the curvature of their loss there
+    """
+
+def path_ranges(there: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], here: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Ends of the predictions of a path beside a known one, whose predictions are the rows of `there`, from the answer at hand on
     """
 
 class LinearPath:

@@ -45,10 +45,10 @@ class NewtonPath {
     // `z`: the predictions there if they are known, or null.
     void place(const double* user, const double* g, const double* z = nullptr);
     // Freezes, for the moves to come, the rows that meet no knot while their predictions stay
-    // within [low, high]. False, and all rows take part, if more than the share `most` would be
-    // left or if those left could not balance the others. `z`: the predictions at `coefficients` if
-    // they are known, or null.
-    bool focus(const double* low, const double* high, const double* z, double most);
+    // within [low, high], and returns how many others there are. 0, and all rows take part, if more
+    // than the share `most` would be left or if those left could not balance the others. `z`: the
+    // predictions at `coefficients` if they are known, or null.
+    std::int64_t focus(const double* low, const double* high, const double* z, double most);
     void widen();  // all rows take part again
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached

@@ -27,7 +27,8 @@ _AIM = 0.8  # of the tolerance: estimates are not certificates
 _MOST_ENTRIES = 4_000_000  # of the multipliers that wait for their certificates
 _FIRST = 4  # strengths to follow until the first certificates
 _FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or strengths
-_FOCUS = ((8, 0.6), (4, 0.6))  # strengths on the same rows, share of the rows kept
+_FOCUS = 8, 4  # strengths on the same rows; the second number where the first is too many
+_MOST_ROWS, _FEW_ROWS = 0.6, 0.2  # share of the rows: more are too many; after fewer, twice as long
 _LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers,
 _CLOSE = 2.1  # at strengths that differ by no more than this factor
 _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found otherwise
@@ -83,6 +84,7 @@ class Ahead:
         self._guide: Guide | None = None  # whose answers are a step away
         self._latest: Answer | Solution | None = None  # answer at hand
         self._focused = 0  # strength up to which the rows chosen are meant
+        self._kept = 0.0  # their share
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
         is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
         self._is_thinned = (
@@ -212,7 +214,11 @@ class Ahead:
         """Return answers at these strengths, up to the first that is not found, and multipliers."""
         answers: list[Answer] = []
         follows = self._follower.slopes_follow
-        samples = None if follows else np.empty((len(chosen), self._problem.n_samples))
+        samples = None
+        if not follows and self._reach is not None:
+            samples = self._reach.guide.matrix(len(chosen))
+        elif not follows:
+            samples = np.empty((len(chosen), self._problem.n_samples))
         for place, index in enumerate(chosen):
             if answers and self._clock.is_late:
                 break
@@ -221,7 +227,7 @@ class Ahead:
             if answer is None:
                 break
             if samples is not None:
-                samples[place] = self._follower.multipliers
+                self._follower.put_multipliers(samples[place])
             answers.append(answer)
             self._latest = answer
         return answers, samples if samples is None else samples[: len(answers)]
@@ -233,10 +239,12 @@ class Ahead:
         here = None
         if self._latest is not None:
             here = self._problem.design.dot(self._latest.coef) + self._latest.intercept
-        for several, most in _FOCUS:
-            self._focused = min(index + several, self._strengths.size)
+        longer = 1 + (0 < self._kept <= _FEW_ROWS)
+        for several in _FOCUS:
+            self._focused = min(index + longer * several, self._strengths.size)
             ranges = self._reach.ranges(here, index, self._focused)
-            if self._follower.focus(*ranges, here, most):
+            self._kept = self._follower.focus(*ranges, here, _MOST_ROWS)
+            if self._kept > 0:
                 return
 
     def _moved(self, strength: float) -> Answer | None:

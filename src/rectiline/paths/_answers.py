@@ -17,6 +17,8 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Answer", "certified", "not_solved"]
 
+_AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
+
 
 @dataclass(slots=True, eq=False)
 class Answer:
@@ -38,13 +40,17 @@ def certified(
     Without `samples` the multipliers are those that belong to the predictions.
     """
     began = time.perf_counter()
-    proofs = certify_all(
-        problem,
-        np.array([answer.strength for answer in answers]),
-        np.array([answer.coef for answer in answers]),
-        np.array([answer.intercept for answer in answers]),
-        samples,
-    )
+    proofs = []
+    at_once = max(_AT_ONCE // problem.n_samples, 1)
+    for first in range(0, len(answers), at_once):
+        some = answers[first : first + at_once]
+        proofs += certify_all(
+            problem,
+            np.array([answer.strength for answer in some]),
+            np.array([answer.coef for answer in some]),
+            np.array([answer.intercept for answer in some]),
+            None if samples is None else samples[first : first + at_once],
+        )
     share = (time.perf_counter() - began) / len(answers)
     solutions = []
     for answer, (certificate, dual) in zip(answers, proofs, strict=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,8 @@ class Guide:
     ) -> None:
         self.problem, self.strengths = problem, strengths
         self._first = solutions[0]
+        self._matrices: list[Matrix] = []
+        self._lock = Lock()
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])
 
@@ -53,6 +57,20 @@ class Guide:
             return self._all[first:last]
         some = slice(first, last)
         return predict_all(self.problem.design, self._coefs[some], self._intercepts[some])
+
+    def matrix(self, rows: int) -> Matrix:
+        """Return an empty matrix with a column per sample, in memory that nobody uses any more.
+
+        Parts are solved one after the other, and fresh memory costs as much as a product with X.
+        """
+        n = self.problem.n_samples
+        with self._lock:
+            for known in self._matrices:
+                # The list, the loop and the call hold it; whoever looks at it adds to that.
+                if sys.getrefcount(known) <= 3 and len(known) >= rows:
+                    return known[:rows]
+            self._matrices.append(np.empty((rows, n)))
+            return self._matrices[-1][:rows]
 
     @cached_property
     def _all(self) -> Matrix:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline import _core
 from rectiline.paths._guide import Guide
 
 Vector = NDArray[np.float64]
@@ -23,7 +24,7 @@ class Reach:
     """Ranges around the predictions of a guide."""
 
     def __init__(self, guide: Guide) -> None:
-        self._guide = guide
+        self.guide = guide
 
     def ranges(self, here: Vector | None, first: int, last: int) -> tuple[Vector, Vector]:
         """Return least and largest predictions from strength `first` up to `last`.
@@ -31,11 +32,8 @@ class Reach:
         `here` are those at the last answer, None at the guide's own.
         """
         if here is None:
-            there = self._guide.predictions(first, last)
-            margin = _AT_FIRST * self._guide.problem.argument_scale
+            there = self.guide.predictions(first, last)
+            margin = _AT_FIRST * self.guide.problem.argument_scale
             return there.min(axis=0) - margin, there.max(axis=0) + margin
-        there = self._guide.predictions(first - 1, last)
-        away = here - there[0]
-        margin = _LATER * float(np.std(away))  # the mean is that of the intercepts
-        low = there.min(axis=0) + (np.minimum(away, 0.0) - margin)
-        return low, there.max(axis=0) + (np.maximum(away, 0.0) + margin)
+        # The mean distance is that of the intercepts; the spread may come on top.
+        return _core.path_ranges(self.guide.predictions(first - 1, last), here, _LATER)

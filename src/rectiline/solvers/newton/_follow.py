@@ -132,7 +132,7 @@ class Follower:
 
     def focus(
         self, low: Vector, high: Vector, predictions: Vector | None = None, most: float = 0.6
-    ) -> bool:
+    ) -> float:
         """Let rows take part in the moves to come that may meet a knot between these predictions.
 
         Parameters
@@ -146,8 +146,8 @@ class Follower:
 
         Returns
         -------
-        bool
-            False if all rows take part.
+        float
+            The share of the rows that take part; 0.0 if that would be too many, and all do.
         """
         return self._path.focus(low, high, predictions, most)
 
@@ -172,6 +172,13 @@ class Follower:
     def multipliers(self) -> Vector:
         """Those of the last answer, unless they follow from its predictions."""
         return self._path.dual()
+
+    def put_multipliers(self, into: Vector) -> None:
+        """Write the same into a contiguous vector."""
+        if isinstance(self._path, _core.NewtonPath):
+            self._path.dual_into(into)
+        else:
+            into[:] = self._path.dual()
 
 
 def _is_soft(problem: Problem, target: float) -> bool:

@@ -1,0 +1,84 @@
+"""From a point inside, where an interior method has come close, to the vertex next to it.
+
+At a vertex the lines L that hold with equality and the variables I between their bounds belong
+together: with ``B`` the signed coefficients of I in L (and a row of ones for the sum),
+
+    B dg + u dt = what is missing,    B'y = 0,    u'y = 1,
+
+where y are the prices of the lines and u is 1 for lines, 0 for the sum. One QR factorisation of B'
+solves both: y is its null vector, and the step is the shortest that makes up for what is missing,
+measured in the rooms of the variables. Where several vertices are best there are more variables
+between their bounds than lines, and that is as good.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["nearby_vertex"]
+
+_SINGULAR = 1e-13
+_PASSES = 2  # the second for what rounding has left
+
+
+def nearby_vertex(
+    A: Matrix,
+    b: Vector,
+    signs: Vector,
+    g: Vector,
+    rooms: tuple[Vector, Vector],
+    owed: float | None,
+) -> tuple[Vector, Vector, float] | None:
+    """Return the variables, the prices of the lines, and that of the sum; None without a vertex.
+
+    Parameters
+    ----------
+    A : ndarray of shape (m, k)
+        Coefficients of the variables between their bounds in the lines that are tight.
+    b : ndarray of shape (k,)
+        Constants of these lines with everything else in its place.
+    signs : ndarray of shape (k,)
+        The side on which each line is tight.
+    g : ndarray of shape (m,)
+        The variables now.
+    rooms : tuple of ndarray of shape (m,)
+        How far each may move down and up.
+    owed : float or None
+        What the variables have to sum to.
+    """
+    k, is_balanced = signs.size, owed is not None
+    size = k + is_balanced
+    if not 1 <= size - 1 <= g.size:
+        return None
+    root = np.minimum(*rooms)
+    B = np.empty((g.size, size))
+    B[:, :k] = A * signs
+    B[:, k:] = 1.0
+    scale = 1.0 / np.maximum(np.abs(B).max(axis=0), 1e-300)
+    Q, R = np.linalg.qr(B * root[:, None] * scale)
+    upper, last = R[: size - 1, : size - 1], R[: size - 1, size - 1]
+    pivots = np.abs(upper.diagonal())
+    if not pivots.min() > _SINGULAR * pivots.max():
+        return None
+    y = np.append(-solve_triangular(upper, last), 1.0) * scale
+    total = float(y[:k].sum())
+    if total == 0.0:
+        return None
+    y /= total
+    moved = g.copy()
+    for _ in range(_PASSES):
+        missing = signs * (b - A.T @ moved)
+        if owed is not None:
+            missing = np.append(missing, owed - float(moved.sum()))
+        t = float(y @ missing)
+        missing[:k] -= t
+        inner = solve_triangular(upper, (missing * scale)[: size - 1], trans="T")
+        moved = moved + root * (Q[:, : size - 1] @ inner)
+    if not np.isfinite(moved).all():
+        return None
+    return moved, signs * y[:k], -float(y[k]) if is_balanced else 0.0
