@@ -12,7 +12,7 @@ from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
 from rectiline.paths._answers import Answer
 from rectiline.paths._path import along
-from rectiline.paths._reach import Reach
+from rectiline.paths._reach import Beside
 from rectiline.paths._without_kinks import between
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.solvers import Follower, LeaveOut
@@ -119,15 +119,18 @@ def test_predictions_of_a_guide_in_pieces(monkeypatch):
 
 def test_ranges_hold_the_guide_and_the_distance_to_it():
     one = problem(rl.losses.Hinge(), Ridge(1.0))
-    whole = path(one, n_strengths=6, tol=1e-3)
-    reach = Reach(Guide(one, whole.strengths, whole.solutions))
+    whole = path(one, n_strengths=20, tol=1e-3)
+    reach = Beside(Guide(one, whole.strengths, whole.solutions), one)
     z = whole.coefs @ X.T + whole.intercepts[:, None]
-    low, high = reach.ranges(None, 0, 4)
-    assert (low < z[:4]).all() and (z[:4] < high).all()
-    here = z[1] + 0.3
-    low, high = reach.ranges(here, 2, 5)
-    assert (low <= np.minimum(z[1:5], here).min(axis=0) + 1e-12).all()
-    assert (np.maximum(z[1:5] + 0.3, here) <= high + 1e-12).all()
+    low, high, here, until = reach.look(0, None)
+    assert here is None and 4 <= until <= 16
+    assert (low < z[:until]).all() and (z[:until] < high).all()
+    near = Answer(1.0, whole.coefs[1], whole.intercepts[1] + 0.3, 0, 0.0, "")
+    low, high, here, until = reach.look(2, near)
+    np.testing.assert_allclose(here, z[1] + 0.3)
+    assert (low <= z[1:until].min(axis=0) + 1e-12).all()
+    assert (z[1:until].max(axis=0) + 0.3 <= high + 1e-12).all()
+    assert reach.look(18, near).until == 20
 
 
 @pytest.mark.parametrize("loss", [rl.losses.Hinge(), rl.losses.Pinball(0.7)], ids=repr)

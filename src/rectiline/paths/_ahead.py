@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rectiline.paths._answers import Answer, certified, not_solved
 from rectiline.paths._guide import Guide
-from rectiline.paths._reach import Reach
+from rectiline.paths._reach import Beside
 from rectiline.paths._without_kinks import between, left_out
 from rectiline.problems import Problem
 from rectiline.solvers import Follower, Solution, Status, limited_threads
@@ -27,8 +27,6 @@ _AIM = 0.8  # of the tolerance: estimates are not certificates
 _MOST_ENTRIES = 4_000_000  # of the multipliers that wait for their certificates
 _FIRST = 4  # strengths to follow until the first certificates
 _FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or strengths
-_FOCUS = 8, 4  # strengths on the same rows; the second number where the first is too many
-_MOST_ROWS, _FEW_ROWS = 0.6, 0.2  # share of the rows: more are too many; after fewer, twice as long
 _LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers,
 _CLOSE = 2.1  # at strengths that differ by no more than this factor
 _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found otherwise
@@ -80,11 +78,10 @@ class Ahead:
         self._problem = problem.with_penalty(penalty)
         self._follower = Follower(self._problem, _AIM * tol, n_threads)
         self._next = 0  # strength to follow to
-        self._reach: Reach | None = None
+        self._reach: Beside | None = None
         self._guide: Guide | None = None  # whose answers are a step away
         self._latest: Answer | Solution | None = None  # answer at hand
         self._focused = 0  # strength up to which the rows chosen are meant
-        self._kept = 0.0  # their share
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
         is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
         self._is_thinned = (
@@ -101,7 +98,7 @@ class Ahead:
             self._place(guide.start(problem))
         else:
             self._place(guide.start(problem), guide.predictions(0, 1)[0])
-            self._reach = Reach(guide)
+            self._reach = Beside(guide, self._problem)
             self._at_once = at_once
             if at_once >= strengths.size and guide.leave_out is not None:
                 self._guide = guide
@@ -215,10 +212,12 @@ class Ahead:
         answers: list[Answer] = []
         follows = self._follower.slopes_follow
         samples = None
-        if not follows and self._reach is not None:
-            samples = self._reach.guide.matrix(len(chosen))
-        elif not follows:
-            samples = np.empty((len(chosen), self._problem.n_samples))
+        if not follows:
+            samples = (
+                np.empty((len(chosen), self._problem.n_samples))
+                if self._reach is None
+                else self._reach.matrix(len(chosen))
+            )
         for place, index in enumerate(chosen):
             if answers and self._clock.is_late:
                 break
@@ -236,16 +235,9 @@ class Ahead:
         """Choose the rows to go on with, where there is a way to tell."""
         if self._reach is None or (index < self._focused and not self._follower.has_strayed):
             return
-        here = None
-        if self._latest is not None:
-            here = self._problem.design.dot(self._latest.coef) + self._latest.intercept
-        longer = 1 + (0 < self._kept <= _FEW_ROWS)
-        for several in _FOCUS:
-            self._focused = min(index + longer * several, self._strengths.size)
-            ranges = self._reach.ranges(here, index, self._focused)
-            self._kept = self._follower.focus(*ranges, here, _MOST_ROWS)
-            if self._kept > 0:
-                return
+        known = self._reach.look(index, self._latest)
+        self._follower.focus(known.low, known.high, known.here)
+        self._focused = known.until
 
     def _moved(self, strength: float) -> Answer | None:
         """Return the answer at a strength, starting from the one at hand."""

@@ -19,6 +19,8 @@ Matrix = NDArray[np.float64]
 __all__ = ["Guide"]
 
 _MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
+_STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
+_SHORTEST, _LONGEST = 4, 16  # strengths
 
 
 class Guide:
@@ -57,6 +59,18 @@ class Guide:
             return self._all[first:last]
         some = slice(first, last)
         return predict_all(self.problem.design, self._coefs[some], self._intercepts[some])
+
+    def stretch(self, first: int) -> int:
+        """Return for how many strengths from `first` on predictions hardly move."""
+        begin = self._travel[max(first - 1, 0)]
+        near = int(np.searchsorted(self._travel, begin + _STRETCH, side="right"))
+        return min(max(near - first, _SHORTEST), _LONGEST, self.strengths.size - first)
+
+    @cached_property
+    def _travel(self) -> Vector:
+        """How far the predictions have moved up to each strength, in units of their arguments."""
+        moves = np.diff(self._coefs, axis=0) ** 2 @ self.problem.column_mean_squares
+        return np.append(0.0, np.cumsum(np.sqrt(moves))) / self.problem.argument_scale
 
     def matrix(self, rows: int) -> Matrix:
         """Return an empty matrix with a column per sample, in memory that nobody uses any more.

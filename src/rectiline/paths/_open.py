@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline.paths._null import NullModel
+from rectiline.paths._open_lines import OpenLines
 from rectiline.paths._open_rows import OpenRows
 from rectiline.penalties import Atom, Penalty
 from rectiline.problems import DualPoint, Problem
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 __all__ = ["OpenMultipliers"]
 
@@ -33,17 +36,16 @@ class OpenMultipliers:
         self, problem: Problem, norm: Penalty, null: NullModel, active: tuple[Any, Any]
     ) -> None:
         self.norm = norm
-        self.balanced = problem.fit_intercept
+        self.design = problem.design
         self.open = np.flatnonzero(null.high > null.low)
         self.low, self.high = null.low[self.open], null.high[self.open]
         fixed = null.low.copy()
         fixed[self.open] = 0.0
         self.fixed = fixed
         self.base = -problem.design.tdot(fixed)  # q of the multipliers that are decided
-        self.owed = -float(np.sum(fixed))  # what the open ones must sum to
-        rows = problem.design.X[self.open]
-        rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
-        self.blocks = (-rows, *active)  # what g, xi and nu add to q, one row for each
+        # What the open ones must sum to.
+        self.owed = -float(np.sum(fixed)) if problem.fit_intercept else None
+        self.active = active  # what xi and nu add to q, one row for each
         self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
         self._known: set[tuple[bytes, bytes]] = set()
         self._program: OpenRows | None = None
@@ -57,32 +59,60 @@ class OpenMultipliers:
 
         A strength that is nothing but rounding is zero.
         """
-        point = np.zeros(sum(block.shape[0] for block in self.blocks))
-        if not point.size:
-            strength = self.norm.dual_norm(self.base)
-            return strength if strength > self.rounding else 0.0, point
-        if self.balanced and self.open.size:
-            share = (self.owed - self.low.sum()) / float((self.high - self.low).sum())
-            point[: self.open.size] = self.low + np.clip(share, 0, 1) * (self.high - self.low)
-        q = self._q(point)
-        best, bound, found = self.norm.dual_norm(q), 0.0, point
-        start = best
+        self.point, share = self._middle()
+        self.best, self.bound = self.norm.dual_norm(self._q(self.point)), 0.0
+        start = self.best
+        if self.point.size and start > self.rounding:
+            is_alone = self.point.size == self.open.size
+            if not (is_alone and 0.0 < share < 1.0 and self._through_the_inside()):
+                self._along_vertices(start)
+        least = max(self.rounding, _CLOSE * start)
+        return (float(self.best) if self.best > least else 0.0), self.point
+
+    def _middle(self) -> tuple[Vector, float]:
+        """Return multipliers between their bounds, with the right sum, and where between."""
+        point = np.zeros(self.open.size + sum(block.shape[0] for block in self.active))
+        share, width = 0.5, self.high - self.low
+        if self.owed is not None and self.open.size:
+            share = (self.owed - float(self.low.sum())) / float(width.sum())
+            share = min(max(share, 0.0), 1.0)
+        point[: self.open.size] = self.low + share * width
+        return point, share
+
+    def _through_the_inside(self) -> bool:
+        """Close in on the optimum by an interior method; return whether it is reached."""
+        lines = OpenLines(self.norm, self.base, self.low, self.high, self.owed)
+        most = max(_MOST_ENTRIES, self.design.n_stored)
+        lines.close_in(self.point, self._pays, self._q, most)
+        self.best, self.bound, self.point = lines.best, lines.bound, lines.point
+        if lines.is_closed or self.best <= self.rounding:
+            return True
+        for atom, unit in lines.tight():  # to go on with
+            self._add([atom], atom.cost / unit)
+        self._program = self._empty_program()
+        self._program.start_at(lines.reduced())
+        return False
+
+    def _along_vertices(self, start: float) -> None:
+        """Solve programs over the atoms so far, and add those that are violated, to the optimum."""
+        q = self._q(self.point)
         for _ in range(_ROUNDS):
-            if best - bound <= _CLOSE * max(bound, start) or best <= self.rounding:
-                break
-            level = max(bound, _FIRST_LEVEL * start if not self.atoms else 0.0, 1e-12 * start)
+            if self.best - self.bound <= _CLOSE * max(self.bound, start):
+                return
+            if self.best <= self.rounding:
+                return
+            level = max(self.bound, _FIRST_LEVEL * start if not self.atoms else 0.0, 1e-12 * start)
             worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
-            if not self._add(worst, level) or len(self.atoms) * point.size > _MOST_ENTRIES:
-                break
+            if not self._add(worst, level) or len(self.atoms) * self.point.size > _MOST_ENTRIES:
+                return
             optimum = self._optimum(start)
             if optimum is None:  # what is proved so far is an upper bound
-                break
-            bound, point = optimum
+                return
+            self.bound, point = optimum
             q = self._q(point)
             proved = self.norm.dual_norm(q)
-            if proved < best:
-                best, found = proved, point
-        return float(best) if best > max(self.rounding, _CLOSE * start) else 0.0, found
+            if proved < self.best:
+                self.best, self.point = proved, point
 
     def _add(self, atoms: Sequence[Atom], level: float) -> bool:
         """Add those that are new; return whether there are any.
@@ -103,19 +133,39 @@ class OpenMultipliers:
         `places` are the positions of the tight rows among `size`; multipliers of bounds
         come after them and are left out, since a certificate finds its own.
         """
-        n_open, n_rows = self.open.size, self.blocks[1].shape[0]
-        sample = self.fixed.copy()
-        sample[self.open] = point[:n_open]
+        n_open, n_rows = self.open.size, self.active[0].shape[0]
         inequality = np.zeros(size)
         inequality[places] = point[n_open : n_open + places.size]
-        return DualPoint(sample, inequality, point[n_open + n_rows :])
+        return DualPoint(self._sample(point), inequality, point[n_open + n_rows :])
+
+    def _sample(self, point: Vector) -> Vector:
+        sample = self.fixed.copy()
+        sample[self.open] = point[: self.open.size]
+        return sample
 
     def _q(self, point: Vector) -> Vector:
-        q, first = self.base, 0
-        for block in self.blocks:
-            q = q + block.T @ point[first : first + block.shape[0]]
+        q, first = -self.design.tdot(self._sample(point)), self.open.size
+        for block in self.active:
+            if block.shape[0]:
+                q = q + block.T @ point[first : first + block.shape[0]]
             first += block.shape[0]
         return np.asarray(q)
+
+    def _pays(self, atoms: Sequence[Atom]) -> Matrix:
+        """Return ``a'x`` for the open samples x, one column for each atom a."""
+        if all(atom.columns.size == 1 for atom in atoms):
+            columns = np.concatenate([atom.columns for atom in atoms])
+            everything = np.array_equal(columns, np.arange(self.design.n_features))
+            part = self._rows if everything else self._rows[:, columns]
+            signs = np.concatenate([atom.signs for atom in atoms])
+            return np.asarray((part.toarray() if sp.issparse(part) else part) * signs)
+        parts = [np.ravel(self._rows[:, atom.columns] @ atom.signs) for atom in atoms]
+        return np.ascontiguousarray(np.array(parts).T)
+
+    @cached_property
+    def _rows(self) -> Any:
+        rows = self.design.X[self.open]
+        return sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
 
     def _optimum(self, start: float) -> tuple[float, Vector] | None:
         """Return the optimum over the atoms so far, a lower bound, and the multipliers there.
@@ -123,19 +173,27 @@ class OpenMultipliers:
         None if the numbers are too far apart for the linear program, as where targets that do not
         vary leave nothing but rounding to price.
         """
-        n_open, n_rows, n_equal = (block.shape[0] for block in self.blocks)
-        size = float(np.max(self.high - self.low, initial=0.0)) or 1.0
-        lines, right = [], []
-        for atom, unit in self.atoms:
-            # a'q <= t cost, in units of the first guess and of the widest multiplier
-            parts = [np.asarray(block[:, atom.columns] @ atom.signs) for block in self.blocks]
-            pays = np.concatenate([part.ravel() for part in parts]) * (size / (unit * start))
-            lines.append(np.concatenate([[-1.0], pays]))
-            right.append(-float(atom.signs @ self.base[atom.columns]) / (unit * start))
+        atoms = [atom for atom, _ in self.atoms]
+        units = np.array([unit * start for _, unit in self.atoms])
+        # a'q <= t cost, in units of the first guess and of the widest multiplier
+        parts = [np.full((1, len(atoms)), -1.0)]
+        parts.append(-self._pays(atoms) * (self._size / units))
+        for block in self.active:
+            more = [np.ravel(block[:, atom.columns] @ atom.signs) for atom in atoms]
+            parts.append(np.array(more).T * (self._size / units))
+        right = [-float(atom.signs @ self.base[atom.columns]) for atom in atoms]
         if self._program is None:
-            more: list[tuple[float | None, float | None]] = [(0.0, None)] * n_rows
-            more += [(None, None)] * n_equal
-            owed = self.owed / size if self.balanced and n_open > 0 else None
-            self._program = OpenRows(self.low / size, self.high / size, owed, more)
-        found = self._program.solve(np.array(lines), np.array(right))
-        return None if found is None else (found[0] * start, found[1] * size)
+            self._program = self._empty_program()
+        found = self._program.solve(np.vstack(parts).T, np.array(right) / units)
+        return None if found is None else (found[0] * start, found[1] * self._size)
+
+    @cached_property
+    def _size(self) -> float:
+        return float(np.max(self.high - self.low, initial=0.0)) or 1.0
+
+    def _empty_program(self) -> OpenRows:
+        n_rows, n_equal = (block.shape[0] for block in self.active)
+        more: list[tuple[float | None, float | None]] = [(0.0, None)] * n_rows
+        more += [(None, None)] * n_equal
+        owed = None if self.owed is None or not self.open.size else self.owed / self._size
+        return OpenRows(self.low / self._size, self.high / self._size, owed, more)

@@ -31,7 +31,8 @@ _TO_THE_BOUNDARY = 0.995
 _LIFT = 1.05  # t at first, in largest residuals
 _SETTLED = 0.01  # of its width: so close to a bound that a variable may be put there
 _ROUGH = 0.3  # relative gap from which on variables may settle
-_FEW = 0.75  # share of the variables that has to be left for others to be worth a copy
+_FEW = 0.6  # share of the variables that may be left for a copy of them to be worth its price
+_CHEAP = 5_000_000  # products per step, below which variables do not settle
 _RIDGE = 1e-15  # of the scaled system
 
 
@@ -57,26 +58,38 @@ class OpenInterior:
         What g has to sum to.
     g : ndarray of shape (m,)
         Where to start: strictly between the bounds, with the right sum.
+
+    Attributes
+    ----------
+    value : ndarray of shape (m,)
+        All variables now.
+    works : ndarray of int
+        Those that move; `part` are their rows of A, `g` their values, `low` and `high` their
+        bounds, `right` and `left` what the others leave of b and of the sum.
+    t, residual, p, n, c : float or ndarray
+        The other iterates.
+    gap : float
+        Distance between t and what the prices prove, if nothing else moves.
     """
 
     def __init__(self, low: Vector, high: Vector, owed: float | None, g: Vector) -> None:
         self._low, self._high, self._owed = low, high, owed
-        self.value = g.copy()  # of all variables
+        self.value = g.copy()
         self.A = np.zeros((g.size, 0))
         self.b = np.zeros(0)
         self.c = 0.0
         self.p, self.n = np.zeros(0), np.zeros(0)
-        self.works = np.arange(g.size)  # the variables that move
+        self.works = np.arange(g.size)
         self._zl, self._zu = np.zeros(g.size), np.zeros(g.size)
-        self.gap = np.inf  # of the variables that move
+        self.gap = np.inf
+        self.t, self._mean = 1.0, 1.0  # and the mean product of the pairs
 
     # ---- lines -------------------------------------------------------------------------------
 
     def add_lines(self, A: Matrix, b: Vector) -> None:
         """Add lines: columns of `A`, one row for each variable, and their constants."""
         first = self.b.size == 0
-        size = 1.0 if first else self._t
-        share = 1.0 if first else self._mean / size
+        share = 1.0 if first else self._mean / self.t
         self.A = np.ascontiguousarray(np.hstack([self.A, A])) if not first else A
         self.b = np.append(self.b, b)
         more = np.full(b.size, share)
@@ -85,11 +98,11 @@ class OpenInterior:
         self.p, self.n, self.c = self.p / total, self.n / total, self.c / total
         self._zl, self._zu = self._zl / total, self._zu / total
         self._set_part()
-        largest = float(np.abs(self._r).max())
-        self._t = _LIFT * largest if first else max(self._t, _LIFT * largest)
+        largest = float(np.abs(self.residual).max())
+        self.t = _LIFT * largest if first else max(self.t, _LIFT * largest)
         if first:
-            self._mean = self._t / (2 * (self.b.size + self._g.size))
-            least = np.minimum(*self._rooms())
+            self._mean = self.t / (2 * (self.b.size + self.g.size))
+            least = np.minimum(*self.rooms())
             self._zl, self._zu = self._mean / least, self._mean / least
         self._set_gap()
 
@@ -98,31 +111,26 @@ class OpenInterior:
         rest = np.ones(self.value.size, dtype=bool)
         rest[self.works] = False
         everything = not rest.any()
-        self._part = self.A if everything else self.A[self.works]
-        self._design = Design(self._part)
-        self._g = self.value[self.works]
-        self._l, self._h = self._low[self.works], self._high[self.works]
-        self._right = self.b if everything else self.b - self.A[rest].T @ self.value[rest]
-        self._left = None if self._owed is None else self._owed - float(self.value[rest].sum())
-        self._r = self._right - self._part.T @ self._g
+        self.part = self.A if everything else self.A[self.works]
+        self._design = Design(self.part)
+        self.g = self.value[self.works]
+        self.low, self.high = self._low[self.works], self._high[self.works]
+        self.right = self.b if everything else self.b - self.A[rest].T @ self.value[rest]
+        self.left = None if self._owed is None else self._owed - float(self.value[rest].sum())
+        self.residual = self.right - self.part.T @ self.g
 
-    def _rooms(self) -> tuple[Vector, Vector]:
-        return self._g - self._l, self._h - self._g
+    def rooms(self) -> tuple[Vector, Vector]:
+        return self.g - self.low, self.high - self.g
 
     def _set_gap(self) -> None:
-        down, up = self._rooms()
+        down, up = self.rooms()
         self.gap = float(
-            self.p @ (self._t - self._r)
-            + self.n @ (self._t + self._r)
+            self.p @ (self.t - self.residual)
+            + self.n @ (self.t + self.residual)
             + self._zl @ down
             + self._zu @ up
         )
-        self._mean = self.gap / (2 * (self.b.size + self._g.size))
-
-    @property
-    def optimum(self) -> float:
-        """The present t."""
-        return self._t
+        self._mean = self.gap / (2 * (self.b.size + self.g.size))
 
     def lower_bound(self, v: Vector, c: float) -> float:
         """Return what prices of the lines and of the sum prove about the optimum over all."""
@@ -132,14 +140,19 @@ class OpenInterior:
         size = float(np.abs(v).sum())
         return float(self.b @ v - c * owed + least) / size if size > 0 else 0.0
 
+    def reduced(self) -> Vector:
+        """Return what each variable costs at the present prices."""
+        return np.asarray(self.c - self.A @ (self.p - self.n))
+
     # ---- settling ----------------------------------------------------------------------------
 
     def settle(self) -> None:
         """Put variables at the bounds that they have come close to, if that helps."""
-        if self.gap > _ROUGH * self._t:
+        work = self.g.size * self.b.size * (self.b.size + 10)  # vectors count a little as well
+        if self.gap > _ROUGH * self.t or work < _CHEAP:
             return
-        down, up = self._rooms()
-        width = self._h - self._l
+        down, up = self.rooms()
+        width = self.high - self.low
         near_low, near_high = (
             (room < _SETTLED * width) & (price * width > self._mean / _SETTLED)
             for room, price in ((down, self._zl), (up, self._zu))
@@ -147,9 +160,9 @@ class OpenInterior:
         stays = ~(near_low | near_high)
         if stays.sum() > _FEW * stays.size or stays.sum() < 2 * self.b.size:
             return
-        g = np.where(near_low, self._l, np.where(near_high, self._h, self._g))
-        if self._left is not None:  # the others make up for it
-            owed = self._left - float(g.sum())
+        g = np.where(near_low, self.low, np.where(near_high, self.high, self.g))
+        if self.left is not None:  # the others make up for it
+            owed = self.left - float(g.sum())
             room = np.where(stays, up if owed > 0 else down, 0.0)
             share = owed / float(room.sum())
             if abs(share) > 0.5:
@@ -158,8 +171,9 @@ class OpenInterior:
         self.value[self.works] = g
         self.works = self.works[stays]
         self._zl, self._zu = self._zl[stays], self._zu[stays]
+        before = float(np.abs(self.residual).max())
         self._set_part()
-        self._t = max(self._t, _LIFT * float(np.abs(self._r).max()))
+        self.t += max(float(np.abs(self.residual).max()) - before, 0.0)
         self._set_gap()
 
     # ---- one step ----------------------------------------------------------------------------
@@ -169,8 +183,8 @@ class OpenInterior:
         with np.errstate(all="ignore"):
             if not self._factorise():
                 return False
-            down, up = self._rooms()
-            plus, minus = self._t - self._r, self._t + self._r
+            down, up = self.rooms()
+            plus, minus = self.t - self.residual, self.t + self.residual
             rest = -self.p * plus, -self.n * minus, -self._zl * down, -self._zu * up
             trial = self._direction(*rest, exact=False)
             primal, dual = (min(1.0, one) for one in self._lengths(trial))
@@ -191,22 +205,22 @@ class OpenInterior:
             primal, dual = (min(1.0, _TO_THE_BOUNDARY * one) for one in self._lengths(move))
             if not (np.isfinite(move.g).all() and np.isfinite(move.t) and max(primal, dual) > 1e-6):
                 return False
-        self._t += primal * move.t
-        self._g = self._g + primal * move.g
-        self._r = self._r - primal * move.pull
+        self.t += primal * move.t
+        self.g = self.g + primal * move.g
+        self.residual = self.residual - primal * move.pull
         self.p, self.n = self.p + dual * move.p, self.n + dual * move.n
         self._zl, self._zu = self._zl + dual * move.zl, self._zu + dual * move.zu
         self.c += dual * move.c
-        self.value[self.works] = self._g
+        self.value[self.works] = self.g
         self._set_gap()
         return True
 
     def _factorise(self) -> bool:
-        down, up = self._rooms()
+        down, up = self.rooms()
         size = self.b.size
-        self._theta = 1.0 / (self._zl / down + self._zu / up)
-        K = self._design.weighted_gram(self._theta, np.arange(size), self._left is not None)
-        p, n = self.p / (self._t - self._r), self.n / (self._t + self._r)
+        self.theta = 1.0 / (self._zl / down + self._zu / up)
+        K = self._design.weighted_gram(self.theta, np.arange(size), self.left is not None)
+        p, n = self.p / (self.t - self.residual), self.n / (self.t + self.residual)
         self._stiff, self._skew = p + n, (p - n) / (p + n)
         diagonal = np.einsum("ii->i", K)
         diagonal[:size] += 1.0 / self._stiff
@@ -229,30 +243,30 @@ class OpenInterior:
     def _direction(self, p: Vector, n: Vector, low: Vector, high: Vector, exact: bool) -> _Move:
         """Return the move that changes the products of each pair by these amounts, to first order.
 
-        What A'g moves by follows from the system; `exact` multiplies, so that errors of the
-        system do not add up.
+        What A'g moves by follows from the system, which is what the prices need: they stay
+        feasible. `exact` multiplies for the other side, so that errors do not add up there.
         """
-        down, up = self._rooms()
-        plus, minus = self._t - self._r, self._t + self._r
+        down, up = self.rooms()
+        plus, minus = self.t - self.residual, self.t + self.residual
         p_part, n_part = p / plus, n / minus
         h, wish = p_part - n_part, low / down - high / up
-        wished = self._theta * wish
-        right = h / self._stiff - self._part.T @ wished
-        if self._left is not None:
-            right = np.append(right, self._left - float(self._g.sum()) - float(wished.sum()))
+        wished = self.theta * wish
+        right = h / self._stiff - self.part.T @ wished
+        if self.left is not None:
+            right = np.append(right, self.left - float(self.g.sum()) - float(wished.sum()))
         total = 1.0 - float(self.p.sum() + self.n.sum() + p_part.sum() + n_part.sum())
         total += float(self._skew @ h)
         along = self._solve(right)
         t = (float(self._column @ along) - total) / self._pivot
         x = along - self._across * t
         v = x[: h.size]
-        c = -float(x[-1]) if self._left is not None else 0.0
-        g = self._theta * (wish - c + self._part @ v)
-        pull = self._part.T @ g if exact else (h - v) / self._stiff - self._skew * t
+        c = -float(x[-1]) if self.left is not None else 0.0
+        g = self.theta * (wish - c + self.part @ v)
+        pull = (h - v) / self._stiff - self._skew * t
         return _Move(
             t,
             g,
-            pull,
+            self.part.T @ g if exact else pull,
             p_part - self.p / plus * (t + pull),
             n_part - self.n / minus * (t - pull),
             (low - self._zl * g) / down,
@@ -261,8 +275,8 @@ class OpenInterior:
         )
 
     def _lengths(self, move: _Move) -> tuple[float, float]:
-        down, up = self._rooms()
-        plus, minus = self._t - self._r, self._t + self._r
+        down, up = self.rooms()
+        plus, minus = self.t - self.residual, self.t + self.residual
         pairs = (down, move.g), (up, -move.g), (plus, move.t + move.pull)
         primal = max(_speed(*pair) for pair in (*pairs, (minus, move.t - move.pull)))
         multipliers = (self.p, move.p), (self.n, move.n), (self._zl, move.zl), (self._zu, move.zu)

@@ -102,18 +102,22 @@ class OpenRows:
         bounds = [(0.0, None), *zip(self._low[some], self._high[some], strict=True), *self._more]
         owed = None if self._owed is None else share * self._owed
         found = _program(part, right, owed, _SAMPLE, bounds)
-        width = self._high - self._low
         self._works[:] = False
         if found is None or not found[2][:-1].any():  # nothing to choose by yet
             self._works[self._random.choice(m, _WORKING, replace=False)] = True
             return
-        self._is_guessed = True
         prices = found[2]
         # The sum was that of the sample: its price is per unit of it.
-        reduced = -(lines[:, 1 : m + 1].T @ prices[:-1]) - share * prices[-1]
+        self.start_at(-(lines[:, 1 : m + 1].T @ prices[:-1]) - share * prices[-1])
+
+    def start_at(self, reduced: Vector) -> None:
+        """Put the variables where prices want them; those that hardly care are to be found."""
+        m, width = self._low.size, self._high - self._low
+        self._is_guessed = True
+        self._works[:] = False
         self._value = np.where(reduced > 0, self._low, self._high)
         doubt = -np.abs(reduced) * width
-        count = _WORKING
+        count = min(_WORKING, m // 4) + 1
         while count < m:
             self._works[_largest(doubt, count)] = True
             least = float(self._value[~self._works].sum()) + float(self._low[self._works].sum())

@@ -17,16 +17,60 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from rectiline.paths._open_interior import OpenInterior
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["nearby_vertex"]
+__all__ = ["nearby_vertex", "vertex_system"]
 
 _SINGULAR = 1e-13
+_OUTSIDE = 1e-11  # of the bounds, in widths: rounding
 _PASSES = 2  # the second for what rounding has left
 
 
-def nearby_vertex(
+def nearby_vertex(program: OpenInterior) -> tuple[Vector, Vector, float] | None:
+    """Return all variables, the prices of the lines, and that of the sum; None without a vertex.
+
+    Lines and variables are taken in that are closer to being tight, or between their bounds, than
+    not. Whether the vertex is the best one is for the bounds to say that it proves.
+    """
+    v = program.p - program.n
+    slack = program.t - np.abs(program.residual)
+    lines = np.flatnonzero(np.abs(v) * v.size * program.t > slack)
+    down, up = program.rooms()
+    width = program.high - program.low
+    reduced = np.abs(program.c - program.part @ v)
+    typical = max(float(np.median(reduced)), 1e-300)
+    inside = np.flatnonzero(np.minimum(down, up) * typical > reduced * width)
+    least = lines.size + (program.left is not None) - 1
+    if inside.size < least <= program.g.size:
+        inside = np.argpartition(-program.theta, max(least - 1, 0))[:least]
+    rest = np.ones(program.g.size, dtype=bool)
+    rest[inside] = False
+    g = np.where(down < up, program.low, program.high)
+    some = np.ix_(inside, lines)
+    found = vertex_system(
+        program.part[some],
+        program.right[lines] - program.part[rest][:, lines].T @ g[rest],
+        np.sign(v[lines]),
+        program.g[inside],
+        (down[inside], up[inside]),
+        None if program.left is None else program.left - float(g[rest].sum()),
+    )
+    if found is None:
+        return None
+    g[inside], prices, price = found
+    outside = np.maximum(program.low - g, g - program.high)
+    if (outside > _OUTSIDE * width).any():
+        return None
+    value, all_prices = program.value.copy(), np.zeros(v.size)
+    value[program.works] = np.clip(g, program.low, program.high)
+    all_prices[lines] = prices
+    return value, all_prices, price
+
+
+def vertex_system(
     A: Matrix,
     b: Vector,
     signs: Vector,

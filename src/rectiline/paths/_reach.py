@@ -6,34 +6,65 @@ Nothing depends on these ranges being right but time: answers are certified on a
 
 from __future__ import annotations
 
+from typing import NamedTuple, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.paths._guide import Guide
+from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
-__all__ = ["Reach"]
+__all__ = ["Beside", "Range"]
 
 _AT_FIRST = 0.3  # distance to the guide that may come up, in units of the arguments' scale
 _LATER = 1.0  # the same, in distances of now
 
 
-class Reach:
+class Point(Protocol):
+    """Coefficients and an intercept."""
+
+    @property
+    def coef(self) -> Vector: ...
+
+    @property
+    def intercept(self) -> float: ...
+
+
+class Range(NamedTuple):
+    """Least and largest predictions up to the strength `until`, and those of now if known."""
+
+    low: Vector
+    high: Vector
+    here: Vector | None
+    until: int
+
+
+class Beside:
     """Ranges around the predictions of a guide."""
 
-    def __init__(self, guide: Guide) -> None:
-        self.guide = guide
+    def __init__(self, guide: Guide, problem: Problem) -> None:
+        self._guide, self._problem = guide, problem
 
-    def ranges(self, here: Vector | None, first: int, last: int) -> tuple[Vector, Vector]:
-        """Return least and largest predictions from strength `first` up to `last`.
-
-        `here` are those at the last answer, None at the guide's own.
-        """
-        if here is None:
-            there = self.guide.predictions(first, last)
-            margin = _AT_FIRST * self.guide.problem.argument_scale
-            return there.min(axis=0) - margin, there.max(axis=0) + margin
+    def look(self, index: int, latest: Point | None) -> Range:
+        """Return a range that is never unknown; without an answer yet, one around the guide's."""
+        until = index + self._guide.stretch(index)
+        if latest is None:
+            there = self._guide.predictions(index, until)
+            margin = _AT_FIRST * self._guide.problem.argument_scale
+            return Range(there.min(axis=0) - margin, there.max(axis=0) + margin, None, until)
+        here = _predictions(self._problem, latest)
         # The mean distance is that of the intercepts; the spread may come on top.
-        return _core.path_ranges(self.guide.predictions(first - 1, last), here, _LATER)
+        there = self._guide.predictions(index - 1, until)
+        return Range(*_core.path_ranges(there, here, _LATER), here, until)
+
+    def matrix(self, rows: int) -> Matrix:
+        """Return an empty matrix with a column per sample, as the guide lends it."""
+        return self._guide.matrix(rows)
+
+
+def _predictions(problem: Problem, point: Point) -> Vector:
+    return problem.design.dot(point.coef) + point.intercept

@@ -26,6 +26,7 @@ __all__ = ["LeaveOut", "StepsTo"]
 
 _ROWS_PER_COLUMN = 10  # from which on the answers on a part of the samples are nearby
 _MOST_ENTRIES = 8_000_000  # of all matrices
+_EVERY = 3  # strengths have one matrix; those in between, what lies between two matrices
 _RIDGES = (1e-12, 1e-8, 1e-4)  # against the diagonal, until there is a factor
 
 
@@ -70,8 +71,7 @@ class LeaveOut:
         self.coefs, self.intercepts = coefs, intercepts
         self._slopes = problem.rows.slopes_of_many(predictions)
         self._gradients = self.gradients(self._slopes, coefs, rho)
-        # Matrices of every other strength: those in between are near the mean of their neighbours.
-        self._predictions = np.ascontiguousarray(predictions[::2])
+        self._predictions = np.ascontiguousarray(predictions[::_EVERY])
         self._matrices = self._grams(problem.weight)
 
     @staticmethod
@@ -130,10 +130,9 @@ class StepsTo:
         self._answers, self._part, self._gradients = answers, part, gradients
         self._factors: list[Factor] = []
         for k, rho in enumerate(answers.rho):
-            H = matrices[k // 2].copy()
-            if k % 2 and k // 2 + 1 < len(matrices):
-                H += matrices[k // 2 + 1]
-                H *= 0.5
+            before, share = divmod(k, _EVERY)
+            after = min(before + 1, len(matrices) - 1)
+            H = matrices[before] + (share / _EVERY) * (matrices[after] - matrices[before])
             self._factors.append(_factored(H, rho))
 
     def step(self) -> tuple[Matrix, Vector]:
