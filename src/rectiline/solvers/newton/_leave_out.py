@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from rectiline import _core
 from rectiline.problems import Problem, gather_all, predict_all
@@ -159,10 +159,9 @@ def _factored(H: Matrix, rho: Vector) -> Factor:
     H *= unit[:, None]
     for ridge in _RIDGES:
         diagonal += ridge
-        try:
-            return cholesky(H, lower=True, check_finite=False), unit
-        except LinAlgError:
-            continue
+        factor, failed = dpotrf(H, lower=1)
+        if not failed:
+            return factor, unit
     return np.eye(len(H)), np.zeros(len(H))  # no step
 
 
@@ -171,7 +170,7 @@ def _moved(
 ) -> tuple[Matrix, Vector]:
     steps = np.empty_like(gradients)
     for k, (factor, unit) in enumerate(factors):
-        steps[k] = unit * cho_solve((factor, True), unit * gradients[k], check_finite=False)
+        steps[k] = unit * dpotrs(factor, unit * gradients[k], lower=1)[0]
     d = coefs.shape[1]
     if steps.shape[1] > d:
         intercepts = intercepts - steps[:, d]
