@@ -64,7 +64,8 @@ class Guide:
         """Return for how many strengths from `first` on predictions hardly move."""
         begin = self._travel[max(first - 1, 0)]
         near = int(np.searchsorted(self._travel, begin + _STRETCH, side="right"))
-        return min(max(near - first, _SHORTEST), _LONGEST, self.strengths.size - first)
+        at_once = max(_MOST_KEPT // self.problem.n_samples - 1, 1)  # predictions are made for all
+        return min(max(near - first, _SHORTEST), _LONGEST, at_once, self.strengths.size - first)
 
     @cached_property
     def _travel(self) -> Vector:
