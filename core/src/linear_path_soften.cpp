@@ -1,4 +1,5 @@
 // The softened problem by Newton steps.
+#include "rectiline/line_search.hpp"
 #include "rectiline/linear_path.hpp"
 
 #include <algorithm>
@@ -10,11 +11,9 @@ namespace {
 constexpr int kMostSteps = 12;
 constexpr double kOutside = 0.05;     // multipliers may pull with so much more than the penalty
 constexpr double kUnbalanced = 1e-3;  // of the objective: cost of balancing the intercept
-constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
-constexpr int kSearchSteps = 20;
-constexpr double kFullStep = 0.9;    // from which on the rows on their parabolas are known
-constexpr double kRidge = 1e-4;      // of the curvature
-constexpr double kLeastRows = 0.01;  // of all: a matrix has at least their curvature
+constexpr double kFullStep = 0.9;     // from which on the rows on their parabolas are known
+constexpr double kRidge = 1e-4;       // of the curvature
+constexpr double kLeastRows = 0.01;   // of all: a matrix has at least their curvature
 
 }  // namespace
 
@@ -29,25 +28,7 @@ double LinearPath::soft_step() {
         }
         return total;
     };
-    double low = 0, high = 0, at_low = derivative(0.0), at_high = 0, step = 1;
-    const double enough = kSearchShare * std::fabs(at_low);
-    bool bracketed = false;
-    for (int k = 0; k < kSearchSteps; ++k) {
-        const double here = derivative(step);
-        if (std::fabs(here) <= enough) break;
-        if (here < 0)
-            low = step, at_low = here;
-        else
-            high = step, at_high = here, bracketed = true;
-        if (!bracketed) {
-            step *= 2;
-            continue;
-        }
-        const double width = high - low;
-        step = low + width * (-at_low / (at_high - at_low));
-        step = std::clamp(step, low + 0.1 * width, high - 0.1 * width);
-    }
-    return step;
+    return search_step(derivative, derivative(0.0));
 }
 
 bool LinearPath::soften(std::int64_t max_steps, LinearStep& out, Interrupt& interrupt) {

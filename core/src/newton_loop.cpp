@@ -1,5 +1,7 @@
 #include "rectiline/newton_loop.hpp"
 
+#include "rectiline/line_search.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,8 +10,6 @@ namespace rectiline {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kSearchShare = 0.2;  // derivative left by the search along a direction
-constexpr int kSearchSteps = 40;
 constexpr double kNothing = 1e-30;      // a decrement that is rounding
 constexpr double kExactShare = 0.02;    // of the goal, for the decrement before the last step
 constexpr double kGradientShare = 0.5;  // of the goal, for the gap left by the gradient
@@ -148,27 +148,7 @@ double NewtonLoop::search(const NewtonRows& rows, const FrozenTerms& frozen, con
                                                           at.constraint_multiplier[r], at.growth);
         return total;
     };
-
-    double low = 0, high = kInfinity, at_low = -2 * decrement, at_high = kInfinity, step = 1;
-    const double enough = kSearchShare * 2 * decrement;
-    for (int k = 0; k < kSearchSteps; ++k) {
-        const double here = derivative(step);
-        if (std::fabs(here) <= enough) break;
-        if (here < 0)
-            low = step, at_low = here;
-        else
-            high = step, at_high = here;
-        if (std::isinf(high)) {
-            step *= 2;
-            continue;
-        }
-        // regula falsi kept away from the ends, so that the bracket always shrinks
-        const double width = high - low;
-        step = low + width * (-at_low / (at_high - at_low));
-        step = std::clamp(step, low + 0.1 * width, high - 0.1 * width);
-        if (width <= 1e-14 * high) break;
-    }
-    return step;
+    return search_step(derivative, -2 * decrement);
 }
 
 double NewtonLoop::central_move(const NewtonPoint& at) const {

@@ -40,13 +40,28 @@ void check_gram(const Matrix& X, const Vector& weight, const double* H) {
         }
 }
 
+// X and rows on one curve; if `mixed`, by an index, as rows with several curves have it.
+struct Data {
+    Matrix X;
+    Dense<double> dense;
+    samples::OwnedRows owned;
+    std::vector<std::uint8_t> same;
+    RowFunctions rows;
+
+    Data(const Curve& curve, bool mixed, std::uint64_t seed)
+        : X(n, d, seed, 1.0),
+          dense(X, d, 1),
+          owned(curve, n, seed + 1),
+          same(static_cast<std::size_t>(n), 0),
+          rows(owned.view()) {
+        if (mixed) rows.curve_index = same.data();
+    }
+};
+
 void check_grams_along_a_path(const Curve& curve, bool mixed) {
-    const Matrix X(n, d, 11, 1.0);
-    const Dense<double> dense(X, d, 1);
-    const samples::OwnedRows owned(curve, n, 12);
-    RowFunctions rows = owned.view();
-    const std::vector<std::uint8_t> same(static_cast<std::size_t>(n), 0);
-    if (mixed) rows.curve_index = same.data();
+    const Data data(curve, mixed, 11);
+    const Matrix& X = data.X;
+    const RowFunctions& rows = data.rows;
     constexpr std::int64_t count = 30;
     Vector z, H(static_cast<std::size_t>(count * p * p)), weight(static_cast<std::size_t>(n));
     for (std::int64_t k = 0; k < count; ++k) {
@@ -54,7 +69,7 @@ void check_grams_along_a_path(const Curve& curve, bool mixed) {
         const Vector one = predictions(X, {at, -at, 0.5, 0, 0.3 * at, 0.1});
         z.insert(z.end(), one.begin(), one.end());
     }
-    path_grams(dense.view, rows, rows.weight, z.data(), count, true, H.data(), 1);
+    path_grams(data.dense.view, rows, rows.weight, z.data(), count, true, H.data(), 1);
     for (std::int64_t k = 0; k < count; ++k) {
         for (std::int64_t i = 0; i < n; ++i) {
             const double t = rows.argument(i, z[k * n + i]);
@@ -65,13 +80,10 @@ void check_grams_along_a_path(const Curve& curve, bool mixed) {
 }
 
 void check_freezing(const Curve& curve, bool mixed) {
-    const Matrix X(n, d, 21, 1.0);
-    const Dense<double> dense(X, d, 1);
-    const samples::OwnedRows owned(curve, n, 22);
-    RowFunctions rows = owned.view();
-    const std::vector<std::uint8_t> same(static_cast<std::size_t>(n), 0);
-    if (mixed) rows.curve_index = same.data();
-    NewtonRows set(dense.view, rows, true, 1);
+    const Data data(curve, mixed, 21);
+    const Matrix& X = data.X;
+    const RowFunctions& rows = data.rows;
+    NewtonRows set(data.dense.view, rows, true, 1);
     Random random(23);
     Vector linear(p), quadratic(p * p), g(static_cast<std::size_t>(n)), low(g), high(g);
     for (int round = 0; round < 6; ++round) {  // later rounds update what the first worked out

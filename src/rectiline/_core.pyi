@@ -357,8 +357,8 @@ class LinearPath:
     def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: object | None = None, z: object | None = None) -> None:
         """Start at coefficients, intercept last"""
 
-    def focus(self, low: object, high: object, z: object | None = None, most: float = 0.0) -> bool:
-        """False: all rows take part"""
+    def focus(self, low: object, high: object, z: object | None = None, most: float = 0.0) -> float:
+        """0: all rows take part"""
 
     def widen(self) -> None:
         """All rows take part already"""

@@ -25,7 +25,8 @@ _ATOMS_PER_ROUND = 30
 _ROUNDS = 100
 _FIRST_LEVEL = 1e-3  # of the first guess: columns that the first program looks at
 _MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so far is returned
-_CLOSE = 1e-10  # of the first guess: distance between the linear program and what is proved
+_CLOSE = 1e-10  # relative distance between the linear program and what is proved
+_LEAST = 1e-3  # of the first guess: optima below count as this large
 _ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
 
 
@@ -82,10 +83,13 @@ class OpenMultipliers:
     def _through_the_inside(self) -> bool:
         """Close in on the optimum by an interior method; return whether it is reached."""
         lines = OpenLines(self.norm, self.base, self.low, self.high, self.owed)
-        most = max(_MOST_ENTRIES, self.design.n_stored)
-        lines.close_in(self.point, self._pays, self._q, most)
+        most, zero = (
+            max(_MOST_ENTRIES, self.design.n_stored),
+            max(self.rounding, _CLOSE * self.best),
+        )
+        lines.close_in(self.point, self._pays, self._q, zero, most)
         self.best, self.bound, self.point = lines.best, lines.bound, lines.point
-        if lines.is_closed or self.best <= self.rounding:
+        if lines.is_closed:
             return True
         for atom, unit in lines.tight():  # to go on with
             self._add([atom], atom.cost / unit)
@@ -95,16 +99,18 @@ class OpenMultipliers:
 
     def _along_vertices(self, start: float) -> None:
         """Solve programs over the atoms so far, and add those that are violated, to the optimum."""
-        q = self._q(self.point)
+        q, is_new = self._q(self.point), bool(self.atoms)
         for _ in range(_ROUNDS):
-            if self.best - self.bound <= _CLOSE * max(self.bound, start):
+            if self.best - self.bound <= _CLOSE * max(self.bound, _LEAST * start):
                 return
             if self.best <= self.rounding:
                 return
             level = max(self.bound, _FIRST_LEVEL * start if not self.atoms else 0.0, 1e-12 * start)
             worst = self.norm.with_strength(level * self.norm.strength).price(q, _ATOMS_PER_ROUND)
-            if not self._add(worst, level) or len(self.atoms) * self.point.size > _MOST_ENTRIES:
+            is_new |= self._add(worst, level)
+            if not is_new or len(self.atoms) * self.point.size > _MOST_ENTRIES:
                 return
+            is_new = False
             optimum = self._optimum(start)
             if optimum is None:  # what is proved so far is an upper bound
                 return

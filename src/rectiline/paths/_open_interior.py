@@ -33,7 +33,7 @@ _SETTLED = 0.01  # of its width: so close to a bound that a variable may be put 
 _ROUGH = 0.3  # relative gap from which on variables may settle
 _FEW = 0.6  # share of the variables that may be left for a copy of them to be worth its price
 _CHEAP = 5_000_000  # products per step, below which variables do not settle
-_RIDGE = 1e-15  # of the scaled system
+_RIDGES = 1e-15, 1e-12, 1e-9  # of the scaled system: as little as gives it a factor
 
 
 class _Move(NamedTuple):
@@ -227,8 +227,11 @@ class OpenInterior:
         self._scale = 1.0 / np.sqrt(diagonal)
         K *= self._scale
         K *= self._scale[:, None]
-        diagonal += _RIDGE
-        self._factor, info = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
+        for ridge in _RIDGES:
+            diagonal += ridge
+            self._factor, info = lapack.dpotrf(K.T, lower=0, clean=0)
+            if info == 0:
+                break
         if info != 0 or not np.isfinite(self._scale).all():
             return False
         self._column = np.append(self._skew, np.zeros(diagonal.size - size))

@@ -27,8 +27,9 @@ _STEPS = 120
 _FIRST_LOOK = 0.3  # relative gap from which on bounds are computed, and lines may join
 _NEXT_LOOK = 0.3  # of the gap of the last look
 _NEAR_VERTEX = 1e-3  # relative gap from which on a vertex is tried
-_CLOSE = 1e-11  # relative gap that is reached
+_CLOSE = 1e-10  # relative gap that is reached
 _NOT_FAR = 0.5  # of t: lines to go on with by other means
+_TINY = 1e-8  # of the first guess: optima below may be zero
 _LEAST = 1e-3  # of the first guess: optima below count as this large
 
 
@@ -58,7 +59,9 @@ class OpenLines:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the bounds have met."""
+        """Whether the bounds have met, or are nothing but zero."""
+        if self.best <= self._zero:
+            return True
         return self.best - self.bound <= _CLOSE * max(self.bound, _LEAST * self._unit)
 
     def close_in(
@@ -66,14 +69,15 @@ class OpenLines:
         g: Vector,
         pays: Callable[[Sequence[Atom]], Matrix],
         q_of: Callable[[Vector], Vector],
+        zero: float,
         most_entries: int,
     ) -> None:
         """Bring the bounds together, from multipliers strictly between their bounds.
 
         `pays` returns what each multiplier takes from ``a'q``, one column per atom; `q_of` returns
-        q. It ends when the bounds have met, or can be brought no closer.
+        q. It ends when the bounds have met, can be brought no closer, or are below `zero`.
         """
-        self._pays, self._q_of = pays, q_of
+        self._pays, self._q_of, self._zero = pays, q_of, zero
         self._width = float((self._high - self._low).max())
         self._unit = 1.0
         self._offer(g)
@@ -89,9 +93,9 @@ class OpenLines:
                 self._look()
                 return
             program.settle()
-            if program.gap > look * program.t:
+            if program.gap > look * max(program.t, _TINY):
                 continue
-            look = _NEXT_LOOK * program.gap / program.t
+            look = _NEXT_LOOK * program.gap / max(program.t, _TINY)
             q = self._look()
             if self.is_closed or program.gap <= 1e-15:
                 return
@@ -140,6 +144,11 @@ class OpenLines:
     # ---- bounds ------------------------------------------------------------------------------
 
     def _offer(self, point: Vector) -> Vector:
+        """Take multipliers, and the bound that they prove; return q there."""
+        if self._owed is not None:  # to the last digit
+            owed = self._owed - float(point.sum())
+            room = self._high - point if owed > 0 else point - self._low
+            point = point + owed * (room / max(float(room.sum()), 1e-300))
         q = self._q_of(point)
         proved = self._norm.dual_norm(q)
         if proved < self.best:

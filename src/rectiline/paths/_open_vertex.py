@@ -5,13 +5,16 @@ together: with ``B`` the signed coefficients of I in L (and a row of ones for th
 
     B dg + u dt = what is missing,    B'y = 0,    u'y = 1,
 
-where y are the prices of the lines and u is 1 for lines, 0 for the sum. One QR factorisation of B'
+where y are the prices of the lines and u is 1 for lines, 0 for the sum. One factorisation of B'
 solves both: y is its null vector, and the step is the shortest that makes up for what is missing,
 measured in the rooms of the variables. Where several vertices are best there are more variables
-between their bounds than lines, and that is as good.
+between their bounds than lines, and that is as good. Lines that depend on one another, as those of
+equal columns, take singular values; then y is the null vector next to the prices so far.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,8 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["nearby_vertex", "vertex_system"]
 
-_SINGULAR = 1e-13
+_SINGULAR = 1e-11
+_DEPENDENT = 1e-9
 _OUTSIDE = 1e-11  # of the bounds, in widths: rounding
 _PASSES = 2  # the second for what rounding has left
 
@@ -36,12 +40,13 @@ def nearby_vertex(program: OpenInterior) -> tuple[Vector, Vector, float] | None:
     not. Whether the vertex is the best one is for the bounds to say that it proves.
     """
     v = program.p - program.n
-    slack = program.t - np.abs(program.residual)
-    lines = np.flatnonzero(np.abs(v) * v.size * program.t > slack)
     down, up = program.rooms()
     width = program.high - program.low
     reduced = np.abs(program.c - program.part @ v)
     typical = max(float(np.median(reduced)), 1e-300)
+    slack = program.t - np.abs(program.residual)
+    sizes = np.sqrt(np.einsum("ij,ij->j", program.part, program.part) / program.g.size)
+    lines = np.flatnonzero(np.abs(v) * sizes * program.t > slack * typical)
     inside = np.flatnonzero(np.minimum(down, up) * typical > reduced * width)
     least = lines.size + (program.left is not None) - 1
     if inside.size < least <= program.g.size:
@@ -53,7 +58,7 @@ def nearby_vertex(program: OpenInterior) -> tuple[Vector, Vector, float] | None:
     found = vertex_system(
         program.part[some],
         program.right[lines] - program.part[rest][:, lines].T @ g[rest],
-        np.sign(v[lines]),
+        v[lines] if program.left is None else np.append(v[lines], program.c),
         program.g[inside],
         (down[inside], up[inside]),
         None if program.left is None else program.left - float(g[rest].sum()),
@@ -73,7 +78,7 @@ def nearby_vertex(program: OpenInterior) -> tuple[Vector, Vector, float] | None:
 def vertex_system(
     A: Matrix,
     b: Vector,
-    signs: Vector,
+    prices: Vector,
     g: Vector,
     rooms: tuple[Vector, Vector],
     owed: float | None,
@@ -86,8 +91,9 @@ def vertex_system(
         Coefficients of the variables between their bounds in the lines that are tight.
     b : ndarray of shape (k,)
         Constants of these lines with everything else in its place.
-    signs : ndarray of shape (k,)
-        The side on which each line is tight.
+    prices : ndarray of shape (k,)
+        Prices of the lines now; their signs are the sides on which the lines are tight. That of
+        the sum comes last, if there is one.
     g : ndarray of shape (m,)
         The variables now.
     rooms : tuple of ndarray of shape (m,)
@@ -95,23 +101,24 @@ def vertex_system(
     owed : float or None
         What the variables have to sum to.
     """
-    k, is_balanced = signs.size, owed is not None
-    size = k + is_balanced
-    if not 1 <= size - 1 <= g.size:
+    k = b.size
+    size = k + (owed is not None)
+    if not (k and g.size and size - 1 <= g.size):
         return None
+    signs = np.sign(prices[:k])
     root = np.minimum(*rooms)
     B = np.empty((g.size, size))
     B[:, :k] = A * signs
     B[:, k:] = 1.0
+    B *= root[:, None]
     scale = 1.0 / np.maximum(np.abs(B).max(axis=0), 1e-300)
-    Q, R = np.linalg.qr(B * root[:, None] * scale)
-    upper, last = R[: size - 1, : size - 1], R[: size - 1, size - 1]
-    pivots = np.abs(upper.diagonal())
-    if not pivots.min() > _SINGULAR * pivots.max():
+    now = np.append(np.abs(prices[:k]), -prices[k:]) / scale
+    solved = _by_pivots(B * scale) or _by_singular_values(B * scale, now)
+    if solved is None:
         return None
-    y = np.append(-solve_triangular(upper, last), 1.0) * scale
+    y, shortest = solved[0] * scale, solved[1]
     total = float(y[:k].sum())
-    if total == 0.0:
+    if not abs(total) > 0.0:
         return None
     y /= total
     moved = g.copy()
@@ -119,10 +126,33 @@ def vertex_system(
         missing = signs * (b - A.T @ moved)
         if owed is not None:
             missing = np.append(missing, owed - float(moved.sum()))
-        t = float(y @ missing)
-        missing[:k] -= t
-        inner = solve_triangular(upper, (missing * scale)[: size - 1], trans="T")
-        moved = moved + root * (Q[:, : size - 1] @ inner)
+        missing[:k] -= float(y @ missing)  # the change of t
+        moved = moved + root * shortest(missing * scale)
     if not np.isfinite(moved).all():
         return None
-    return moved, signs * y[:k], -float(y[k]) if is_balanced else 0.0
+    return moved, signs * y[:k], -float(y[k]) if owed is not None else 0.0
+
+
+_Solved = tuple[Vector, Callable[[Vector], Vector]]
+
+
+def _by_pivots(B: Matrix) -> _Solved | None:
+    """Return y with ``B y = 0``, and what gives the shortest x with ``B'x`` as wanted."""
+    size = B.shape[1]
+    if size == 1:
+        return None
+    Q, R = np.linalg.qr(B)
+    Q, upper, last = Q[:, : size - 1], R[: size - 1, : size - 1], R[: size - 1, size - 1]
+    pivots = np.abs(upper.diagonal())
+    if not pivots.min() > _SINGULAR * pivots.max():
+        return None
+    y = np.append(-solve_triangular(upper, last), 1.0)
+    return y, lambda wanted: Q @ solve_triangular(upper, wanted[: size - 1], trans="T")
+
+
+def _by_singular_values(B: Matrix, now: Vector) -> _Solved | None:
+    """Return the same for any rank, with the y next to the present one."""
+    U, values, Vt = np.linalg.svd(B, full_matrices=False)
+    rank = int(np.count_nonzero(values > _DEPENDENT * values[0]))
+    U, values, Vt = U[:, :rank], values[:rank], Vt[:rank]
+    return now - Vt.T @ (Vt @ now), lambda wanted: U @ ((Vt @ wanted) / values)
