@@ -78,8 +78,9 @@ std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve) {
     Frozen frozen;
     {
         nb::gil_scoped_release release;
+        const std::vector<double> kept(keep.data(), keep.data() + keep.shape(0));
         frozen =
-            self.rows->freeze(keep.data(), reserve, linear.data(), quadratic.data(), dual.data());
+            self.rows->freeze(kept.data(), reserve, linear.data(), quadratic.data(), dual.data());
     }
     if (!frozen.balanced) return std::nullopt;
     return Parts{linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,

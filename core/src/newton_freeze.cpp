@@ -24,7 +24,7 @@ FreezeArrays NewtonRows::freeze_arrays() const {
 }
 
 std::int64_t NewtonRows::near_knots(const double* low, const double* high, double pad, bool curved,
-                                    std::uint8_t* keep) const {
+                                    double* keep) const {
     std::int64_t count = 0;
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
             count = near_pass(packed, rows_.n, freeze_arrays(), low, high, pad, curved, keep);
@@ -40,8 +40,8 @@ std::int64_t NewtonRows::near_knots(const double* low, const double* high, doubl
                     (curved && f.curvature[f.piece(t_[i])] > 0);
         for (std::int64_t k = 0; k < f.n_knots; ++k)
             near = near || (from <= f.knot[k] && f.knot[k] <= to);
-        keep[i] = near && rows_.weight[i] > 0;
-        count += keep[i];
+        keep[i] = near && rows_.weight[i] > 0 ? 1.0 : 0.0;
+        count += keep[i] > 0;
     }
     return count;
 }
@@ -64,7 +64,7 @@ void NewtonRows::take(const NewtonRows& few, const std::vector<std::int64_t>& in
     adopt();
 }
 
-FreezeSums NewtonRows::set_frozen(const std::uint8_t* keep, double* g) {
+FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
     frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
     FreezeSums sums{0, 0, 0, 0, 0};
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
@@ -73,7 +73,7 @@ FreezeSums NewtonRows::set_frozen(const std::uint8_t* keep, double* g) {
         return sums;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
-        const double kept = keep[i] ? rows_.weight[i] : 0.0, frozen = rows_.weight[i] - kept;
+        const double kept = keep[i] > 0 ? rows_.weight[i] : 0.0, frozen = rows_.weight[i] - kept;
         g[i] = rows_.direction[i] * frozen * f.slope(t_[i]);
         frozen_weight_[i] = frozen * f.curvature[f.piece(t_[i])];
         sums.slopes += g[i];
@@ -84,8 +84,8 @@ FreezeSums NewtonRows::set_frozen(const std::uint8_t* keep, double* g) {
     return sums;
 }
 
-Frozen NewtonRows::freeze(const std::uint8_t* keep, double reserve, double* linear,
-                          double* quadratic, double* g) {
+Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, double* quadratic,
+                          double* g) {
     const std::int64_t n = rows_.n, d = n_columns(X_);
     const FreezeSums sums = set_frozen(keep, g);
     Frozen out{true, sums.curved > 0, 0, 0, sums.loss};
@@ -123,8 +123,7 @@ Frozen NewtonRows::freeze(const std::uint8_t* keep, double reserve, double* line
 }
 
 // Sums of slopes in the predictions between which the kept rows can choose.
-void NewtonRows::reachable_sums(const std::uint8_t* keep, const FreezeSums& sums,
-                                Frozen* out) const {
+void NewtonRows::reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const {
     const auto add = [&](const Curve& f, double up, double down) {
         if (up > 0) out->low_sum += up * f.lowest_slope(), out->high_sum += up * f.highest_slope();
         if (down > 0)
@@ -132,7 +131,7 @@ void NewtonRows::reachable_sums(const std::uint8_t* keep, const FreezeSums& sums
     };
     if (!rows_.curve_index) return add(rows_.curves[0], sums.kept_up, sums.kept_down);
     for (std::int64_t i = 0; i < rows_.n; ++i)
-        if (keep[i])
+        if (keep[i] > 0)
             add(rows_.curve(i), rows_.direction[i] > 0 ? rows_.weight[i] : 0.0,
                 rows_.direction[i] > 0 ? 0.0 : rows_.weight[i]);
 }

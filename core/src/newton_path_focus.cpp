@@ -43,7 +43,7 @@ bool NewtonPath::freeze(const double* low, const double* high) {
     if (!frozen.balanced) return false;
     index_.clear(), low_.clear(), high_.clear();
     for (std::int64_t i = 0; i < all_.n(); ++i)
-        if (keep_[i]) index_.push_back(i), low_.push_back(low[i]), high_.push_back(high[i]);
+        if (keep_[i] > 0) index_.push_back(i), low_.push_back(low[i]), high_.push_back(high[i]);
     frozen_sum_ = linear_.back();
     terms_.contract(linear_.data(), linear_.data());
     if (frozen.curved) terms_.contract_matrix(quadratic_.data());

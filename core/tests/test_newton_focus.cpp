@@ -97,18 +97,18 @@ void check_freezing(const Curve& curve, bool mixed) {
         }
         set.set_multiplier(g.data());
         set.settle(0.0, 1e12);  // stiff: slopes are those of the curve but for rows at a kink
-        std::vector<std::uint8_t> keep(static_cast<std::size_t>(n));
+        Vector keep(static_cast<std::size_t>(n));
         const double pad = 0.1 * round;
         const std::int64_t count = set.near_knots(low.data(), high.data(), pad, false, keep.data());
-        CHECK(count == std::count(keep.begin(), keep.end(), 1));
+        CHECK(count == std::count(keep.begin(), keep.end(), 1.0));
         for (std::int64_t i = 0; i < n; ++i) {
             double from = rows.argument(i, low[i]), to = rows.argument(i, high[i]);
             if (from > to) std::swap(from, to);
             bool near = false;
             for (std::int64_t k = 0; k < curve.n_knots; ++k)
                 near = near || (from - pad <= curve.knot[k] && curve.knot[k] <= to + pad);
-            CHECK(!(near && rows.weight[i] > 0) || keep[i]);
-            CHECK(rows.weight[i] > 0 || !keep[i]);
+            CHECK(!(near && rows.weight[i] > 0) || keep[i] > 0);
+            CHECK(rows.weight[i] > 0 || keep[i] == 0);
         }
         const Frozen frozen =
             set.freeze(keep.data(), 1e-9, linear.data(), quadratic.data(), g.data());
@@ -118,9 +118,9 @@ void check_freezing(const Curve& curve, bool mixed) {
         for (std::int64_t i = 0; i < n; ++i) {
             const double t = rows.argument(i, z[i]);
             const double expected =
-                keep[i] ? 0.0 : rows.direction[i] * rows.weight[i] * curve.slope(t);
+                keep[i] > 0 ? 0.0 : rows.direction[i] * rows.weight[i] * curve.slope(t);
             CHECK_NEAR(g[i], expected, 1e-12);
-            if (keep[i]) continue;
+            if (keep[i] > 0) continue;
             for (std::int64_t j = 0; j < p; ++j)
                 sum[j] += expected * entry(X, i, j);
             curved[i] = rows.weight[i] * curve.curvature[curve.piece(t)];

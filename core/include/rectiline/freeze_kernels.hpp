@@ -23,12 +23,12 @@ template <class Packed>
 RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t n,
                                               const FreezeArrays& a, const double* low,
                                               const double* high, double pad, bool curved,
-                                              std::uint8_t* keep) {
+                                              double* keep) {
     const Packed f = curve;
     const double least = curved ? 0.0 : std::numeric_limits<double>::infinity();
     const double *t = a.t, *s = a.s, *weight = a.weight, *direction = a.direction;
     const double* offset = a.offset;
-    std::int64_t count = 0;
+    double count = 0;
 #pragma omp simd reduction(+ : count)
     for (std::int64_t i = 0; i < n; ++i) {
         const double one = direction[i] * low[i] + offset[i];
@@ -38,15 +38,16 @@ RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t 
         to = to > t[i] ? to : t[i];
         const double slope = f.slope_at(t[i]), off = s[i] - slope;
         const double size = slope < 0 ? 1 - slope : 1 + slope;
-        int near = (off < 0 ? -off : off) > kSameSlope * size;
-        near |= f.curvature_at(t[i]) > least;
-        for (int k = 0; k < Packed::kKnots; ++k)
-            near |= (from <= f.knot[k]) & (f.knot[k] <= to);
-        near &= weight[i] > 0;
-        keep[i] = static_cast<std::uint8_t>(near);
-        count += near;
+        double near = (off < 0 ? -off : off) > kSameSlope * size ? 1.0 : 0.0;
+        near = f.curvature_at(t[i]) > least ? 1.0 : near;
+        for (int k = 0; k < Packed::kKnots; ++k) {
+            const double met = from <= f.knot[k] ? 1.0 : 0.0;
+            near = f.knot[k] <= to ? (near > met ? near : met) : near;
+        }
+        keep[i] = weight[i] > 0 ? near : 0.0;
+        count += keep[i];
     }
-    return count;
+    return static_cast<std::int64_t>(count);
 }
 
 // Sums of a freezing: slopes and losses of the frozen rows, weights of the kept ones by direction.
@@ -57,14 +58,14 @@ struct FreezeSums {
 // Slopes in the predictions and weights times curvature of the frozen rows, 0 for the others.
 template <class Packed>
 RECTILINE_MULTIVERSION FreezeSums freeze_pass(const Packed& curve, std::int64_t n,
-                                              const FreezeArrays& a, const std::uint8_t* keep,
-                                              double* g, double* curved) {
+                                              const FreezeArrays& a, const double* keep, double* g,
+                                              double* curved) {
     const Packed f = curve;
     const double *t = a.t, *weight = a.weight, *direction = a.direction;
     double slopes = 0, loss = 0, up = 0, down = 0, total = 0;
 #pragma omp simd reduction(+ : slopes, loss, up, down, total)
     for (std::int64_t i = 0; i < n; ++i) {
-        const double kept = keep[i] ? weight[i] : 0.0, frozen = weight[i] - kept;
+        const double kept = keep[i] > 0 ? weight[i] : 0.0, frozen = weight[i] - kept;
         const double slope = f.slope_at(t[i]);
         g[i] = direction[i] * frozen * slope;
         curved[i] = frozen * f.curvature_at(t[i]);

@@ -77,7 +77,7 @@ class NewtonPath {
     std::unique_ptr<NewtonRows> few_;    // the rows that take part while the others are frozen
     std::unique_ptr<NewtonRows> spare_;  // the last ones, whose memory serves the next
     NewtonRows* rows_;                   // those that take part
-    std::vector<std::uint8_t> keep_;
+    std::vector<double> keep_;  // 1 for rows that take part; doubles go with what they are about
     std::vector<std::int64_t> index_;  // of the rows kept
     std::vector<double> low_, high_;   // ends of their predictions, as expected
     FrozenTerms frozen_;

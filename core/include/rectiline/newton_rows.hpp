@@ -90,7 +90,7 @@ class NewtonRows {
     // pad], those already on their way across one, and if asked for those on curved pieces. Returns
     // how many.
     std::int64_t near_knots(const double* low, const double* high, double pad, bool curved,
-                            std::uint8_t* keep) const;
+                            double* keep) const;
     // How many predictions lie outside [low, high].
     std::int64_t count_outside(const double* low, const double* high) const;
     // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
@@ -98,7 +98,7 @@ class NewtonRows {
     // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
     // worked out if the rows kept could not balance the others under an intercept, up to the share
     // `reserve` of what they can.
-    Frozen freeze(const std::uint8_t* keep, double reserve, double* linear, double* quadratic,
+    Frozen freeze(const double* keep, double reserve, double* linear, double* quadratic,
                   double* dual);
     // Ends a freezing where t has been placed: slopes from the subset `few` at `index`, from the
     // pieces elsewhere; multipliers too.
@@ -108,8 +108,8 @@ class NewtonRows {
     struct Storage;
     void prepare_ramps(double S) const;
     FreezeArrays freeze_arrays() const;
-    FreezeSums set_frozen(const std::uint8_t* keep, double* g);
-    void reachable_sums(const std::uint8_t* keep, const FreezeSums& sums, Frozen* out) const;
+    FreezeSums set_frozen(const double* keep, double* g);
+    void reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const;
     void list_free() const;  // J, when it is asked for
 
     DesignView X_;

@@ -8,7 +8,9 @@ smallest strength is the optimum of a linear program over the multipliers that a
     minimise t  subject to  a'q <= t cost_a for every atom a of the penalty,
                             q = A'xi + E'nu - X'g,  low <= g <= high,  sum g = 0,  xi >= 0.
 
-Atoms (columns for L1, groups with signs, sorted sets for Slope) are added as they are violated.
+Atoms (columns for L1, groups with signs, sorted sets for Slope) are added as they are violated. An
+interior method leads to the optimum; where constraints have multipliers of their own, or equal rows
+and columns leave it short of the last digits, programs over vertices do.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from rectiline.paths._null import null_model
 from rectiline.paths._open import OpenMultipliers
 from rectiline.penalties import L1, Columnwise, ElasticNet, GroupLinf, Penalty, Slope
 from rectiline.problems import DualPoint, Problem
-from rectiline.solvers import solve
+from rectiline.solvers import limited_threads, solve
 
 Vector = NDArray[np.float64]
 
@@ -59,8 +61,9 @@ def _norm_part(penalty: Penalty) -> Penalty | None:
 def largest_strength(problem: Problem) -> float:
     """Return the smallest strength of the problem's penalty at which all coefficients are zero.
 
-    It is exact (to about 1e-10) for norm penalties: L1, elastic net, group L-infinity, Slope; and
-    zero where the columns ask for nothing but rounding, so that any strength gives zeros.
+    It is exact (proved to about 1e-10) for norm penalties: L1, elastic net, group L-infinity,
+    Slope; and zero where the columns ask for nothing but rounding, so that any strength gives
+    zeros.
     It is an upper bound where columns pay nothing (they are fitted first, to a certified 1e-9), and
     where so many multipliers are open that the linear program would grow out of hand.
 
@@ -94,7 +97,8 @@ def zero_point(problem: Problem) -> ZeroPoint:
         return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
     null = null_model(problem)
     program = OpenMultipliers(problem, norm, null, _active_rows(problem))
-    strength, point = program.solve()
+    with limited_threads(problem):
+        strength, point = program.solve()
     tight = np.flatnonzero(problem.constraint_rows.c == 0)
     dual = program.dual(point, tight, problem.constraint_rows.c.size)
     return ZeroPoint(strength, null.intercept, dual)

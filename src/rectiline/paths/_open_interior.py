@@ -68,6 +68,8 @@ class OpenInterior:
         bounds, `right` and `left` what the others leave of b and of the sum.
     t, residual, p, n, c : float or ndarray
         The other iterates.
+    theta : ndarray
+        How freely each of the variables that move did so in the last step.
     gap : float
         Distance between t and what the prices prove, if nothing else moves.
     """
@@ -80,7 +82,7 @@ class OpenInterior:
         self.c = 0.0
         self.p, self.n = np.zeros(0), np.zeros(0)
         self.works = np.arange(g.size)
-        self._zl, self._zu = np.zeros(g.size), np.zeros(g.size)
+        self._zl, self._zu, self.theta = np.zeros(g.size), np.zeros(g.size), np.zeros(g.size)
         self.gap = np.inf
         self.t, self._mean = 1.0, 1.0  # and the mean product of the pairs
 
@@ -108,18 +110,17 @@ class OpenInterior:
 
     def _set_part(self) -> None:
         """Take over the variables that move."""
-        rest = np.ones(self.value.size, dtype=bool)
-        rest[self.works] = False
-        everything = not rest.any()
-        self.part = self.A if everything else self.A[self.works]
+        works, rest = self.works, self.value.copy()
+        rest[works] = 0.0
+        self.part = self.A if works.size == rest.size else self.A[works]
         self._design = Design(self.part)
-        self.g = self.value[self.works]
-        self.low, self.high = self._low[self.works], self._high[self.works]
-        self.right = self.b if everything else self.b - self.A[rest].T @ self.value[rest]
-        self.left = None if self._owed is None else self._owed - float(self.value[rest].sum())
+        self.g, self.low, self.high = self.value[works], self._low[works], self._high[works]
+        self.right = self.b - self.A.T @ rest
+        self.left = None if self._owed is None else self._owed - float(rest.sum())
         self.residual = self.right - self.part.T @ self.g
 
     def rooms(self) -> tuple[Vector, Vector]:
+        """Return how far the variables may move down and up."""
         return self.g - self.low, self.high - self.g
 
     def _set_gap(self) -> None:
@@ -170,7 +171,7 @@ class OpenInterior:
             g += share * room
         self.value[self.works] = g
         self.works = self.works[stays]
-        self._zl, self._zu = self._zl[stays], self._zu[stays]
+        self._zl, self._zu, self.theta = self._zl[stays], self._zu[stays], self.theta[stays]
         before = float(np.abs(self.residual).max())
         self._set_part()
         self.t += max(float(np.abs(self.residual).max()) - before, 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._open_interior import OpenInterior
-from rectiline.paths._open_vertex import nearby_vertex
+from rectiline.paths._open_vertex import nearby_vertices
 from rectiline.penalties import L1, Atom, Penalty
 
 Vector = NDArray[np.float64]
@@ -30,7 +30,7 @@ _NEAR_VERTEX = 1e-3  # relative gap from which on a vertex is tried
 _CLOSE = 1e-10  # relative gap that is reached
 _NOT_FAR = 0.5  # of t: lines to go on with by other means
 _TINY = 1e-8  # of the first guess: optima below may be zero
-_LEAST = 1e-3  # of the first guess: optima below count as this large
+_LEAST = 1e-4  # of the first guess: optima below count as this large
 
 
 class OpenLines:
@@ -162,9 +162,7 @@ class OpenLines:
         prices = program.p - program.n
         self.bound = max(self.bound, program.lower_bound(prices, program.c) * self._unit)
         if program.gap <= _NEAR_VERTEX * program.t and not self.is_closed:
-            found = nearby_vertex(program)
-            if found is not None:
-                point, prices, price = found
+            for point, prices, price in nearby_vertices(program):
                 self._offer(point * self._width)
                 self.bound = max(self.bound, program.lower_bound(prices, price) * self._unit)
         return q

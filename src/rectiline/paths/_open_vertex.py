@@ -14,7 +14,7 @@ equal columns, take singular values; then y is the null vector next to the price
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from rectiline.paths._open_interior import OpenInterior
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["nearby_vertex", "vertex_system"]
+__all__ = ["nearby_vertices", "vertex_system"]
 
 _SINGULAR = 1e-11
 _DEPENDENT = 1e-9
@@ -33,11 +33,12 @@ _OUTSIDE = 1e-11  # of the bounds, in widths: rounding
 _PASSES = 2  # the second for what rounding has left
 
 
-def nearby_vertex(program: OpenInterior) -> tuple[Vector, Vector, float] | None:
-    """Return all variables, the prices of the lines, and that of the sum; None without a vertex.
+def nearby_vertices(program: OpenInterior) -> Iterator[tuple[Vector, Vector, float]]:
+    """Yield all variables, the prices of the lines, and that of the sum, at vertices nearby.
 
     Lines and variables are taken in that are closer to being tight, or between their bounds, than
-    not. Whether the vertex is the best one is for the bounds to say that it proves.
+    not; if those variables are fewer than a vertex has, also the ones that moved most freely.
+    Whether a vertex is the best one is for the bounds to say that it proves.
     """
     v = program.p - program.n
     down, up = program.rooms()
@@ -49,30 +50,41 @@ def nearby_vertex(program: OpenInterior) -> tuple[Vector, Vector, float] | None:
     lines = np.flatnonzero(np.abs(v) * sizes * program.t > slack * typical)
     inside = np.flatnonzero(np.minimum(down, up) * typical > reduced * width)
     least = lines.size + (program.left is not None) - 1
+    choices = [inside]
     if inside.size < least <= program.g.size:
-        inside = np.argpartition(-program.theta, max(least - 1, 0))[:least]
-    rest = np.ones(program.g.size, dtype=bool)
-    rest[inside] = False
+        choices.append(np.argpartition(-program.theta, least - 1)[:least])
+    for chosen in choices:
+        found = _vertex(program, lines, chosen)
+        if found is not None:
+            yield found
+
+
+def _vertex(
+    program: OpenInterior, lines: NDArray[np.intp], inside: NDArray[np.intp]
+) -> tuple[Vector, Vector, float] | None:
+    """Return the vertex with these lines tight and these variables between their bounds."""
+    down, up = program.rooms()
+    prices = (program.p - program.n)[lines]
     g = np.where(down < up, program.low, program.high)
-    some = np.ix_(inside, lines)
+    g[inside] = 0.0
     found = vertex_system(
-        program.part[some],
-        program.right[lines] - program.part[rest][:, lines].T @ g[rest],
-        v[lines] if program.left is None else np.append(v[lines], program.c),
+        program.part[np.ix_(inside, lines)],
+        program.right[lines] - (program.part.T @ g)[lines],
+        prices if program.left is None else np.append(prices, program.c),
         program.g[inside],
         (down[inside], up[inside]),
-        None if program.left is None else program.left - float(g[rest].sum()),
+        None if program.left is None else program.left - float(g.sum()),
     )
     if found is None:
         return None
-    g[inside], prices, price = found
+    g[inside] = found[0]
     outside = np.maximum(program.low - g, g - program.high)
-    if (outside > _OUTSIDE * width).any():
+    if (outside > _OUTSIDE * (program.high - program.low)).any():
         return None
-    value, all_prices = program.value.copy(), np.zeros(v.size)
+    value, v = program.value.copy(), np.zeros(program.b.size)
     value[program.works] = np.clip(g, program.low, program.high)
-    all_prices[lines] = prices
-    return value, all_prices, price
+    v[lines] = found[1]
+    return value, v, found[2]
 
 
 def vertex_system(
@@ -103,7 +115,7 @@ def vertex_system(
     """
     k = b.size
     size = k + (owed is not None)
-    if not (k and g.size and size - 1 <= g.size):
+    if not (k and g.size):
         return None
     signs = np.sign(prices[:k])
     root = np.minimum(*rooms)
@@ -139,7 +151,7 @@ _Solved = tuple[Vector, Callable[[Vector], Vector]]
 def _by_pivots(B: Matrix) -> _Solved | None:
     """Return y with ``B y = 0``, and what gives the shortest x with ``B'x`` as wanted."""
     size = B.shape[1]
-    if size == 1:
+    if not 1 <= size - 1 <= B.shape[0]:
         return None
     Q, R = np.linalg.qr(B)
     Q, upper, last = Q[:, : size - 1], R[: size - 1, : size - 1], R[: size - 1, size - 1]
