@@ -111,7 +111,7 @@ def test_predictions_of_a_guide_in_pieces(monkeypatch):
     guide = Guide(one, whole.strengths, whole.solutions)
     expected = whole.coefs @ X.T + whole.intercepts[:, None]
     np.testing.assert_allclose(guide.predictions(1, 4), expected[1:4])
-    monkeypatch.setattr("rectiline.paths._guide._MOST_KEPT", 10)
+    monkeypatch.setattr("rectiline.paths._guide.MOST_KEPT", 10)
     again = Guide(one, whole.strengths, whole.solutions)
     np.testing.assert_allclose(again.predictions(1, 4), expected[1:4])
     assert again.leave_out is None and "_all" not in vars(again)

@@ -70,6 +70,7 @@ class Ahead:
         clock: Clock,
         at_once: int,
         guide: Guide | None,
+        keeps_predictions: bool,
     ) -> None:
         assert problem.penalty is not None
         self._strengths = strengths
@@ -104,6 +105,9 @@ class Ahead:
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0
+        # Of the answers, as they were certified.
+        self._predictions: list[Matrix] | None = [] if keeps_predictions else None
+        self._is_mended = False  # some of these are out of date
 
     @classmethod
     def of(
@@ -115,6 +119,7 @@ class Ahead:
         clock: Clock,
         is_heard: bool,
         guide: Guide | None = None,
+        keeps_predictions: bool = False,
     ) -> Ahead | None:
         """Return None where the problem or the options are for `solve` alone.
 
@@ -132,7 +137,9 @@ class Ahead:
             return None
         at_once = 1 if is_heard else max(1, _MOST_ENTRIES // problem.n_samples)
         n_threads = options.get("n_threads", 0)
-        return cls(problem, strengths, start, tol, n_threads, clock, at_once, guide)
+        return cls(
+            problem, strengths, start, tol, n_threads, clock, at_once, guide, keeps_predictions
+        )
 
     def next(self) -> tuple[Solution | None, Solution | None]:
         """Return the next solution; if there is none, where to start looking for it, if known."""
@@ -157,6 +164,14 @@ class Ahead:
         """Whether too many answers had to be found by others."""
         return self._missed > _MOST_MISSED + self._answers / _PER_MISS
 
+    @property
+    def predictions(self) -> Matrix | None:
+        """Predictions of all answers handed out, where they are known and were to be kept."""
+        if self._predictions is None or self._missed or self._is_mended:
+            return None
+        found = np.concatenate(self._predictions) if self._predictions else np.zeros((0, 0))
+        return found if len(found) == self._strengths.size else None
+
     def _place(self, start: Solution | None, predictions: Vector | None = None) -> None:
         if start is None or not np.isfinite(start.coef).all():
             self._follower.place_at_zero()
@@ -180,7 +195,7 @@ class Ahead:
             answers, samples, is_lost = answers[:1], None, False
         self._next += len(answers) + is_lost
         if answers:
-            solutions = certified(self._problem, answers, samples, self._tol)
+            solutions = certified(self._problem, answers, samples, self._tol, self._predictions)
             if self._reach is not None or self._is_thinned:
                 solutions = self._mended(answers, solutions)
             self._queue.extend(solutions)
@@ -251,6 +266,7 @@ class Ahead:
     def _mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
         """Look again, on all rows, for what could not be certified."""
         failed = not_solved(solutions)
+        self._is_mended = self._is_mended or bool(failed)
         self._follower.widen()
         for k in failed:
             near = solutions[k].certificate.relative_gap <= _NEAR

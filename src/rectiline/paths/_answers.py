@@ -33,11 +33,16 @@ class Answer:
 
 
 def certified(
-    problem: Problem, answers: Sequence[Answer], samples: Matrix | None, tol: float
+    problem: Problem,
+    answers: Sequence[Answer],
+    samples: Matrix | None,
+    tol: float,
+    predictions: list[Matrix] | None = None,
 ) -> list[Solution]:
     """Return the answers with their certificates: solved, or at their limit.
 
-    Without `samples` the multipliers are those that belong to the predictions.
+    Without `samples` the multipliers are those that belong to the predictions. See `certify_all`
+    for what `predictions` receives.
     """
     began = time.perf_counter()
     proofs = []
@@ -50,6 +55,7 @@ def certified(
             np.array([answer.coef for answer in some]),
             np.array([answer.intercept for answer in some]),
             None if samples is None else samples[first : first + at_once],
+            predictions,
         )
     share = (time.perf_counter() - began) / len(answers)
     solutions = []

@@ -16,9 +16,9 @@ from rectiline.solvers import LeaveOut, Solution
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["Guide"]
+__all__ = ["MOST_KEPT", "Guide"]
 
-_MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
+MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
 _STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
 _SHORTEST, _LONGEST = 4, 16  # strengths
 
@@ -34,12 +34,20 @@ class Guide:
         From large to small.
     solutions : sequence of Solution
         One for each strength.
+    predictions : ndarray of shape (k, n_samples), optional
+        Those of the solutions, if they are known.
     """
 
     def __init__(
-        self, problem: Problem, strengths: Vector, solutions: tuple[Solution, ...]
+        self,
+        problem: Problem,
+        strengths: Vector,
+        solutions: tuple[Solution, ...],
+        predictions: Matrix | None = None,
     ) -> None:
         self.problem, self.strengths = problem, strengths
+        if predictions is not None and predictions.size <= MOST_KEPT:
+            self.__dict__["_all"] = predictions
         self._first = solutions[0]
         self._matrices: list[Matrix] = []
         self._lock = Lock()
@@ -55,7 +63,7 @@ class Guide:
 
     def predictions(self, first: int, last: int) -> Matrix:
         """Return the predictions at some of the strengths, one row for each."""
-        if self.strengths.size * self.problem.n_samples <= _MOST_KEPT:
+        if self.strengths.size * self.problem.n_samples <= MOST_KEPT:
             return self._all[first:last]
         some = slice(first, last)
         return predict_all(self.problem.design, self._coefs[some], self._intercepts[some])
@@ -64,7 +72,7 @@ class Guide:
         """Return for how many strengths from `first` on predictions hardly move."""
         begin = self._travel[max(first - 1, 0)]
         near = int(np.searchsorted(self._travel, begin + _STRETCH, side="right"))
-        at_once = max(_MOST_KEPT // self.problem.n_samples - 1, 1)  # predictions are made for all
+        at_once = max(MOST_KEPT // self.problem.n_samples - 1, 1)  # predictions are made for all
         return min(max(near - first, _SHORTEST), _LONGEST, at_once, self.strengths.size - first)
 
     @cached_property
@@ -99,7 +107,7 @@ class Guide:
         """
         problem, strengths = self.problem, self.strengths
         assert problem.penalty is not None
-        few = strengths.size * problem.n_samples <= _MOST_KEPT
+        few = strengths.size * problem.n_samples <= MOST_KEPT
         if not few or not LeaveOut.accepts(problem, strengths.size):
             return None
         rho = np.outer(strengths / problem.penalty.strength, problem.columns.rho)

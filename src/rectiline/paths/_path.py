@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline.paths._ahead import Ahead, Clock
 from rectiline.paths._grid import checked_strengths, grid_and_start
-from rectiline.paths._guide import Guide
+from rectiline.paths._guide import MOST_KEPT, Guide
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import Problem
 from rectiline.solvers import Progress, Session, Solution, Status, solve
@@ -34,11 +34,14 @@ class Path:
         One for each strength, every one with its own certificate.
     seconds : float
         Wall time of the whole path.
+    predictions : ndarray of shape (k, n_samples) or None
+        At each strength, if somebody has asked to keep them.
     """
 
     strengths: Vector
     solutions: tuple[Solution, ...]
     seconds: float = 0.0
+    predictions: NDArray[np.float64] | None = None
 
     @property
     def coefs(self) -> NDArray[np.float64]:
@@ -155,12 +158,14 @@ def along(
     start: Solution | None = None,
     guide: Guide | None = None,
     callback: Any = None,
+    keeps_predictions: bool = False,
     **options: Any,
 ) -> Path:
     """Solve the problem at strengths from large to small.
 
     The first solutions may be `known`; if none is, `start` is where the first one starts. They
-    cannot be far from those of the `guide`, if there is one.
+    cannot be far from those of the `guide`, if there is one. Predictions are kept if they come up
+    anyway.
     """
     assert problem.penalty is not None
     listener = _Listener(callback)
@@ -170,8 +175,16 @@ def along(
         guide = None
     if guide is not None:
         problem.take_units(guide.problem)
+    keeps_predictions = keeps_predictions and grid.size * problem.n_samples <= MOST_KEPT
     ahead = Ahead.of(
-        problem, grid[len(solutions) :], latest, options, clock, listener.is_heard, guide
+        problem,
+        grid[len(solutions) :],
+        latest,
+        options,
+        clock,
+        listener.is_heard,
+        guide,
+        keeps_predictions,
     )
     if guide is not None:
         latest = guide.start(problem)
@@ -201,7 +214,8 @@ def along(
         if latest.status in (Status.INFEASIBLE, Status.STOPPED) or listener.stopped:
             break
     reached = grid[: len(solutions)]
-    return Path(reached, tuple(solutions), time.perf_counter() - clock.began)
+    predictions = None if ahead is None else ahead.predictions
+    return Path(reached, tuple(solutions), time.perf_counter() - clock.began, predictions)
 
 
 class _Listener:

@@ -36,6 +36,7 @@ def certify_all(
     coefs: Matrix,
     intercepts: Vector,
     samples: Matrix | None = None,
+    predictions: list[Matrix] | None = None,
 ) -> list[tuple[Certificate, DualPoint]]:
     """Return `Problem.certify_repaired` of one pair for each of several strengths of the penalty.
 
@@ -49,6 +50,9 @@ def certify_all(
     samples : ndarray of shape (k, n_samples), C-contiguous, optional
         Multipliers; repaired in place, and what the dual points returned look at. By default those
         that belong to the predictions, for losses without kinks.
+    predictions : list, optional
+        Receives the predictions of the pairs, one matrix of shape (k, n_samples), where they were
+        needed for all samples at once.
 
     Returns
     -------
@@ -84,9 +88,11 @@ def certify_all(
             for strength, *pair in zip(strengths, coefs, intercepts, samples, strict=True)
         ]
     judge = _judge_fixed if columns.strongly_convex else _judge_shrunk
-    samples, q, losses, row_gaps, totals, sizes = judge(
+    z, samples, q, losses, row_gaps, totals, sizes = judge(
         problem, columns, coefs, intercepts, samples
     )
+    if predictions is not None and (problem.weight > 0).all():  # others are left out
+        predictions.append(z)
     paid = 0.5 * np.einsum("kj,kj,kj->k", columns.rho, coefs, coefs)
     paid += np.einsum("kj,kj->k", columns.l1, np.abs(coefs))
     gaps = columns.fenchel_young(coefs, q).sum(axis=1)
@@ -119,13 +125,13 @@ def _stacked_columns(problem: Problem, factors: Vector) -> Columns | None:
     return Columns(rho, l1, columns.lower, columns.upper)
 
 
-_Judged = tuple[Matrix, Matrix, Vector, Vector, Vector, Vector]
+_Judged = tuple[Matrix, Matrix, Matrix, Vector, Vector, Vector, Vector]
 
 
 def _judge_fixed(
     problem: Problem, columns: Columns, coefs: Matrix, intercepts: Vector, samples: Matrix | None
 ) -> _Judged:
-    """Return repaired multipliers, q, losses, gaps of the rows, and totals and sizes to balance.
+    """Return predictions, repaired multipliers, q, losses, gaps of rows, totals and their sizes.
 
     For penalties under which any q will do: pair after pair is looked at while it is in the cache.
     """
@@ -135,7 +141,7 @@ def _judge_fixed(
     if samples is None:
         samples = np.empty_like(predictions)
     sums = problem.rows.judge_many(predictions, samples, from_slopes, problem.fit_intercept)
-    return samples, -design.tdot_many(samples, weight), *sums
+    return predictions, samples, -design.tdot_many(samples, weight), *sums
 
 
 def _judge_shrunk(
@@ -156,4 +162,5 @@ def _judge_shrunk(
     for k in np.flatnonzero(shrink < 1.0):
         samples[k] *= shrink[k]
         totals[k], sizes[k] = samples[k].sum(), np.abs(samples[k]).sum()
-    return samples, q, *rows.sums_of_many(predictions, samples), totals, sizes
+    sums = rows.sums_of_many(predictions, samples)
+    return predictions, samples, q, *sums, totals, sizes
