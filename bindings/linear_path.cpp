@@ -23,7 +23,8 @@ void make_path(LinearPathState* self, const Design& design, const Rows& rows, nb
     require(strength > 0, "strength must be positive");
     require(KinkedRows::accepts(rows.view), "rows must have one kink each and no curvature");
     for (std::int64_t j = 0; j < terms.d; ++j)
-        require(terms.l1[j] > 0 && terms.rho[j] == 0, "all columns must have an l1 term alone");
+        require(terms.rho[0] > 0 ? terms.rho[j] > 0 : terms.rho[j] == 0 && terms.l1[j] > 0,
+                "all columns must have a ridge term, or all of them an l1 term");
     bool any = false;
     for (std::int64_t i = 0; i < rows.view.n; ++i)
         any = any || rows.view.weight[i] > 0;
@@ -77,9 +78,7 @@ void bind_linear_path(nb::module_& m) {
              nb::arg("z").none() = nb::none(), "Start at coefficients, intercept last")
         .def(
             "focus",
-            [](const LinearPathState&, nb::object, nb::object, nb::object, double) {
-                return 0.0;
-            },
+            [](const LinearPathState&, nb::object, nb::object, nb::object, double) { return 0.0; },
             nb::arg("low"), nb::arg("high"), nb::arg("z").none() = nb::none(),
             nb::arg("most") = 0.0, "0: all rows take part")
         .def(

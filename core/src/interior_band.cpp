@@ -49,8 +49,8 @@ void InteriorBand::include(std::int64_t i) {
 }
 
 bool InteriorBand::start(const Vector& b, const Vector& a, const Vector& v, double h,
-                         const Vector& w, const Vector& l1) {
-    b_ = b, a_ = a, v_ = v, w_ = w, l1_ = l1;
+                         const Vector& w, const Vector& l1, const Vector& rho) {
+    b_ = b, a_ = a, v_ = v, w_ = w, l1_ = l1, rho_ = rho;
     h_ = h, lift_ = kLift * h, column_lift_ = 1.0;
     d_ = static_cast<std::int64_t>(l1.size());
     for (auto* one : {&q_, &E_, &dq_, &column_wanted_})
@@ -72,7 +72,7 @@ bool InteriorBand::start(const Vector& b, const Vector& a, const Vector& v, doub
 
 void InteriorBand::go_on(double ratio) {
     for (std::int64_t j = 0; j < d_; ++j) {
-        l1_[j] *= ratio;
+        l1_[j] *= ratio, rho_[j] *= ratio;
         q_[j] *= ratio;
     }
     lift_ = kLiftAgain * kLift * h_, column_lift_ = kLiftAgain;
@@ -122,10 +122,13 @@ void InteriorBand::set_parts() {
         weight_[k] = width * D_[k];
     }
     for (std::int64_t j = 0; j < d_; ++j) {
+        stiffness_[j] = rho_[j], E_[j] = 0.0;
+        if (!(l1_[j] > 0)) continue;
         const double lift = column_lift_ * w_[j];
         const double up = std::max(b_[j], 0.0) + lift, down = std::max(-b_[j], 0.0) + lift;
         const double above = l1_[j] - q_[j], below = l1_[j] + q_[j];
-        stiffness_[j] = E_[j] = 1.0 / (up / above + down / below);
+        E_[j] = 1.0 / (up / above + down / below);
+        stiffness_[j] += E_[j];
         column_products += up * above + down * below;
     }
     if (p_ > d_) stiffness_[d_] = 0.0;
@@ -160,7 +163,8 @@ void InteriorBand::set_directions() {
     }
     for (std::int64_t j = 0; j < d_; ++j)
         column_wanted_[j] =
-            b_[j] - column_target_ * (1.0 / (l1_[j] - q_[j]) - 1.0 / (l1_[j] + q_[j]));
+            l1_[j] > 0 ? b_[j] - column_target_ * (1.0 / (l1_[j] - q_[j]) - 1.0 / (l1_[j] + q_[j]))
+                       : 0.0;
     for (int order = 1; order <= 2; ++order) {
         for (std::size_t k = 0; k < count; ++k)
             dv_[k] = weight_[k] * wanted_[k];
@@ -168,7 +172,7 @@ void InteriorBand::set_directions() {
         for (std::int64_t j = 0; j < p_; ++j)
             right_[j] = -g_[j] - pull_[j];
         for (std::int64_t j = 0; j < d_; ++j)
-            right_[j] -= q_[j] + E_[j] * column_wanted_[j];
+            right_[j] -= q_[j] + rho_[j] * b_[j] + E_[j] * column_wanted_[j];
         solve();
         for (std::size_t k = 0; k < count; ++k)
             dv_[k] = D_[k] * (da_inside_[k] + wanted_[k]);
@@ -193,8 +197,10 @@ void InteriorBand::move_coefficients() {
     for (int k = 0; k < kHalvings; ++k) {
         const double step = 0.5 * (low + high);
         double slope = fixed + rows_.slope(a_.data(), da_.data(), step);
-        for (std::int64_t j = 0; j < d_; ++j)
-            slope += b_[j] + step * db_[j] > 0 ? l1_[j] * db_[j] : -l1_[j] * db_[j];
+        for (std::int64_t j = 0; j < d_; ++j) {
+            const double b = b_[j] + step * db_[j];
+            slope += db_[j] * (rho_[j] * b + (b > 0 ? l1_[j] : -l1_[j]));
+        }
         (slope < 0 ? low : high) = step;
     }
     const double step = 0.5 * (low + high);

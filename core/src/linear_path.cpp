@@ -8,22 +8,9 @@ namespace rectiline {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kOnwards = 0.7;   // of the way that extrapolation would go
-constexpr int kRounds = 3;         // of softening, each less soft than the one before
-constexpr double kRows = 1.8;      // in the band, per column in use
-constexpr double kManyRows = 4.0;  // so many are too soft
-constexpr double kSpare = 10.0;    // columns that may come into use
-constexpr double kNarrower = 2.0;  // band from one round to the next, at most
-constexpr double kWider = 1.6;
-constexpr double kSoftShare = 0.5;  // of the target: what parabolas may cost whatever their rows
-constexpr double kWidening = 1.4;
-constexpr int kWidenings = 16;
-constexpr double kFirst = 0.1;         // of the spread: half-width at the first place, at least
-constexpr double kThinnest = 1e-3;     // of the spread: least half-width of the band
-constexpr double kColumnShare = 0.25;  // of h over the root of the columns in use: width of columns
-constexpr double kColumnCost = 0.03;   // of the objective over all columns: what that may cost
-constexpr double kLeastWidth = 1e-9;   // of the widest
-constexpr std::int64_t kSteps = 12;    // of the interior method, after softening
+constexpr double kOnwards = 0.7;        // of the way that extrapolation would go
+constexpr int kRounds = 3;              // of softening, each less soft than the one before
+constexpr std::int64_t kSteps = 12;     // of the interior method, after softening
 constexpr std::int64_t kStepsNear = 4;  // the same from the last answer,
 constexpr double kNear = 0.01;    // if the penalty changes by so much of the objective at most
 constexpr double kHeld = 0.98;    // of the penalty: columns that pull with less are held by it
@@ -42,6 +29,9 @@ LinearPath::LinearPath(const DesignView& X, const RowFunctions& rows, const Newt
       scale_(terms.scale, terms.scale + terms.order),
       base_l1_(terms.l1, terms.l1 + terms.d),
       l1_(base_l1_),
+      base_rho_(terms.rho, terms.rho + terms.d),
+      rho_(base_rho_),
+      has_ridge_(terms.d > 0 && terms.rho[0] > 0),
       band_(rows_) {
     if (terms.center) center_.assign(terms.center, terms.center + terms.d);
     const std::size_t n = static_cast<std::size_t>(n_), p = static_cast<std::size_t>(p_);
@@ -70,7 +60,7 @@ void LinearPath::coefficients(double* user) const {
 double LinearPath::penalty(const Vector& b) const {
     double sum = 0;
     for (std::int64_t j = 0; j < d_; ++j)
-        sum += l1_[j] * std::fabs(b[j]);
+        sum += l1_[j] * std::fabs(b[j]) + 0.5 * rho_[j] * b[j] * b[j];
     return sum;
 }
 
@@ -88,12 +78,18 @@ double LinearPath::offer(const Vector& b, const Vector& a) {
     return value;
 }
 
-// Multipliers that pull with more than the penalty are scaled down to it.
+// Multipliers that pull with more than the penalty are scaled down to it, or pay for that where
+// there are ridge terms.
 double LinearPath::offer_multipliers(const Vector& v, const Vector& g) {
-    double share = 1.0;
-    for (std::int64_t j = 0; j < d_; ++j)
-        if (std::fabs(g[j]) * share > l1_[j]) share = l1_[j] / std::fabs(g[j]);
-    double value = rows_.dual_value(v.data(), share);
+    double share = 1.0, paid = 0.0;
+    for (std::int64_t j = 0; j < d_; ++j) {
+        const double beyond = std::max(std::fabs(g[j]) - l1_[j], 0.0);
+        if (has_ridge_)
+            paid += 0.5 * beyond * beyond / rho_[j];
+        else if (std::fabs(g[j]) * share > l1_[j])
+            share = l1_[j] / std::fabs(g[j]);
+    }
+    double value = rows_.dual_value(v.data(), share) - paid;
     if (p_ > d_) value -= kBalance * spread_ * std::fabs(g[d_]);
     if (value > best_dual_) {
         best_dual_ = value;
@@ -146,8 +142,11 @@ void LinearPath::polish(double target) {
 
 void LinearPath::set_strength(double strength) {
     strength_ = strength;
-    for (std::int64_t j = 0; j < d_; ++j)
-        l1_[j] = strength / base_strength_ * base_l1_[j];
+    const double factor = strength / base_strength_;
+    for (std::int64_t j = 0; j < d_; ++j) {
+        l1_[j] = factor * base_l1_[j];
+        rho_[j] = factor * base_rho_[j];
+    }
 }
 
 // Goes on as from the softened answer before to the last one, in the logarithm of the strength.
@@ -166,60 +165,10 @@ void LinearPath::predict() {
     rows_.arguments(b_.data(), a_.data());
 }
 
-// The widest band, if any wider than `least`, whose parabolas cost no more than `most`: a row pays
-// a sixth of h there on average.
-double LinearPath::harmless_width(double least, double most) const {
-    double h = least;
-    for (int k = 0; k < kWidenings; ++k) {
-        const double next = kWidening * h;
-        double inside = 0;
-        for (std::int64_t i = 0; i < n_; ++i)
-            inside += std::fabs(a_[i]) < next ? rows_.width()[i] : 0.0;
-        if (inside * next > 6.0 * most) break;
-        h = next;
-    }
-    return h;
-}
-
-void LinearPath::set_softness(double target) {
-    double in_use = 0, squares = 0;
-    for (std::int64_t j = 0; j < d_; ++j)
-        in_use += std::fabs(b_[j]) > w_[j];
-    for (std::int64_t i = 0; i < n_; ++i) {
-        sizes_[i] = std::fabs(a_[i]);
-        squares += a_[i] * a_[i];
-    }
-    spread_ = std::sqrt(squares / static_cast<double>(n_));
-    const auto want = static_cast<std::int64_t>(
-        std::min(kRows * (in_use + kSpare), 0.5 * static_cast<double>(n_)));
-    std::nth_element(sizes_.begin(), sizes_.begin() + want, sizes_.end());
-    double near = sizes_[want];
-    // A start may have many rows on their kinks by chance: they say nothing.
-    near =
-        h_ > 0 ? std::clamp(near, h_ / kNarrower, h_ * kWider) : std::max(near, kFirst * spread_);
-    value_ = std::fabs(rows_.loss(b_.data(), a_.data()) + penalty(b_));
-    near = std::max({near, kThinnest * spread_, 1e-300});
-    h_ = std::max(near, harmless_width(near, kSoftShare * target * value_));
-    const double widest = kColumnShare * h_ / std::sqrt(in_use + 1.0);
-    for (std::int64_t j = 0; j < d_; ++j)
-        w_[j] =
-            std::max(kLeastWidth * widest,
-                     std::min(widest, kColumnCost * value_ / (static_cast<double>(d_) * l1_[j])));
-}
-
-bool LinearPath::is_too_soft(double target) {
-    double in_use = 0, inside = 0, width = 0;
-    for (std::int64_t j = 0; j < d_; ++j)
-        in_use += std::fabs(b_[j]) > w_[j];
-    for (std::int64_t i = 0; i < n_; ++i)
-        if (std::fabs(a_[i]) < h_) inside += 1, width += rows_.width()[i];
-    curvature_ = 0.5 * width / h_;
-    return inside > kManyRows * (in_use + kSpare) && width * h_ > 6.0 * target * value_;
-}
-
 // The optimum changes by no more than the penalty of the last answer does.
 bool LinearPath::is_near(double strength) const {
     if (!(band_strength_ > 0)) return false;
+    if (has_ridge_ && 3 * band_.n_inside() > n_) return false;  // softening costs less
     const double less = std::fabs(1.0 - strength / band_strength_) * penalty(best_b_);
     return less <= kNear * std::fabs(best_primal_);
 }
@@ -262,7 +211,7 @@ LinearStep LinearPath::move(double strength, double target, std::int64_t max_ste
     for (int round = 0; round < kRounds; ++round) {
         set_softness(target);
         out.failed = !(spread_ > 0);
-        if (out.failed || !soften(max_steps, out, interrupt)) return out;
+        if (out.failed || !soften(max_steps, target, out, interrupt)) return out;
         if (!is_too_soft(target)) break;
     }
     offer(b_, a_);
@@ -270,7 +219,7 @@ LinearStep LinearPath::move(double strength, double target, std::int64_t max_ste
     polish(target);
     out.relative_gap = relative_gap();
     band_strength_ = 0;
-    if (!(out.relative_gap <= target) && band_.start(b_, a_, v_, h_, w_, l1_))
+    if (!(out.relative_gap <= target) && band_.start(b_, a_, v_, h_, w_, l1_, rho_))
         sharpen(std::min(kSteps, max_steps - out.steps), target, out, interrupt);
     return out;
 }

@@ -1,7 +1,8 @@
-"""Linear programs along a path: answers of the softened and sharpened program against HiGHS."""
+"""Losses with one kink along a path: softened and sharpened answers against other programs."""
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,7 +11,7 @@ from scipy.optimize import linprog
 import rectiline as rl
 from rectiline import _core
 from rectiline.paths import default_strengths, path
-from rectiline.penalties import L1, ElasticNet
+from rectiline.penalties import L1, Columnwise, ElasticNet, Ridge
 from rectiline.problems import certify_all
 from rectiline.solvers import Follower
 
@@ -85,6 +86,59 @@ def test_pairs_prove_what_they_claim(loss, table, intercept):
     assert reached >= 9
 
 
+def smallest(problem, l1, ridge):
+    """Return the optimum by another method on another formulation."""
+    X, weight = np.asarray(problem.design.X, dtype=float), problem.weight
+    curve = problem.losses[0].curve
+    b = cp.Variable(X.shape[1])
+    z = X @ b + (cp.Variable() if problem.fit_intercept else 0.0)
+    t = cp.multiply(problem.direction, z) + problem.offset - curve.knots[0]
+    loss = curve.right[0] * cp.pos(t) - curve.left[0] * cp.neg(t) + curve.values[0]
+    penalty = cp.sum(cp.multiply(l1, cp.abs(b))) + 0.5 * cp.sum(cp.multiply(ridge, b**2))
+    program = cp.Problem(cp.Minimize(weight @ loss + penalty))
+    program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    return program.value
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("penalty", ["ridge", "elastic net", "columnwise"])
+@pytest.mark.parametrize("table", ["plain", "correlated", "twins"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_ridge_terms(loss, table, penalty, intercept):
+    rng = np.random.default_rng(4)
+    weight = rng.uniform(0.2, 2.0, N) * (rng.random(N) < 0.9)
+    X = TABLES[table]
+    l1 = {"ridge": np.zeros(D), "elastic net": np.ones(D), "columnwise": np.arange(D) % 2}[penalty]
+    ridge = np.full(D, 0.7) if penalty != "columnwise" else rng.uniform(0.1, 2.0, D)
+    terms = {
+        "ridge": Ridge(0.7),
+        "elastic net": ElasticNet(1.0, 0.7),
+        "columnwise": Columnwise(l1, ridge),
+    }[penalty]
+    problem = rl.Problem(
+        X, target_of(loss, X), loss, terms, sample_weight=weight, fit_intercept=intercept
+    )
+    follower = Follower(problem, 0.8 * TARGET, n_threads=1)
+    assert isinstance(follower._path, _core.LinearPath)
+    follower.place_at_zero()
+    reached = 0
+    factors = np.geomspace(300.0, 0.01, 16)
+    for k, factor in enumerate(factors):
+        strength = float(factor * terms.strength)
+        found = follower.move(strength, np.inf)
+        if found is None:
+            continue
+        reached += 1
+        proof = problem.with_penalty(terms.with_strength(strength)).certify(
+            found[0], found[1], follower.multipliers
+        )
+        assert proof.relative_gap <= 1.2 * TARGET
+        if k % 5 == 0:
+            best = smallest(problem, factor * l1, factor * ridge)
+            assert best * (1 - 1e-7) <= proof.primal <= best * (1 + 1.2 * TARGET)
+    assert reached >= 12
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_columns_that_are_held_are_zero(loss):
     problem = make(loss, PLAIN)
@@ -123,11 +177,16 @@ def test_what_is_left_to_others():
     assert is_linear(rl.Problem(PLAIN, y, hinge, L1(1.0)), 5e-4)
     assert not is_linear(rl.Problem(PLAIN, y, hinge, L1(1.0)), 1e-4)
     assert not is_linear(rl.Problem(sp.csr_array(PLAIN), y, hinge, L1(1.0)))
-    assert not is_linear(rl.Problem(PLAIN, y, hinge, ElasticNet(0.5, 0.5)))
+    some = Columnwise(np.ones(D), np.arange(D) % 2)  # ridge terms on some columns only
+    assert not is_linear(rl.Problem(PLAIN, y, hinge, some))
     assert not is_linear(rl.Problem(PLAIN, y, rl.losses.SquaredHinge(), L1(1.0)))
     assert not is_linear(rl.Problem(PLAIN, y, rl.losses.EpsilonInsensitive(0.1), L1(1.0)))
     few = np.arange(N) < 5 * D
     assert not is_linear(rl.Problem(PLAIN, y, hinge, L1(1.0), sample_weight=few.astype(float)))
+    assert is_linear(rl.Problem(PLAIN, y, hinge, Ridge(1.0), sample_weight=few.astype(float)))
+    assert is_linear(rl.Problem(PLAIN, y, hinge, ElasticNet(0.5, 0.5)))
+    many = rl.Problem(PLAIN[:, :5], y, hinge, Ridge(1.0))  # Newton's method is faster there
+    assert not is_linear(many)
 
 
 def test_the_way_does_not_matter():

@@ -5,11 +5,11 @@
 // 0, and so have columns with u+ - u- = b, whose multiplier q has the slacks l1 - q and l1 + q. A
 // step solves, linearised,
 //
-//     r+ (1 - v) = r- v = t,   u+ (l1 - q) = u- (l1 + q) = t',   pull of the rows + q = 0,
+//     r+ (1 - v) = r- v = t,   u+ (l1 - q) = u- (l1 + q) = t',   pull of the rows + q + rho b = 0,
 //
 // for targets t, t' a little above zero. The parts are those of a and b, lifted off zero by lengths
-// that are halved with every step. Coefficients move along a step to where the true objective is
-// least, multipliers as far as their ranges allow.
+// that are halved with every step. Columns without l1 have no q. Coefficients move along a step to
+// where the true objective is least, multipliers as far as their ranges allow.
 #pragma once
 
 #include "rectiline/busy_system.hpp"
@@ -28,9 +28,10 @@ class InteriorBand {
     // band |a| < h; `w` are lengths that matter for the coefficients. False if no row is inside.
     bool start(const std::vector<double>& b, const std::vector<double>& a,
                const std::vector<double>& v, double h, const std::vector<double>& w,
-               const std::vector<double>& l1);
+               const std::vector<double>& l1, const std::vector<double>& rho);
     // Goes on where the last step ended, with a penalty so many times as strong.
     void go_on(double ratio);
+    std::int64_t n_inside() const { return static_cast<std::int64_t>(listed_.size()); }
     bool is_started() const { return !listed_.empty(); }
 
     bool step();   // false when its system has no factor
@@ -53,7 +54,7 @@ class InteriorBand {
 
     const KinkedRows& rows_;
     std::int64_t n_, d_ = 0, p_;
-    Vector b_, a_, v_, g_, q_, l1_, w_;
+    Vector b_, a_, v_, g_, q_, l1_, rho_, w_;
     double h_ = 0, lift_ = 0, column_lift_ = 0;  // the latter in units of w
     std::vector<std::int64_t> listed_, places_;  // rows inside; 0, 1, 2, ...
     std::vector<std::uint8_t> is_inside_;

@@ -1,5 +1,6 @@
-// Linear programs along a list of strengths of an L1 penalty, for modest targets: losses with one
-// kink, sum_i width_i max(a_i, 0) and a linear term, plus sum_j l1_j |b_j|.
+// Losses with one kink, sum_i width_i max(a_i, 0) and a linear term, along a list of strengths of a
+// penalty, for modest targets: sum_j l1_j |b_j|, which makes it a linear program, or with ridge
+// terms rho_j / 2 b_j^2 on all columns.
 //
 // Between two strengths the best vertex changes almost everywhere, so there is little in it to go
 // on from. A softened problem has answers that move smoothly:
@@ -35,7 +36,8 @@ struct LinearStep {
 
 class LinearPath {
   public:
-    // `terms` are those at `strength`: l1 terms on all columns and nothing else.
+    // `terms` are those at `strength`: l1 terms on all columns, or ridge terms on all of them, with
+    // or without l1 terms; and nothing else.
     LinearPath(const DesignView& X, const RowFunctions& rows, const NewtonTerms& terms,
                double strength, int n_threads);
     LinearPath(const LinearPath&) = delete;  // its parts know one another
@@ -53,9 +55,10 @@ class LinearPath {
 
     void set_strength(double strength);
     void predict();
+    double columns_in_use() const;
     void set_softness(double target);
     double harmless_width(double least, double most) const;
-    bool soften(std::int64_t max_steps, LinearStep& out, Interrupt& interrupt);
+    bool soften(std::int64_t max_steps, double target, LinearStep& out, Interrupt& interrupt);
     bool is_too_soft(double target);
     double soft_step();  // along the direction, to where the softened problem is least
     void sharpen(std::int64_t most, double target, LinearStep& out, Interrupt& interrupt);
@@ -73,7 +76,8 @@ class LinearPath {
     KinkedRows rows_;
     std::int64_t n_, d_, p_;
     double base_strength_, strength_;
-    Vector scale_, center_, base_l1_, l1_;
+    Vector scale_, center_, base_l1_, l1_, base_rho_, rho_;
+    bool has_ridge_ = false;
 
     Vector b_, a_, before_;                           // softened answer, and the one before
     double soft_strength_ = 0, before_strength_ = 0;  // of the two; 0: there is none

@@ -2,8 +2,9 @@
 
 Between two strengths of a penalty little changes. The rows keep their arguments and slopes, the
 Newton matrix is updated where rows have moved, and steps end as soon as the estimated gap meets
-the target (`_core.NewtonPath`). Linear programs at modest targets have a method of their own
-(`_core.LinearPath`). What comes out are candidates: whoever asks for them has them certified.
+the target (`_core.NewtonPath`). Losses with one kink at modest targets have a method of their own
+where rows are few (`_core.LinearPath`). What comes out are candidates: whoever asks for them has
+them certified.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ _ROWS_PER_COLUMN = 15  # from which on it beats going on from a basis
 _EASY_SIZE = 50_000  # entries of X up to which no target is too small
 _SMALLEST_TARGET = 1e-4  # beyond, for losses with kinks: the solver has working sets of rows
 _SMALLEST_L1_TARGET = 5e-4  # beyond, with kinks in the penalty
-_SMALLEST_LINEAR_TARGET = 5e-4  # of linear programs that are softened first
+_SMALLEST_LINEAR_TARGET = 5e-4  # of problems that are softened first
 _SOFT_ROWS = 6, 100  # per column: with fewer, bases are the better way, with more, Newton's method
+_SOFT_RIDGE_ROWS = 1.5, 25.0  # the same with ridge terms
 _LARGEST_COPY = 8_000_000  # entries of X that these may copy
 _SURER = 1.15  # times the target of others: their estimates are all but certificates
 
@@ -182,13 +184,14 @@ class Follower:
 
 
 def _is_soft(problem: Problem, target: float) -> bool:
-    """Whether this is a linear program for `LinearPath`: one kink per row, L1 terms alone."""
+    """Whether `LinearPath` takes this: one kink per row, and L1 or ridge terms everywhere."""
     columns, design = problem.columns, problem.design
     if target < _SMALLEST_LINEAR_TARGET or design.is_sparse or design.n_stored > _LARGEST_COPY:
         return False
-    if columns.rho.any() or not (columns.l1 > 0).all():
+    has_ridge = bool((columns.rho > 0).all())
+    if not has_ridge and (columns.rho.any() or not (columns.l1 > 0).all()):
         return False
-    fewest, most = _SOFT_ROWS
+    fewest, most = _SOFT_RIDGE_ROWS if has_ridge else _SOFT_ROWS
     if not fewest <= np.count_nonzero(problem.weight) / max(problem.n_features, 1) <= most:
         return False
     curves = [loss.curve for loss in problem.losses]
