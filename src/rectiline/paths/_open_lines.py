@@ -21,7 +21,7 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["OpenLines"]
 
-_ALL_COLUMNS = 256  # up to so many, all of them are lines from the beginning
+_ALL_COLUMNS = 64  # up to so many, all of them are lines from the beginning
 _AT_ONCE = 128  # lines that join otherwise
 _STEPS = 120
 _FIRST_LOOK = 0.3  # relative gap from which on bounds are computed, and lines may join
