@@ -20,7 +20,7 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Beside", "Range"]
 
-_AT_FIRST = 0.3  # distance to the guide that may come up, in units of the arguments' scale
+_AT_FIRST = 0.15  # distance to the guide that may come up, in units of the arguments' scale
 _LATER = 1.0  # the same, in distances of now
 
 
