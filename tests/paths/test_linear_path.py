@@ -171,7 +171,7 @@ def test_what_is_left_to_others():
     def is_linear(problem, target=TARGET):
         if not Follower.accepts(problem, target):
             return False
-        return isinstance(Follower(problem, 0.8 * target)._path, _core.LinearPath)
+        return isinstance(Follower(problem, target)._path, _core.LinearPath)
 
     assert is_linear(rl.Problem(PLAIN, y, hinge, L1(1.0)))
     assert is_linear(rl.Problem(PLAIN, y, hinge, L1(1.0)), 5e-4)

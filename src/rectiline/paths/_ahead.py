@@ -23,7 +23,6 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Ahead", "Clock"]
 
-_AIM = 0.8  # of the tolerance: estimates are not certificates
 _MOST_ENTRIES = 4_000_000  # of the multipliers that wait for their certificates
 _FIRST = 4  # strengths to follow until the first certificates
 _FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or strengths
@@ -77,7 +76,7 @@ class Ahead:
         self._tol, self._clock = tol, clock
         penalty = problem.penalty.with_strength(float(strengths[0]))
         self._problem = problem.with_penalty(penalty)
-        self._follower = Follower(self._problem, _AIM * tol, n_threads)
+        self._follower = Follower(self._problem, tol, n_threads)
         self._next = 0  # strength to follow to
         self._reach: Beside | None = None
         self._guide: Guide | None = None  # whose answers are a step away

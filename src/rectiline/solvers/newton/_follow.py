@@ -22,6 +22,7 @@ Vector = NDArray[np.float64]
 __all__ = ["Follower"]
 
 _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
+_AIM = 0.92  # of the target: estimates are not certificates
 _MOST_STEPS = 40  # at one strength; who needs more is better off with another method
 _ROWS_PER_COLUMN = 15  # from which on it beats going on from a basis
 _EASY_SIZE = 50_000  # entries of X up to which no target is too small
@@ -31,7 +32,6 @@ _SMALLEST_LINEAR_TARGET = 5e-4  # of problems that are softened first
 _SOFT_ROWS = 6, 100  # per column: with fewer, bases are the better way, with more, Newton's method
 _SOFT_RIDGE_ROWS = 1.5, 25.0  # the same with ridge terms
 _LARGEST_COPY = 8_000_000  # entries of X that these may copy
-_SURER = 1.15  # times the target of others: their estimates are all but certificates
 
 
 class Follower:
@@ -42,7 +42,7 @@ class Follower:
     problem : Problem
         At the first strength; see `accepts`.
     target : float
-        Relative gap to stop at, by estimate.
+        Relative gap that answers are to be certified to. It stops somewhat below, by estimate.
     n_threads : int, default=0
         As for `Newton`.
 
@@ -70,11 +70,10 @@ class Follower:
         design = form.design.by_rows
         strength = problem.penalty.strength
         self._path: _core.NewtonPath | _core.LinearPath
-        if _is_soft(problem, 1.3 * target):  # who asks aims somewhat below what was accepted
+        if _is_soft(problem, target):
             self._path = _core.LinearPath(
                 design.view, form.rows, self._model.loop, strength, n_threads
             )
-            target *= _SURER
         else:
             self._rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, n_threads)
             self._path = _core.NewtonPath(
@@ -86,7 +85,7 @@ class Follower:
                 self._model.argument_scale,
                 not kinked,
             )
-        self._target = target
+        self._target = _AIM * target
         self._problem = problem
         # Without kinks anywhere the multipliers are those that belong to the predictions.
         self.slopes_follow = not kinked and not self._model.kinked.size
