@@ -186,12 +186,14 @@ class Ahead:
         if self._is_thinned:
             chosen = [*range(0, self._strengths.size - 1, 2), self._strengths.size - 1]
         answers, samples = self._followed(chosen)
-        is_lost = len(answers) < len(chosen) and not self._clock.is_late
+        # Who asked for the first one will look for it elsewhere: it must not be offered again.
+        is_lost = len(answers) < len(chosen) and not (answers and self._clock.is_late)
         self._at_once = self._most_at_once
         if self._is_thinned and not is_lost and len(answers) == len(chosen):
             answers = between(self._strengths, answers)
         elif self._is_thinned:  # those in between will be looked for, too
-            answers, samples, is_lost = answers[:1], None, False
+            answers, samples = answers[:1], None
+            is_lost = not answers
         self._next += len(answers) + is_lost
         if answers:
             solutions = certified(self._problem, answers, samples, self._tol, self._predictions)
