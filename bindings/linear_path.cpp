@@ -5,6 +5,8 @@
 #include "newton_rows.hpp"
 #include <memory>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -12,10 +14,13 @@ using namespace rectiline;
 
 struct LinearPathState {
     std::unique_ptr<LinearPath> path;
+    std::vector<nb::object> keep;
 };
 
-void make_path(LinearPathState* self, const Design& design, const Rows& rows, nb::object loop,
+void make_path(LinearPathState* self, nb::object X, nb::object functions, nb::object loop,
                double strength, int n_threads) {
+    const Design& design = nb::cast<const Design&>(X);
+    const Rows& rows = nb::cast<const Rows&>(functions);
     const NewtonTerms& terms = nb::cast<const NewtonLoopState&>(loop).loop->terms();
     require(n_columns(design.view) == terms.d && n_rows(design.view) == rows.view.n,
             "design, rows and terms differ in size");
@@ -29,9 +34,12 @@ void make_path(LinearPathState* self, const Design& design, const Rows& rows, nb
     for (std::int64_t i = 0; i < rows.view.n; ++i)
         any = any || rows.view.weight[i] > 0;
     require(any, "no row has weight");
-    nb::gil_scoped_release release;
-    new (self) LinearPathState{
-        std::make_unique<LinearPath>(design.view, rows.view, terms, strength, n_threads)};
+    std::unique_ptr<LinearPath> path;
+    {
+        nb::gil_scoped_release release;
+        path = std::make_unique<LinearPath>(design.view, rows.view, terms, strength, n_threads);
+    }
+    new (self) LinearPathState{std::move(path), {X, functions, loop}};
 }
 
 // The arguments that only `NewtonPath` has a use for are taken and left.

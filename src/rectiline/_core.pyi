@@ -352,7 +352,7 @@ def path_ranges(there: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
 class LinearPath:
     """Linear programs along a list of strengths of an L1 penalty."""
 
-    def __init__(self, design: DesignView, rows: RowFunctions, loop: object, strength: float, n_threads: int = 0) -> None: ...
+    def __init__(self, design: object, rows: object, loop: object, strength: float, n_threads: int = 0) -> None: ...
 
     def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: object | None = None, z: object | None = None) -> None:
         """Start at coefficients, intercept last"""

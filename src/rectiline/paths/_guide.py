@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import weakref
 from dataclasses import replace
 from functools import cached_property
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +45,9 @@ class Guide:
         predictions: Matrix | None = None,
     ) -> None:
         self.problem, self.strengths = problem, strengths
-        if predictions is not None and predictions.size <= MOST_KEPT:
-            self.__dict__["_all"] = predictions
+        self._given = predictions
         self._first = solutions[0]
-        self._matrices: list[Matrix] = []
-        self._lock = Lock()
+        self._free: list[Vector] = []  # memory that was lent and came back
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])
 
@@ -86,17 +83,22 @@ class Guide:
 
         Parts are solved one after the other, and fresh memory costs as much as a product with X.
         """
-        n = self.problem.n_samples
-        with self._lock:
-            for known in self._matrices:
-                # The list, the loop and the call hold it; whoever looks at it adds to that.
-                if sys.getrefcount(known) <= 3 and len(known) >= rows:
-                    return known[:rows]
-            self._matrices.append(np.empty((rows, n)))
-            return self._matrices[-1][:rows]
+        size = rows * self.problem.n_samples
+        try:
+            memory = self._free.pop()  # parts may run in threads: taking one off is atomic
+        except IndexError:
+            memory = np.empty(size)
+        if memory.size < size:
+            memory = np.empty(size)
+        # Looked at through a buffer, `lent` is what all its slices hold on to, and nothing else.
+        lent = np.frombuffer(memory.data, count=size)
+        weakref.finalize(lent, self._free.append, memory).atexit = False
+        return lent.reshape(rows, -1)
 
     @cached_property
     def _all(self) -> Matrix:
+        if self._given is not None:
+            return self._given
         return predict_all(self.problem.design, self._coefs, self._intercepts)
 
     @cached_property
