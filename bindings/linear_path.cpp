@@ -42,8 +42,7 @@ void make_path(LinearPathState* self, nb::object X, nb::object functions, nb::ob
     new (self) LinearPathState{std::move(path), {X, functions, loop}};
 }
 
-// The arguments that only `NewtonPath` has a use for are taken and left.
-void place(LinearPathState& self, VectorIn b, nb::object, nb::object) {
+void place(LinearPathState& self, VectorIn b) {
     require(static_cast<std::int64_t>(b.shape(0)) == self.path->rows().order(),
             "b must have one entry per column (and the intercept)");
     self.path->place(b.data());
@@ -82,15 +81,7 @@ void bind_linear_path(nb::module_& m) {
                                 "Linear programs along a list of strengths of an L1 penalty.")
         .def("__init__", &make_path, nb::arg("design"), nb::arg("rows"), nb::arg("loop"),
              nb::arg("strength"), nb::arg("n_threads") = 0)
-        .def("place", &place, nb::arg("b"), nb::arg("g").none() = nb::none(),
-             nb::arg("z").none() = nb::none(), "Start at coefficients, intercept last")
-        .def(
-            "focus",
-            [](const LinearPathState&, nb::object, nb::object, nb::object, double) { return 0.0; },
-            nb::arg("low"), nb::arg("high"), nb::arg("z").none() = nb::none(),
-            nb::arg("most") = 0.0, "0: all rows take part")
-        .def(
-            "widen", [](const LinearPathState&) {}, "All rows take part already")
+        .def("place", &place, nb::arg("b"), "Start at coefficients, intercept last")
         .def("move", &move, nb::arg("strength"), nb::arg("target"), nb::arg("max_steps"),
              nb::arg("seconds"),
              "Move to a strength; returns (steps, estimated gap, failed, strayed)")

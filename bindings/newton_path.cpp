@@ -48,13 +48,13 @@ void place(PathState& self, VectorIn b, VectorIn g, std::optional<VectorIn> z) {
     self.path->place(b.data(), g.data(), predictions);
 }
 
-double focus(PathState& self, VectorIn low, VectorIn high, std::optional<VectorIn> z, double most) {
+std::int64_t focus(PathState& self, VectorIn low, VectorIn high, std::optional<VectorIn> z,
+                   double most) {
     const auto n = static_cast<std::size_t>(self.path->rows().n());
     require(low.shape(0) == n && high.shape(0) == n, "low and high must have one entry per row");
     const double* predictions = checked(self, z);
     nb::gil_scoped_release release;
-    const std::int64_t kept = self.path->focus(low.data(), high.data(), predictions, most);
-    return static_cast<double>(kept) / static_cast<double>(std::max<std::size_t>(n, 1));
+    return self.path->focus(low.data(), high.data(), predictions, most);
 }
 
 void widen(PathState& self) {

@@ -275,7 +275,7 @@ class NewtonPath:
         Start at coefficients (intercept last), slopes in the predictions, and predictions if known
         """
 
-    def focus(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: float) -> float:
+    def focus(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: float) -> int:
         """
         Freeze the rows that meet no knot while predictions stay within [low, high]; the share that is left, or 0 and nothing is frozen if it exceeds `most`
         """
@@ -354,14 +354,8 @@ class LinearPath:
 
     def __init__(self, design: object, rows: object, loop: object, strength: float, n_threads: int = 0) -> None: ...
 
-    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: object | None = None, z: object | None = None) -> None:
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Start at coefficients, intercept last"""
-
-    def focus(self, low: object, high: object, z: object | None = None, most: float = 0.0) -> float:
-        """0: all rows take part"""
-
-    def widen(self) -> None:
-        """All rows take part already"""
 
     def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool, bool]:
         """Move to a strength; returns (steps, estimated gap, failed, strayed)"""

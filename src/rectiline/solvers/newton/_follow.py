@@ -124,7 +124,11 @@ class Follower:
         Its `predictions` save a product with X if they are known.
         """
         b = np.append(coef, intercept) if self._problem.fit_intercept else coef
-        self._path.place(np.ascontiguousarray(b), np.ascontiguousarray(sample), predictions)
+        b = np.ascontiguousarray(b)
+        if isinstance(self._path, _core.LinearPath):  # finds its own multipliers
+            self._path.place(b)
+        else:
+            self._path.place(b, np.ascontiguousarray(sample), predictions)
 
     @property
     def can_focus(self) -> bool:
@@ -133,7 +137,7 @@ class Follower:
 
     def focus(
         self, low: Vector, high: Vector, predictions: Vector | None = None, most: float = 0.6
-    ) -> float:
+    ) -> int:
         """Let rows take part in the moves to come that may meet a knot between these predictions.
 
         Parameters
@@ -147,14 +151,17 @@ class Follower:
 
         Returns
         -------
-        float
-            The share of the rows that take part; 0.0 if that would be too many, and all do.
+        int
+            How many take part; 0 if that would be too many, and all do.
         """
+        if isinstance(self._path, _core.LinearPath):
+            return 0
         return self._path.focus(low, high, predictions, most)
 
     def widen(self) -> None:
         """Let all rows take part again."""
-        self._path.widen()
+        if isinstance(self._path, _core.NewtonPath):
+            self._path.widen()
 
     def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
         """Return coefficients, intercept and steps; None if it did not get there."""
