@@ -107,6 +107,23 @@ def search_cost(kind: str, loss: str, penalty: str, n: int, d: int) -> dict[str,
     }
 
 
+def grid_cost(n: int, d: int) -> dict[str, Any]:
+    """CPU time of the default grid, largest strength included, over that of one fit."""
+    import rectiline as rl
+    from rectiline.paths import default_strengths
+
+    X, y = _data("residual", n, d)
+    labels = np.where(y > np.quantile(y, 0.75), 1, -1)
+
+    def problem(strength: float) -> Any:
+        return rl.Problem(X, labels, rl.losses.Hinge(), rl.penalties.L1(strength))
+
+    grid = default_strengths(problem(1.0))
+    made = min(_cpu(lambda: default_strengths(problem(1.0))) for _ in range(_REPEATS))
+    fit = min(_cpu(lambda: rl.solve(problem(float(grid[-1])))) for _ in range(_REPEATS))
+    return {"value": made / fit, "grid_cpu_seconds": made, "fit_cpu_seconds": fit}
+
+
 def _searching(kind: str, loss: str, penalty: str) -> tuple[Any, Callable[[float], Any], bool]:
     """Return a CV estimator, the plain one at a strength, and whether they take labels."""
     from rectiline import estimators as face

@@ -35,6 +35,7 @@ class Measure:
 FIRST = "first call, raw columns, wall time"
 OVER = "fit above rl.solve, CPU time"
 COST = "CV of 5 folds x 30 strengths over one cold fit per fold at the weakest strength"
+GRID = "default grid of hinge L1, a quarter of the labels positive, over a fit at its weakest"
 TABLES = ("breast_cancer", "diabetes", "wine")
 GENERATION = "generation_measures"
 REAL = (
@@ -107,7 +108,15 @@ MEASURES = (
             "2000x50 quantile l1": ("residual", "quantile", "l1", 2_000, 50),
             "5000x50 quantile l2": ("residual", "quantile", "l2", 5_000, 50),
             "5000x100 pinball elasticnet": ("residual", "pinball", "elasticnet", 5_000, 100),
+            "3000x200 hinge l2": ("margin", "hinge", "l2", 3_000, 200),
+            # Cold fits look at few of these rows.
+            "50000x10 hinge l2": ("margin", "hinge", "l2", 50_000, 10),
+            "50000x10 huber l2": ("residual", "huber", "l2", 50_000, 10),
         }.items()
+    ),
+    *(
+        Measure(f"{GRID}: {n}x{d}", "grid_cost", (n, d), "fits", 10.0)
+        for n, d in ((20_000, 50), (3_000, 200), (50_000, 10))
     ),
 )
 
