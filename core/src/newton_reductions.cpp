@@ -1,5 +1,6 @@
 // What the Newton method reduces over its rows: the image, the matrix, and products with the rows
 // of the free set J.
+#include "rectiline/newton_kernels.hpp"
 #include "rectiline/newton_rows.hpp"
 #include "rectiline/products.hpp"
 #include "rectiline/row_access.hpp"
@@ -21,18 +22,14 @@ void NewtonRows::list_free() const {
 const std::vector<double>& NewtonRows::image() {
     if (image_valid_ && image_current_) return image_;
     const std::int64_t n = rows_.n, d = n_columns(X_);
-    std::int64_t changed = 0;
-    for (std::int64_t i = 0; i < n; ++i)
-        changed += s_[i] != imaged_[i];
+    const std::int64_t changed = count_changed(s_.data(), imaged_.data(), n);
     image_current_ = true;
     if (image_valid_ && changed == 0) return image_;
     constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
     const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
-    double sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        change_[i] = rows_.weight[i] * rows_.direction[i] * (full ? s_[i] : s_[i] - imaged_[i]);
-        sum += change_[i];
-    }
+    if (full) std::fill(imaged_.begin(), imaged_.end(), 0.0);
+    const double sum =
+        change_pass(rows_.weight, rows_.direction, s_.data(), n, imaged_.data(), change_.data());
     // Products skip zero weights, so an update costs only the rows whose slope changed.
     image_change_.resize(static_cast<std::size_t>(d));
     multiply_transposed(X_, change_.data(), image_change_.data(), n_threads_);
@@ -40,7 +37,7 @@ const std::vector<double>& NewtonRows::image() {
     for (std::int64_t j = 0; j < d; ++j)
         image_[j] += image_change_[j];
     if (intercept_) image_[d] += sum;
-    imaged_ = s_;
+
     image_valid_ = true;
     return image_;
 }

@@ -1,12 +1,28 @@
 #include "rectiline/updated_gram.hpp"
 
 #include "rectiline/gram.hpp"
+#include "rectiline/multiversion.hpp"
 
 namespace rectiline {
 namespace {
 
 constexpr std::int64_t kRefreshEvery = 24;  // removes the rounding of repeated updates
-constexpr std::size_t kMostChanged = 3;     // one in so many: beyond, a new sum is cheaper
+constexpr std::int64_t kMostChanged = 3;    // one in so many: beyond, a new sum is cheaper
+
+struct Changes {
+    std::int64_t used, changed;
+};
+
+RECTILINE_MULTIVERSION Changes count_changes(const double* weight, const double* before,
+                                             std::int64_t n) {
+    std::int64_t used = 0, changed = 0;
+#pragma omp simd reduction(+ : used, changed)
+    for (std::int64_t i = 0; i < n; ++i) {
+        used += weight[i] > 0;
+        changed += weight[i] != before[i];
+    }
+    return {used, changed};
+}
 
 }  // namespace
 
@@ -15,19 +31,16 @@ bool UpdatedGram::list_changes(const double* weight, std::int64_t n) {
     if (weight_.size() != static_cast<std::size_t>(n) || ++calls_ % kRefreshEvery == 0)
         return false;
     risen_.clear(), fallen_.clear();
-    std::size_t used = 0;
-    for (std::int64_t i = 0; i < n; ++i)
-        used += weight[i] > 0;
-    const std::size_t most = used / kMostChanged;
-    for (std::int64_t i = 0; i < n; ++i) {
+    const Changes changes = count_changes(weight, weight_.data(), n);
+    if (changes.changed > changes.used / kMostChanged) return false;
+    for (std::int64_t i = 0, left = changes.changed; left > 0; ++i) {
         const double change = weight[i] - weight_[i];
+        if (change == 0) continue;
         if (change > 0)
             risen_.add(i, change);
-        else if (change < 0)
-            fallen_.add(i, -change);
         else
-            continue;
-        if (risen_.index.size() + fallen_.index.size() > most) return false;
+            fallen_.add(i, -change);
+        --left;
     }
     return true;
 }

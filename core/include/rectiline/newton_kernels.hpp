@@ -45,6 +45,30 @@ RECTILINE_MULTIVERSION double derivative_pass(const Ramps& r, std::int64_t n, co
     return sum;
 }
 
+// How many entries of two vectors differ.
+RECTILINE_MULTIVERSION inline std::int64_t count_changed(const double* one, const double* other,
+                                                         std::int64_t n) {
+    std::int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+    for (std::int64_t i = 0; i < n; ++i)
+        count += one[i] != other[i];
+    return count;
+}
+
+// change = weight * direction * (s - from), and from = s; returns the sum of the changes.
+RECTILINE_MULTIVERSION inline double change_pass(const double* weight, const double* direction,
+                                                 const double* s, std::int64_t n, double* from,
+                                                 double* change) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < n; ++i) {
+        change[i] = weight[i] * direction[i] * (s[i] - from[i]);
+        from[i] = s[i];
+        sum += change[i];
+    }
+    return sum;
+}
+
 // What one settling pass returns besides the arrays it fills.
 struct Settled {
     double squares;  // sum weight (s - multiplier)^2
