@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy import linalg
 
 from rectiline import _core
 
@@ -21,6 +22,7 @@ _FEW = 50  # one column in so many: then they are gathered for the product
 _LONGEST_CHAIN = 8  # answers that add to the one before, so that rounding does not add up
 _SOME = 4  # vectors from which on it pays to take them together
 _ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
+_RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
 
 
@@ -166,6 +168,20 @@ class Design:
             part = self.X[:, first : first + block].astype(np.float64)
             gram += part @ part.T
         return gram
+
+    @cached_property
+    def row_space(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows ``Z = V diag(s)`` with the inner products of those of X, and ``V diag(1/s)``.
+
+        By one product ``X X' = V diag(s^2) V'`` and its decomposition; remembered, because problems
+        at many strengths and on many folds look at one design.
+        """
+        squares, vectors = linalg.eigh(self.row_gram(), driver="evd", check_finite=False)
+        keep = squares > _RANK_TOLERANCE * max(float(squares[-1]), 1e-300)
+        if not keep.any():
+            keep[-1] = True
+        size = np.sqrt(np.maximum(squares[keep], 1e-300))
+        return np.ascontiguousarray(vectors[:, keep] * size), vectors[:, keep] / size
 
     def mean_row_square(self, scale: Vector, sample: int = 1000) -> float:
         """Return the mean of ``sum_j X_ij**2 scale_j`` over about `sample` evenly spaced rows."""

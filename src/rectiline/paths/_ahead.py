@@ -16,7 +16,14 @@ from rectiline.paths._guide import Guide
 from rectiline.paths._reach import Beside
 from rectiline.paths._without_kinks import between, left_out
 from rectiline.problems import Problem
-from rectiline.solvers import Follower, Solution, Status, limited_threads
+from rectiline.solvers import (
+    BasisFollower,
+    Follower,
+    Solution,
+    SpanFollower,
+    Status,
+    limited_threads,
+)
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -32,8 +39,10 @@ _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found ot
 _NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
 _PER_MISS = 4  # so many, before it is left to that solver
+_MISSED = 2  # answers, before linear programs go on by pivots
+_FEW_COLUMNS, _ROWS_PER_COLUMN = 64, 40  # if they are so few
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
-_WAY = "newton: on from the strength before"
+_WAYS = (Follower, SpanFollower, BasisFollower)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,7 @@ class Ahead:
 
     def __init__(
         self,
+        follower: type[Follower] | type[BasisFollower],
         problem: Problem,
         strengths: Vector,
         start: Solution | None,
@@ -76,7 +86,7 @@ class Ahead:
         self._tol, self._clock = tol, clock
         penalty = problem.penalty.with_strength(float(strengths[0]))
         self._problem = problem.with_penalty(penalty)
-        self._follower = Follower(self._problem, tol, n_threads)
+        self._follower = follower(self._problem, tol, n_threads)
         self._next = 0  # strength to follow to
         self._reach: Beside | None = None
         self._guide: Guide | None = None  # whose answers are a step away
@@ -132,12 +142,24 @@ class Ahead:
         counts = all(isinstance(one, int) and 0 <= one < 2**32 for one in numbers)
         if not (plain and known and counts and strengths.size > 1):  # `solve` will say why
             return None
-        if clock.is_late or not Follower.accepts(problem, tol):
+        ways = [one for one in _WAYS if one.accepts(problem, tol)]
+        if guide is not None and guide.took_pivots:
+            ways.reverse()
+        if clock.is_late or not ways:
             return None
         at_once = 1 if is_heard else max(1, _MOST_ENTRIES // problem.n_samples)
         n_threads = options.get("n_threads", 0)
         return cls(
-            problem, strengths, start, tol, n_threads, clock, at_once, guide, keeps_predictions
+            ways[0],
+            problem,
+            strengths,
+            start,
+            tol,
+            n_threads,
+            clock,
+            at_once,
+            guide,
+            keeps_predictions,
         )
 
     def next(self) -> tuple[Solution | None, Solution | None]:
@@ -154,9 +176,16 @@ class Ahead:
     def missed(self, solution: Solution) -> None:
         """Go on from the solution that another solver had to find."""
         self._missed += 1
-        if not self._queue:
-            self._place(solution)
-            self._latest = solution
+        if self._queue:
+            return
+        n, d = self._problem.n_samples, self._problem.n_features
+        few = d <= _FEW_COLUMNS or n >= _ROWS_PER_COLUMN * d  # pivots cost about d^2
+        if few and self._missed == _MISSED and BasisFollower.accepts(self._problem, self._tol):
+            self._follower = BasisFollower(self._problem, self._tol)
+            self._reach = None
+            self._at_once = min(self._at_once, _FIRST)
+        self._place(solution)
+        self._latest = solution
 
     @property
     def gives_up(self) -> bool:
@@ -245,7 +274,15 @@ class Ahead:
                 self._follower.put_multipliers(samples[place])
             answers.append(answer)
             self._latest = answer
+        self._lift(answers)
         return answers, samples if samples is None else samples[: len(answers)]
+
+    def _lift(self, answers: list[Answer]) -> None:
+        """Turn what the follower has found into coefficients of the columns."""
+        if answers:
+            found = self._follower.coefs_of(np.array([answer.coef for answer in answers]))
+            for answer, coef in zip(answers, found, strict=True):
+                answer.coef = coef
 
     def _focus(self, index: int) -> None:
         """Choose the rows to go on with, where there is a way to tell."""
@@ -261,7 +298,9 @@ class Ahead:
         left = self._clock.left
         moved = self._follower.move(strength, np.inf if left is None else left)
         return (
-            None if moved is None else Answer(strength, *moved, time.perf_counter() - began, _WAY)
+            None
+            if moved is None
+            else Answer(strength, *moved, time.perf_counter() - began, self._follower.way)
         )
 
     def _mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
@@ -276,6 +315,7 @@ class Ahead:
             if again is not None:
                 follows = self._follower.slopes_follow
                 samples = None if follows else self._follower.multipliers[None]
+                self._lift([again])
                 again.steps += answers[k].steps
                 again.seconds += answers[k].seconds
                 solutions[k : k + 1] = certified(self._problem, [again], samples, self._tol)

@@ -29,7 +29,7 @@ class Answer:
     intercept: float
     steps: int
     seconds: float
-    way: str
+    way: str  # name of the solver, and why it was used
 
 
 def certified(
@@ -61,19 +61,20 @@ def certified(
     solutions = []
     for answer, (certificate, dual) in zip(answers, proofs, strict=True):
         seconds = answer.seconds + share
+        solver = answer.way.partition(":")[0]
         holds = certificate.holds(tol)
         solutions.append(
             Solution(
                 coef=answer.coef,
                 intercept=answer.intercept,
                 status=Status.SOLVED if holds else Status.ITERATION_LIMIT,
-                solver="newton",
+                solver=solver,
                 n_iter=answer.steps,
                 seconds=seconds,
                 dual=dual,
                 certificate=certificate,
                 reason=answer.way,
-                history=(Progress("newton", answer.steps, seconds, certificate),),
+                history=(Progress(solver, answer.steps, seconds, certificate),),
             )
         )
     return solutions

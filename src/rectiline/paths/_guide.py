@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems import Problem, predict_all
-from rectiline.solvers import LeaveOut, Solution
+from rectiline.solvers import Generation, LeaveOut, Solution
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -18,6 +18,7 @@ Matrix = NDArray[np.float64]
 __all__ = ["MOST_KEPT", "Guide"]
 
 MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
+_MANY_PIVOTS = 0.25  # of the answers
 _STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
 _SHORTEST, _LONGEST = 4, 16  # strengths
 
@@ -47,6 +48,8 @@ class Guide:
         self.problem, self.strengths = problem, strengths
         self._given = predictions
         self._first = solutions[0]
+        pivots = sum(one.solver == Generation.name for one in solutions)
+        self.took_pivots = pivots > _MANY_PIVOTS * len(solutions)  # most others were lost
         self._free: list[Vector] = []  # memory that was lent and came back
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])

@@ -37,6 +37,11 @@ class Columns:
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
     @cached_property
+    def is_plain_l1(self) -> bool:
+        """Whether columns pay for their size and nothing else."""
+        return not self.rho.any() and not self.has_bounds
+
+    @cached_property
     def strongly_convex(self) -> bool:
         """Whether every column pays for its square."""
         return bool((self.rho > 0).all())
@@ -82,6 +87,8 @@ class Columns:
 
         `q` must lie in the dual range, `coef` within the bounds.
         """
+        if self.is_plain_l1:
+            return np.maximum(self.l1 * np.abs(coef) - q * coef, 0.0)
         best = self.minimiser(q)
         move = coef - best
         terms = 0.5 * self.rho * move * move

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rectiline.backends import Design
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._columns import Columns
+from rectiline.problems._multiples import Multiples
 from rectiline.problems._problem import Problem
 from rectiline.problems._proofs import FREE_TOLERANCE
 
@@ -74,7 +74,7 @@ def certify_all(
     if problem.penalty is None:
         raise ValueError("certify_all needs a penalty that has a strength.")
     problem.remember_levels()
-    columns = _stacked_columns(problem, strengths / problem.penalty.strength)
+    columns = _multiples(problem, strengths / problem.penalty.strength)
 
     def at(strength: float) -> Problem:
         assert problem.penalty is not None
@@ -93,26 +93,38 @@ def certify_all(
     )
     if predictions is not None and (problem.weight > 0).all():  # others are left out
         predictions.append(z)
-    paid = 0.5 * np.einsum("kj,kj,kj->k", columns.rho, coefs, coefs)
-    paid += np.einsum("kj,kj->k", columns.l1, np.abs(coefs))
-    gaps = columns.fenchel_young(coefs, q).sum(axis=1)
-    primals = losses + paid
-    gaps += row_gaps
+    primals = losses + columns.values(coefs)
+    gaps = row_gaps + columns.gaps(coefs, q)
     if problem.fit_intercept:
         gaps += np.abs(intercepts * totals)
         gaps[np.abs(totals) > FREE_TOLERANCE * sizes] = np.inf
-    trivial = problem._least_loss > losses - gaps  # there zero multipliers may prove more
+    zeros = _zero_gaps(problem, columns, coefs, losses, gaps)
     reference, found = abs(problem.loss_at_zero), []
     for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
-        point = DualPoint(samples[k])
-        if trivial[k]:
-            gap, point = at(strengths[k])._or_zero_dual(coefs[k], primal, gap, point)
-        found.append((Certificate(primal, float(gap), 0.0, 0.0, reference), point))
+        point = DualPoint(samples[k] if gap <= zeros[k] else np.zeros(problem.n_samples))
+        found.append((Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference), point))
     return found
 
 
-def _stacked_columns(problem: Problem, factors: Vector) -> Columns | None:
-    """Return what the columns pay under multiples of the penalty, one row for each.
+def _zero_gaps(
+    problem: Problem, columns: Multiples, coefs: Matrix, losses: Vector, gaps: Vector
+) -> Vector:
+    """Return the gaps with zero multipliers, where these may prove more; infinite elsewhere.
+
+    See `Problem._or_zero_dual`.
+    """
+    excess = losses - problem._least_loss
+    some = np.flatnonzero(excess < gaps)
+    zeros = np.full(gaps.size, np.inf)
+    if some.size:
+        few = columns.some(some)
+        zeros[some] = np.maximum(excess[some], 0.0)
+        zeros[some] += few.gaps(coefs[some], np.zeros((some.size, problem.n_features)))
+    return zeros
+
+
+def _multiples(problem: Problem, factors: Vector) -> Multiples | None:
+    """Return what the columns pay under multiples of the penalty.
 
     None where bounds or columns without cost ask for more than one look at a pair.
     """
@@ -121,15 +133,14 @@ def _stacked_columns(problem: Problem, factors: Vector) -> Columns | None:
         return None
     if not ((columns.rho > 0) | (columns.l1 > 0)).all():
         return None
-    rho, l1 = np.outer(factors, columns.rho), np.outer(factors, columns.l1)
-    return Columns(rho, l1, columns.lower, columns.upper)
+    return Multiples(columns, factors)
 
 
 _Judged = tuple[Matrix, Matrix, Matrix, Vector, Vector, Vector, Vector]
 
 
 def _judge_fixed(
-    problem: Problem, columns: Columns, coefs: Matrix, intercepts: Vector, samples: Matrix | None
+    problem: Problem, columns: Multiples, coefs: Matrix, intercepts: Vector, samples: Matrix | None
 ) -> _Judged:
     """Return predictions, repaired multipliers, q, losses, gaps of rows, totals and their sizes.
 
@@ -145,7 +156,7 @@ def _judge_fixed(
 
 
 def _judge_shrunk(
-    problem: Problem, columns: Columns, coefs: Matrix, intercepts: Vector, samples: Matrix | None
+    problem: Problem, columns: Multiples, coefs: Matrix, intercepts: Vector, samples: Matrix | None
 ) -> _Judged:
     """Return the same where multipliers have to shrink until q is in the penalty's range."""
     design, rows, weight = problem.design, problem.rows, problem.weight
@@ -154,10 +165,7 @@ def _judge_shrunk(
         samples = rows.slopes_of_many(predictions)
     totals, sizes = rows.repair_many(samples, problem.fit_intercept)
     q = -design.tdot_many(samples, weight)
-    low, high = columns.dual_range
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
-    shrink = room.min(axis=1)
+    shrink = columns.shares_allowed(q)
     q *= shrink[:, None]
     for k in np.flatnonzero(shrink < 1.0):
         samples[k] *= shrink[k]

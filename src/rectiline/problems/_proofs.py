@@ -159,7 +159,7 @@ class Proofs(Values):
 
     def _wrong_signs(self, q: Vector) -> NDArray[np.intp]:
         """Return the columns bounded on one side only where q has the sign that costs infinity."""
-        if not self.is_separable or self.columns.strongly_convex:
+        if not self.is_separable or not self.columns.has_bounds:
             return np.zeros(0, dtype=np.intp)
         low, high = self.columns.dual_range
         return np.flatnonzero(((high == 0) & (q > 0)) | ((low == 0) & (q < 0)))
@@ -181,6 +181,8 @@ class Proofs(Values):
             return self.penalty.shrink_factor(q)
         if self.columns.strongly_convex:
             return 1.0
+        if self.columns.is_plain_l1 and self.columns.l1.all():
+            return 1.0 / max(float((np.abs(q) / self.columns.l1).max()), 1.0)
         low, high = self.columns.dual_range
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))

@@ -4,13 +4,14 @@ from rectiline.solvers._base import Progress, Solution, Solver, Status
 from rectiline.solvers._drive import solve
 from rectiline.solvers._session import Session
 from rectiline.solvers._threads import limited_threads, one_thread
-from rectiline.solvers.generation import Generation
+from rectiline.solvers.generation import BasisFollower, Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
-from rectiline.solvers.newton import Follower, LeaveOut, Newton, ReducedNewton
+from rectiline.solvers.newton import Follower, LeaveOut, Newton, ReducedNewton, SpanFollower
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
+    "BasisFollower",
     "Follower",
     "Generation",
     "Interior",
@@ -23,6 +24,7 @@ __all__ = [
     "Session",
     "Solution",
     "Solver",
+    "SpanFollower",
     "Status",
     "limited_threads",
     "one_thread",

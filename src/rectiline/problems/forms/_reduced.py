@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
@@ -27,7 +26,6 @@ Vector = NDArray[np.float64]
 __all__ = ["ReducedForm"]
 
 _MOST_ROWS = 3000  # the eigendecomposition costs about 10 n^3
-_RANK_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,18 +50,12 @@ class ReducedForm(RectifiedForm):
 
     @classmethod
     def apply(cls, problem: Problem) -> ReducedForm:
-        """Return the reduced form; the cost is one product X X' and one eigendecomposition."""
+        """Return the reduced form; the first one of a design costs an eigendecomposition."""
         reason = cls.accepts(problem)
         if reason is not None:
             raise ValueError(f"The problem has no reduced form: {reason}.")
-        squares, vectors = linalg.eigh(problem.design.row_gram(), driver="evd", check_finite=False)
-        keep = squares > _RANK_TOLERANCE * max(float(squares[-1]), 1e-300)
-        if not keep.any():
-            keep[-1] = True
-        size = np.sqrt(np.maximum(squares[keep], 1e-300))
-        rows = np.ascontiguousarray(vectors[:, keep] * size)
-        reduced = problem.with_design(rows)
-        return cls(reduced, problem, vectors[:, keep] / size)
+        rows, back = problem.design.row_space
+        return cls(problem.with_design(rows), problem, back)
 
     def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
         """Return coefficients of all columns."""

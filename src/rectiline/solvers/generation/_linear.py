@@ -29,7 +29,8 @@ Vector = NDArray[np.float64]
 
 __all__ = ["LinearState", "advance_linear", "continue_down", "drop_directions"]
 
-_TOO_MANY = 2.0  # times the wanted units or columns before it is rebuilt without the others
+_TOO_MANY = 2.0  # times the wanted units before it is rebuilt without the others
+_TOO_MANY_COLUMNS = 4.0  # the same for columns, which cost less to keep
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
@@ -172,7 +173,7 @@ def drop_directions(state: LinearState) -> None:
         return
     busy = int(np.count_nonzero(master.lengths))
     spare = busy + state.directions_per_round // 2
-    if pricing.directions.size <= _TOO_MANY * (busy + spare):
+    if pricing.directions.size <= _TOO_MANY_COLUMNS * (busy + spare):
         return
     if form.columns.has_bounds or form.needed_columns.size:
         return

@@ -29,6 +29,7 @@ __all__ = ["Plan", "restart_linear", "start_linear"]
 
 _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
 _PATH_START = 0.4  # of the strength at which the coefficients become zero
+_EXPECTED = 40  # most columns that are added before the next strength asks for them
 _LESS_PATIENCE = 0.5  # with a subsample than with everything
 _ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
 
@@ -111,7 +112,7 @@ def restart_linear(state: LinearState, form: LinearProgramForm) -> None:
     state.best_gap = np.inf
     if state.q is not None and 0.5 < share < 1.0:
         expected = share / (2.0 * share - 1.0)
-        state.pricing.extend(state.q * expected, state.directions_per_round // 2)
+        state.pricing.extend(state.q * expected, min(_EXPECTED, state.directions_per_round // 2))
         state.master.place_directions()
 
 

@@ -9,17 +9,20 @@ them certified.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems import Problem
-from rectiline.problems.forms import RectifiedForm
+from rectiline.problems.forms import RectifiedForm, ReducedForm
 from rectiline.solvers.newton._model import Model
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
-__all__ = ["Follower"]
+__all__ = ["Follower", "SpanFollower"]
 
 _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
 _AIM = 0.92  # of the target: estimates are not certificates
@@ -62,15 +65,18 @@ class Follower:
     True
     """
 
+    way: ClassVar[str] = "newton: on from the strength before"
+    _form: ClassVar[type[Any]] = RectifiedForm
+
     def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
         assert problem.penalty is not None
-        form = RectifiedForm.apply(problem)
+        form = self._form.apply(problem)
         width, kinked = form.slope_width()
         self._model = Model(form, form.argument_scale(), width)
         design = form.design.by_rows
         strength = problem.penalty.strength
         self._path: _core.NewtonPath | _core.LinearPath
-        if _is_soft(problem, target):
+        if _is_soft(form.problem, target):
             self._path = _core.LinearPath(
                 design.view, form.rows, self._model.loop, strength, n_threads
             )
@@ -86,7 +92,7 @@ class Follower:
                 not kinked,
             )
         self._target = _AIM * target
-        self._problem = problem
+        self._problem = form.problem
         # Without kinks anywhere the multipliers are those that belong to the predictions.
         self.slopes_follow = not kinked and not self._model.kinked.size
         self.has_strayed = False  # predictions have left the ranges given to `focus`
@@ -114,7 +120,7 @@ class Follower:
         if problem.fit_intercept and problem.losses[0].of == "residual":
             used = problem.offset[problem.weight > 0]
             intercept = float(np.partition(used, used.size // 2)[used.size // 2])
-        self.place(np.zeros(problem.n_features), intercept, np.zeros(problem.n_samples))
+        self._place(np.zeros(problem.n_features), intercept, np.zeros(problem.n_samples))
 
     def place(
         self, coef: Vector, intercept: float, sample: Vector, predictions: Vector | None = None
@@ -123,6 +129,11 @@ class Follower:
 
         Its `predictions` save a product with X if they are known.
         """
+        self._place(coef, intercept, sample, predictions)
+
+    def _place(
+        self, coef: Vector, intercept: float, sample: Vector, predictions: Vector | None = None
+    ) -> None:
         b = np.append(coef, intercept) if self._problem.fit_intercept else coef
         b = np.ascontiguousarray(b)
         if isinstance(self._path, _core.LinearPath):  # finds its own multipliers
@@ -164,7 +175,7 @@ class Follower:
             self._path.widen()
 
     def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
-        """Return coefficients, intercept and steps; None if it did not get there."""
+        """Return coefficients for `coefs_of`, intercept and steps; None if it did not get there."""
         steps, gap, failed, self.has_strayed = self._path.move(
             strength, self._target, _MOST_STEPS, seconds
         )
@@ -175,6 +186,10 @@ class Follower:
             return None
         d = self._problem.n_features
         return b[:d], float(b[d]) if b.size > d else 0.0, steps
+
+    def coefs_of(self, found: Matrix) -> Matrix:
+        """Return the coefficients of the columns for those found by moves, one row for each."""
+        return found
 
     @property
     def multipliers(self) -> Vector:
@@ -187,6 +202,44 @@ class Follower:
             self._path.dual_into(into)
         else:
             into[:] = self._path.dual()
+
+
+class SpanFollower(Follower):
+    """The same in the span of the rows, for more columns than rows under a plain ridge penalty."""
+
+    way: ClassVar[str] = "reduced_newton: on from the strength before"
+    _form: ClassVar[type[Any]] = ReducedForm
+
+    def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
+        super().__init__(problem, target, n_threads)
+        self._design = problem.design
+
+    @staticmethod
+    def accepts(problem: Problem, target: float) -> bool:
+        """Whether following is the way to go for such a problem and target."""
+        n = problem.n_samples
+        if not n < problem.n_features or n > _LARGEST_MATRIX or problem.design.is_sparse:
+            return False
+        return ReducedForm.accepts(problem) is None and (
+            n * n <= _EASY_SIZE or target >= _SMALLEST_TARGET
+        )
+
+    def place(
+        self, coef: Vector, intercept: float, sample: Vector, predictions: Vector | None = None
+    ) -> None:
+        """Start at a pair; its multipliers may lie outside their ranges."""
+        _, back = self._design.row_space
+        self._place(back.T @ self._design.dot(coef), intercept, sample, predictions)
+
+    @property
+    def can_focus(self) -> bool:
+        """Whether it could leave out rows."""
+        return False
+
+    def coefs_of(self, found: Matrix) -> Matrix:
+        """Return the coefficients of the columns for those found by moves, one row for each."""
+        _, back = self._design.row_space
+        return self._design.tdot_many(found @ back.T)
 
 
 def _is_soft(problem: Problem, target: float) -> bool:

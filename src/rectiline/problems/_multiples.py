@@ -1,0 +1,73 @@
+"""The column functions under several multiples of their penalty at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems._columns import Columns
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Multiples"]
+
+
+class Multiples:
+    """Columns that pay ``factor * h_j``, one row of every matrix for each factor.
+
+    Parameters
+    ----------
+    columns : Columns
+        Without bounds, and with a cost on every one.
+    factors : ndarray of shape (k,)
+    """
+
+    def __init__(self, columns: Columns, factors: Vector) -> None:
+        self._columns, self._factors = columns, factors
+
+    def some(self, which: NDArray[np.intp]) -> Multiples:
+        """Return some of the multiples."""
+        return Multiples(self._columns, self._factors[which])
+
+    @property
+    def strongly_convex(self) -> bool:
+        """Whether every column pays for its square."""
+        return self._columns.strongly_convex
+
+    def values(self, coefs: Matrix) -> Vector:
+        """Return what all columns pay."""
+        paid = 0.5 * np.einsum("j,kj,kj->k", self._columns.rho, coefs, coefs)
+        if self._columns.has_l1:
+            paid += np.abs(coefs) @ self._columns.l1
+        return np.asarray(self._factors * paid)
+
+    def gaps(self, coefs: Matrix, q: Matrix) -> Vector:
+        """Return the sums of ``h_j(b_j) + h_j*(q_j) - q_j b_j``."""
+        if self._columns.is_plain_l1:
+            used = np.flatnonzero(coefs.any(axis=0))
+            b = coefs[:, used]
+            terms = np.abs(b) * np.outer(self._factors, self._columns.l1[used]) - q[:, used] * b
+            return np.asarray(np.maximum(terms, 0.0).sum(axis=1))
+        if self._columns.has_l1:
+            return np.asarray(self._stacked.fenchel_young(coefs, q).sum(axis=1))
+        # Plain squares: (rho b - q)^2 / (2 rho) with multiples of rho.
+        rho = self._columns.rho
+        off = coefs * rho
+        off *= self._factors[:, None]
+        off -= q
+        return np.asarray(np.einsum("j,kj,kj->k", 0.5 / rho, off, off) / self._factors)
+
+    def shares_allowed(self, q: Matrix) -> Vector:
+        """Return for every row of q the largest share of it, up to 1, where ``h_j*`` is finite."""
+        flat = self._columns.rho == 0
+        over = (np.abs(q[:, flat]) / self._columns.l1[flat]).max(axis=1, initial=0.0)
+        return np.asarray(1.0 / np.maximum(over / self._factors, 1.0))
+
+    @cached_property
+    def _stacked(self) -> Columns:
+        columns, factors = self._columns, self._factors
+        rho, l1 = np.outer(factors, columns.rho), np.outer(factors, columns.l1)
+        return Columns(rho, l1, columns.lower, columns.upper)
