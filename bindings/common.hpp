@@ -98,6 +98,7 @@ void bind_rehline_units(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_newton_loop(nb::module_& m);
 void bind_newton_path(nb::module_& m);
+void bind_judge_slopes(nb::module_& m);
 void bind_newton_run(nb::module_& m);
 void bind_path_grams(nb::module_& m);
 void bind_linear_path(nb::module_& m);

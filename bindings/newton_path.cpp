@@ -87,6 +87,25 @@ NumpyVector dual(const PathState& self) {
     return out;
 }
 
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> copied(const std::vector<T>& values) {
+    T* data = new T[std::max<std::size_t>(values.size(), 1)];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    std::copy(values.begin(), values.end(), data);
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner);
+}
+
+using NumpyIndex = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+std::tuple<NumpyIndex, NumpyVector> exceptions(PathState& self) {
+    const NewtonPath::Exceptions* found;
+    {
+        nb::gil_scoped_release release;
+        found = &self.path->exceptions();
+    }
+    return {copied(found->row), copied(found->g)};
+}
+
 void dual_into(const PathState& self, VectorOut g) {
     require(static_cast<std::int64_t>(g.shape(0)) == self.path->rows().n(),
             "g must have one entry per row");
@@ -116,5 +135,13 @@ void bind_newton_path(nb::module_& m) {
              "Move to a strength; returns (steps, estimated gap, failed, strayed)")
         .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
         .def("dual", &dual, "Slopes in the predictions")
+        .def("exceptions", &exceptions,
+             "Rows that take part and whose multiplier is not the slope at their own prediction, "
+             "and "
+             "these multipliers")
+        .def(
+            "frozen_slopes",
+            [](const PathState& self) { return copied(self.path->frozen_slopes()); },
+            "Slopes of the losses of the frozen rows, NaN for the others; empty if all take part")
         .def("dual_into", &dual_into, nb::arg("g").noconvert(), "The same, in place");
 }

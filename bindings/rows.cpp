@@ -92,6 +92,7 @@ double balance(const Rows& rows, VectorOut g) {
     return balance_dual(rows.view, g.data()).sum;
 }
 
+using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using MatrixOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -185,10 +186,18 @@ double bend_near(const Rows& rows, double z) {
     return nearest_bend(rows.view, z);
 }
 
-bool is_any_inside(const Rows& rows, VectorIn g, double margin) {
-    require_rows(rows, g.shape(0));
+bool is_any_inside(const Rows& rows, VectorIn g, double margin, std::optional<IndexIn> index) {
+    if (!index) {
+        require_rows(rows, g.shape(0));
+        nb::gil_scoped_release release;
+        return any_inside(rows.view, nullptr, rows.view.n, g.data(), margin);
+    }
+    require(index->shape(0) == g.shape(0), "index and g must have equal length");
+    const auto count = static_cast<std::int64_t>(g.shape(0));
+    for (std::int64_t k = 0; k < count; ++k)
+        require(0 <= index->data()[k] && index->data()[k] < rows.view.n, "index is out of range");
     nb::gil_scoped_release release;
-    return any_inside(rows.view, g.data(), margin);
+    return any_inside(rows.view, index->data(), count, g.data(), margin);
 }
 
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
@@ -234,7 +243,9 @@ void bind_rows(nb::module_& m) {
         .def("nearest_bend", &bend_near, nb::arg("z"),
              "The prediction nearest to z at which some row is at a knot")
         .def("any_inside", &is_any_inside, nb::arg("g"), nb::arg("margin"),
-             "Whether some row has its g inside its box by more than this share of its width");
+             nb::arg("index").none() = nb::none(),
+             "Whether some row, or one of those at `index`, has its g inside its box by more than "
+             "this share of its width");
     nb::class_<Columns>(m, "ColumnFunctions",
                         "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
         .def("__init__", &make_columns, nb::arg("rho"), nb::arg("l1"), nb::arg("lower"),

@@ -3,6 +3,8 @@
 #include "rectiline/newton_path.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace rectiline {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 constexpr double kMostStrayed = 0.02;  // of the rows kept
 constexpr double kReserve = 0.9;       // of what the slopes of the rows kept can balance
 constexpr double kFarthest = 13.0;     // widths of the expected ranges, on both sides
+constexpr double kRounding = 1e-12;    // of slopes
 
 }  // namespace
 
@@ -41,6 +44,11 @@ bool NewtonPath::freeze(const double* low, const double* high) {
     const Frozen frozen =
         all_.freeze(keep_.data(), kReserve, linear_.data(), quadratic_.data(), frozen_dual_.data());
     if (!frozen.balanced) return false;
+    frozen_slopes_.resize(static_cast<std::size_t>(all_.n()));
+    all_.own_slopes(frozen_slopes_.data());
+    for (std::int64_t i = 0; i < all_.n(); ++i)
+        frozen_slopes_[i] =
+            keep_[i] > 0 ? std::numeric_limits<double>::quiet_NaN() : frozen_slopes_[i];
     index_.clear(), low_.clear(), high_.clear();
     for (std::int64_t i = 0; i < all_.n(); ++i)
         if (keep_[i] > 0) index_.push_back(i), low_.push_back(low[i]), high_.push_back(high[i]);
@@ -105,17 +113,37 @@ bool NewtonPath::return_to_all(const double* z) {
     return true;
 }
 
-void NewtonPath::dual(double* g) const {
-    const bool balanced = terms_.order > terms_.d;
-    if (!few_) {
-        all_.dual(g);
-        if (balanced) all_.balance(g, 0.0);
-        return;
+// Of the rows that take part, which balance the others.
+void NewtonPath::dual_of_few(double* g) const {
+    rows_->dual(g);
+    if (terms_.order > terms_.d) rows_->balance(g, few_ ? frozen_sum_ : 0.0);
+}
+
+const NewtonPath::Exceptions& NewtonPath::exceptions() {
+    const std::size_t count = static_cast<std::size_t>(rows_->n());
+    own_dual_.resize(count);
+    dual_of_few(own_dual_.data());
+    own_slopes_.resize(count);
+    rows_->own_slopes(own_slopes_.data());
+    exceptions_.row.clear(), exceptions_.g.clear();
+    const RowFunctions& rows = rows_->functions();
+    for (std::size_t e = 0; e < count; ++e) {
+        const double slope = own_slopes_[e], weight = rows.weight[e];
+        const double other = rows.direction[e] * weight * slope;
+        // Envelopes leave some rounding in slopes at the ends of their ranges.
+        if (!(std::fabs(own_dual_[e] - other) > kRounding * weight * (1.0 + std::fabs(slope))))
+            continue;
+        exceptions_.row.push_back(few_ ? index_[e] : static_cast<std::int64_t>(e));
+        exceptions_.g.push_back(own_dual_[e]);
     }
+    return exceptions_;
+}
+
+void NewtonPath::dual(double* g) const {
+    if (!few_) return dual_of_few(g);
     std::copy(frozen_dual_.begin(), frozen_dual_.end(), g);
     few_dual_.resize(index_.size());
-    few_->dual(few_dual_.data());
-    if (balanced) few_->balance(few_dual_.data(), frozen_sum_);
+    dual_of_few(few_dual_.data());
     for (std::size_t k = 0; k < index_.size(); ++k)
         g[index_[k]] = few_dual_[k];
 }

@@ -267,6 +267,15 @@ void NewtonRows::adopt() {
     settled_for_ = -1;
 }
 
+void NewtonRows::own_slopes(double* s) const {
+    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
+            slope_pass(packed, rows_.n, t_.data(), s);
+        }))
+        return;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        s[i] = rows_.curve(i).slope(t_[i]);
+}
+
 void NewtonRows::dual(double* g) const {
     for (std::int64_t i = 0; i < rows_.n; ++i)
         g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];

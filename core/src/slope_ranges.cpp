@@ -131,9 +131,11 @@ double nearest_bend(const RowFunctions& rows, double z) {
     return at;
 }
 
-bool any_inside(const RowFunctions& rows, const double* g, double margin) {
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        const double weight = rows.weight[i], own = rows.direction[i] * g[i];
+bool any_inside(const RowFunctions& rows, const std::int64_t* index, std::int64_t count,
+                const double* g, double margin) {
+    for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = index ? index[k] : k;
+        const double weight = rows.weight[i], own = rows.direction[i] * g[k];
         if (!(weight > 0)) continue;
         const Curve& f = rows.curve(i);
         const double low = weight * f.lowest_slope(), high = weight * f.highest_slope();

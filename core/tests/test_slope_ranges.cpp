@@ -57,14 +57,17 @@ void check_inside(const RowFunctions& rows) {
     for (std::int64_t i = 0; i < rows.n; ++i)  // at an end of its box
         g[i] = open || rows.weight[i] == 0 ? 0.0
                                            : rows.direction[i] * rows.weight[i] * f.lowest_slope();
-    CHECK(any_inside(rows, g.data(), 1e-9) == open);
+    CHECK(any_inside(rows, nullptr, rows.n, g.data(), 1e-9) == open);
     const double width = f.highest_slope() - f.lowest_slope();
     if (open || width == 0) return;
     const std::int64_t last = rows.n - 1;
     CHECK(rows.weight[last] > 0);
     g[last] += rows.direction[last] * rows.weight[last] * 0.25 * width;
-    CHECK(any_inside(rows, g.data(), 1e-9));
-    CHECK(!any_inside(rows, g.data(), 0.3));
+    CHECK(any_inside(rows, nullptr, rows.n, g.data(), 1e-9));
+    CHECK(!any_inside(rows, nullptr, rows.n, g.data(), 0.3));
+    CHECK(any_inside(rows, &last, 1, &g[last], 1e-9));
+    const std::int64_t other = 0;
+    CHECK(!any_inside(rows, &other, 1, &g[other], 1e-9));
 }
 
 }  // namespace

@@ -123,9 +123,9 @@ class RowFunctions:
     def nearest_bend(self, z: float) -> float:
         """The prediction nearest to z at which some row is at a knot"""
 
-    def any_inside(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> bool:
+    def any_inside(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float, index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> bool:
         """
-        Whether some row has its g inside its box by more than this share of its width
+        Whether some row, or one of those at `index`, has its g inside its box by more than this share of its width
         """
 
 class ColumnFunctions:
@@ -292,8 +292,23 @@ class NewtonPath:
     def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Slopes in the predictions"""
 
+    def exceptions(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Rows that take part and whose multiplier is not the slope at their own prediction, and these multipliers
+        """
+
+    def frozen_slopes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Slopes of the losses of the frozen rows, NaN for the others; empty if all take part
+        """
+
     def dual_into(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """The same, in place"""
+
+def judge_slopes(X: DesignView, rows: RowFunctions, B: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reference: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], S: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], balanced: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    """
+    Sums for certificates of pairs whose multipliers are slopes: those in a row of S, or at their own predictions (reference -1), but g at some rows, which is clipped and balanced in place; returns (losses, gaps, totals, sizes, X' times the multipliers)
+    """
 
 class NewtonRun:
     """The semismooth-Newton method of multipliers on one set of rows."""

@@ -251,20 +251,3 @@ def test_answers_belong_to_their_strengths_when_some_are_not_found(monkeypatch, 
     found = path(one, n_strengths=30, tol=1e-3)
     assert len(found) == 30
     check(one, found)
-
-
-def test_a_guide_lends_memory_that_nobody_looks_at_any_more():
-    one = problem(rl.losses.Hinge(), Ridge(1.0))
-    whole = path(one, n_strengths=6, tol=1e-3)
-    guide = Guide(one, whole.strengths, whole.solutions)
-    first = guide.matrix(4)
-    place, row = first.ctypes.data, first[1]
-    row[:] = 7.0
-    del first
-    second = guide.matrix(4)  # a row of the first one is still in use
-    second[:] = 1.0
-    assert second.ctypes.data != place and (row == 7.0).all()
-    del row
-    third = guide.matrix(3)
-    assert third.ctypes.data == place and third.shape == (3, N)
-    assert guide.matrix(9).shape == (9, N)

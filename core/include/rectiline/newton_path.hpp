@@ -53,6 +53,15 @@ class NewtonPath {
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached
     void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
+    // The same by exceptions: rows that take part and whose multiplier is not the slope at their
+    // own prediction.
+    struct Exceptions {
+        std::vector<std::int64_t> row;
+        std::vector<double> g;
+    };
+    const Exceptions& exceptions();
+    // Slopes of the losses of the frozen rows, NaN for those that take part; empty if all do.
+    const std::vector<double>& frozen_slopes() const { return few_ ? frozen_slopes_ : nothing_; }
     // Whether the slopes of an answer follow from its predictions: no kinks anywhere. Then `dual`
     // is not to be relied on while rows are frozen.
     bool slopes_follow() const { return units_.smooth && terms_.n_kinked == 0; }
@@ -72,6 +81,7 @@ class NewtonPath {
     void recall();
     bool return_to_all(const double* z);
     void take_all_rows();
+    void dual_of_few(double* g) const;
 
     NewtonRows& all_;
     std::unique_ptr<NewtonRows> few_;    // the rows that take part while the others are frozen
@@ -82,6 +92,9 @@ class NewtonPath {
     std::vector<double> low_, high_;   // ends of their predictions, as expected
     FrozenTerms frozen_;
     std::vector<double> linear_, quadratic_, frozen_at_, frozen_dual_;
+    std::vector<double> frozen_slopes_, own_dual_, own_slopes_;
+    const std::vector<double> nothing_;
+    Exceptions exceptions_;
     mutable std::vector<double> few_dual_;
     double frozen_loss_ = 0, frozen_sum_ = 0;  // of the frozen rows' losses and slopes
     NewtonUnits units_;

@@ -49,6 +49,7 @@ class NewtonRows {
                                        double weight_factor, NewtonRows* spare = nullptr) const;
 
     std::int64_t n() const { return rows_.n; }
+    const RowFunctions& functions() const { return rows_; }
     std::int64_t order() const { return n_columns(X_) + (intercept_ ? 1 : 0); }
 
     void place(const double* b);     // t at b (its last entry is the intercept, if there is one)
@@ -80,7 +81,8 @@ class NewtonRows {
     void free_times(const double* b, double* out) const;         // X_J b
     void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
 
-    void dual(double* g) const;  // slopes in the predictions
+    void own_slopes(double* s) const;  // those of the losses at t, without envelopes
+    void dual(double* g) const;        // slopes in the predictions
     // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
     void balance(double* g, double others) const;
     void arguments(double* t) const;

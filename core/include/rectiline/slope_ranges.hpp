@@ -21,7 +21,8 @@ void slope_ranges(const RowFunctions& rows, double z, double* low, double* high)
 double nearest_bend(const RowFunctions& rows, double z);
 
 // Whether some row that counts has its g strictly inside its box: by more than `margin` of the
-// width, or at all if the box has no end.
-bool any_inside(const RowFunctions& rows, const double* g, double margin);
+// width, or at all if the box has no end. Looks at `count` rows, at those in `index` if given.
+bool any_inside(const RowFunctions& rows, const std::int64_t* index, std::int64_t count,
+                const double* g, double margin);
 
 }  // namespace rectiline

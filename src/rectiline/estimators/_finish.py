@@ -56,7 +56,7 @@ def central_intercepts(problem: Problem, solutions: Sequence[Solution]) -> Vecto
         return found
     for k, one in enumerate(solutions):
         # A multiplier inside its box leaves one best intercept only.
-        if not problem.rows.any_inside(one.dual.sample, _INSIDE):
+        if not one.dual.any_inside(problem.rows, _INSIDE):
             found[k] = middle_intercept(problem, one.coef, one.intercept)
     return found
 

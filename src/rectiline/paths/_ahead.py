@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.paths._answers import Answer, certified, not_solved
+from rectiline.paths._answers import Answer, Multipliers, certified, not_solved
 from rectiline.paths._guide import Guide
 from rectiline.paths._reach import Beside
 from rectiline.paths._without_kinks import between, left_out
-from rectiline.problems import Problem
+from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import (
     BasisFollower,
     Follower,
@@ -27,6 +27,7 @@ from rectiline.solvers import (
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 __all__ = ["Ahead", "Clock"]
 
@@ -89,6 +90,7 @@ class Ahead:
         self._follower = follower(self._problem, tol, n_threads)
         self._next = 0  # strength to follow to
         self._reach: Beside | None = None
+        self._by_exceptions = False  # multipliers are, and not kept
         self._guide: Guide | None = None  # whose answers are a step away
         self._latest: Answer | Solution | None = None  # answer at hand
         self._focused = 0  # strength up to which the rows chosen are meant
@@ -109,7 +111,11 @@ class Ahead:
         else:
             self._place(guide.start(problem), guide.predictions(0, 1)[0])
             self._reach = Beside(guide, self._problem)
-            self._at_once = at_once
+            columns = problem.columns
+            self._by_exceptions = not self._follower.slopes_follow and bool(
+                ((columns.rho > 0) | (columns.l1 > 0)).all()
+            )
+            self._at_once = strengths.size if self._by_exceptions else at_once
             if at_once >= strengths.size and guide.leave_out is not None:
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
@@ -182,7 +188,7 @@ class Ahead:
         few = d <= _FEW_COLUMNS or n >= _ROWS_PER_COLUMN * d  # pivots cost about d^2
         if few and self._missed == _MISSED and BasisFollower.accepts(self._problem, self._tol):
             self._follower = BasisFollower(self._problem, self._tol)
-            self._reach = None
+            self._reach, self._by_exceptions = None, False
             self._at_once = min(self._at_once, _FIRST)
         self._place(solution)
         self._latest = solution
@@ -252,17 +258,14 @@ class Ahead:
             self._place(self._latest)
         return bool(self._queue)
 
-    def _followed(self, chosen: Sequence[int]) -> tuple[list[Answer], Matrix | None]:
+    def _followed(self, chosen: Sequence[int]) -> tuple[list[Answer], Multipliers | None]:
         """Return answers at these strengths, up to the first that is not found, and multipliers."""
         answers: list[Answer] = []
-        follows = self._follower.slopes_follow
-        samples = None
-        if not follows:
-            samples = (
-                np.empty((len(chosen), self._problem.n_samples))
-                if self._reach is None
-                else self._reach.matrix(len(chosen))
-            )
+        follower, n = self._follower, self._problem.n_samples
+        samples: Matrix | None = None
+        exceptions: list[tuple[Vector | None, Index, Vector]] = []
+        if not follower.slopes_follow and not self._by_exceptions:
+            samples = np.empty((len(chosen), n))
         for place, index in enumerate(chosen):
             if answers and self._clock.is_late:
                 break
@@ -271,10 +274,15 @@ class Ahead:
             if answer is None:
                 break
             if samples is not None:
-                self._follower.put_multipliers(samples[place])
+                follower.put_multipliers(samples[place])
+            elif self._by_exceptions:
+                assert isinstance(follower, Follower)
+                exceptions.append(follower.exceptions())
             answers.append(answer)
             self._latest = answer
         self._lift(answers)
+        if exceptions:
+            return answers, SlopeMultipliers.of(n, exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
 
     def _lift(self, answers: list[Answer]) -> None:

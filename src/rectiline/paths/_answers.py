@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Problem, certify_all
+from rectiline.problems import Problem, SlopeMultipliers, certify_all, certify_slopes
 from rectiline.solvers import Progress, Solution, Status
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["Answer", "certified", "not_solved"]
+Multipliers = Matrix | SlopeMultipliers
+
+__all__ = ["Answer", "Multipliers", "certified", "not_solved"]
 
 _AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
 
@@ -35,28 +37,29 @@ class Answer:
 def certified(
     problem: Problem,
     answers: Sequence[Answer],
-    samples: Matrix | None,
+    samples: Multipliers | None,
     tol: float,
     predictions: list[Matrix] | None = None,
 ) -> list[Solution]:
     """Return the answers with their certificates: solved, or at their limit.
 
     Without `samples` the multipliers are those that belong to the predictions. See `certify_all`
-    for what `predictions` receives.
+    for what `predictions` receives, unless multipliers are given by exceptions.
     """
     began = time.perf_counter()
+    strengths = np.array([answer.strength for answer in answers])
+    coefs = np.array([answer.coef for answer in answers])
+    intercepts = np.array([answer.intercept for answer in answers])
     proofs = []
-    at_once = max(_AT_ONCE // problem.n_samples, 1)
-    for first in range(0, len(answers), at_once):
-        some = answers[first : first + at_once]
-        proofs += certify_all(
-            problem,
-            np.array([answer.strength for answer in some]),
-            np.array([answer.coef for answer in some]),
-            np.array([answer.intercept for answer in some]),
-            None if samples is None else samples[first : first + at_once],
-            predictions,
-        )
+    if isinstance(samples, SlopeMultipliers):
+        proofs = certify_slopes(problem, strengths, coefs, intercepts, samples)
+    else:
+        at_once = max(_AT_ONCE // problem.n_samples, 1)
+        for first in range(0, len(answers), at_once):
+            some = slice(first, first + at_once)
+            pairs = strengths[some], coefs[some], intercepts[some]
+            mine = None if samples is None else samples[some]
+            proofs += certify_all(problem, *pairs, mine, predictions)
     share = (time.perf_counter() - began) / len(answers)
     solutions = []
     for answer, (certificate, dual) in zip(answers, proofs, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import replace
 from functools import cached_property
 
@@ -50,7 +49,6 @@ class Guide:
         self._first = solutions[0]
         pivots = sum(one.solver == Generation.name for one in solutions)
         self.took_pivots = pivots > _MANY_PIVOTS * len(solutions)  # most others were lost
-        self._free: list[Vector] = []  # memory that was lent and came back
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])
 
@@ -80,23 +78,6 @@ class Guide:
         """How far the predictions have moved up to each strength, in units of their arguments."""
         moves = np.diff(self._coefs, axis=0) ** 2 @ self.problem.column_mean_squares
         return np.append(0.0, np.cumsum(np.sqrt(moves))) / self.problem.argument_scale
-
-    def matrix(self, rows: int) -> Matrix:
-        """Return an empty matrix with a column per sample, in memory that nobody uses any more.
-
-        Parts are solved one after the other, and fresh memory costs as much as a product with X.
-        """
-        size = rows * self.problem.n_samples
-        try:
-            memory = self._free.pop()  # parts may run in threads: taking one off is atomic
-        except IndexError:
-            memory = np.empty(size)
-        if memory.size < size:
-            memory = np.empty(size)
-        # Looked at through a buffer, `lent` is what all its slices hold on to, and nothing else.
-        lent = np.frombuffer(memory.data, count=size)
-        weakref.finalize(lent, self._free.append, memory).atexit = False
-        return lent.reshape(rows, -1)
 
     @cached_property
     def _all(self) -> Matrix:

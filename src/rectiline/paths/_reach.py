@@ -16,7 +16,6 @@ from rectiline.paths._guide import Guide
 from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Beside", "Range"]
 
@@ -60,10 +59,6 @@ class Beside:
         # The mean distance is that of the intercepts; the spread may come on top.
         there = self._guide.predictions(index - 1, until)
         return Range(*_core.path_ranges(there, here, _LATER), here, until)
-
-    def matrix(self, rows: int) -> Matrix:
-        """Return an empty matrix with a column per sample, as the guide lends it."""
-        return self._guide.matrix(rows)
 
 
 def _predictions(problem: Problem, point: Point) -> Vector:

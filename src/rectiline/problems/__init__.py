@@ -4,6 +4,7 @@ from rectiline.problems._certificate import Certificate, DualPoint, Infeasibilit
 from rectiline.problems._many import certify_all, gather_all, predict_all
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
+from rectiline.problems._slopes import SlopeMultipliers, certify_slopes
 
 __all__ = [
     "Certificate",
@@ -11,7 +12,9 @@ __all__ = [
     "InfeasibilityCertificate",
     "MultiTaskProblem",
     "Problem",
+    "SlopeMultipliers",
     "certify_all",
+    "certify_slopes",
     "gather_all",
     "predict_all",
 ]

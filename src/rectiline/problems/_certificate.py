@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline import _core
+
 Vector = NDArray[np.float64]
 
 __all__ = ["Certificate", "DualPoint", "InfeasibilityCertificate"]
@@ -35,6 +37,10 @@ class DualPoint:
     sample: Vector
     inequality: Vector = field(default_factory=lambda: np.zeros(0))
     equality: Vector = field(default_factory=lambda: np.zeros(0))
+
+    def any_inside(self, rows: _core.RowFunctions, margin: float) -> bool:
+        """Whether a sample's multiplier lies inside its range, by a share `margin` of it."""
+        return rows.any_inside(self.sample, margin)
 
     def scaled(self, factor: float) -> DualPoint:
         """Return this point moved towards zero, which lies in every box and dual ball."""

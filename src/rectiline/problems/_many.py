@@ -74,7 +74,7 @@ def certify_all(
     if problem.penalty is None:
         raise ValueError("certify_all needs a penalty that has a strength.")
     problem.remember_levels()
-    columns = _multiples(problem, strengths / problem.penalty.strength)
+    columns = multiples(problem, strengths / problem.penalty.strength)
 
     def at(strength: float) -> Problem:
         assert problem.penalty is not None
@@ -93,17 +93,34 @@ def certify_all(
     )
     if predictions is not None and (problem.weight > 0).all():  # others are left out
         predictions.append(z)
-    primals = losses + columns.values(coefs)
-    gaps = row_gaps + columns.gaps(coefs, q)
-    if problem.fit_intercept:
-        gaps += np.abs(intercepts * totals)
-        gaps[np.abs(totals) > FREE_TOLERANCE * sizes] = np.inf
-    zeros = _zero_gaps(problem, columns, coefs, losses, gaps)
+    sums = losses, row_gaps, totals, sizes
+    primals, gaps, zeros = values_and_gaps(problem, columns, coefs, intercepts, q, sums)
     reference, found = abs(problem.loss_at_zero), []
     for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
         point = DualPoint(samples[k] if gap <= zeros[k] else np.zeros(problem.n_samples))
         found.append((Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference), point))
     return found
+
+
+def values_and_gaps(
+    problem: Problem,
+    columns: Multiples,
+    coefs: Matrix,
+    intercepts: Vector,
+    q: Matrix,
+    sums: tuple[Vector, Vector, Vector, Vector],
+) -> tuple[Vector, Vector, Vector]:
+    """Return objectives, gaps, and gaps with zero multipliers where these may prove more.
+
+    `sums` over the rows: losses, gaps, totals of the multipliers and of their sizes.
+    """
+    losses, row_gaps, totals, sizes = sums
+    primals = losses + columns.values(coefs)
+    gaps = row_gaps + columns.gaps(coefs, q)
+    if problem.fit_intercept:
+        gaps += np.abs(intercepts * totals)
+        gaps[np.abs(totals) > FREE_TOLERANCE * sizes] = np.inf
+    return primals, gaps, _zero_gaps(problem, columns, coefs, losses, gaps)
 
 
 def _zero_gaps(
@@ -123,7 +140,7 @@ def _zero_gaps(
     return zeros
 
 
-def _multiples(problem: Problem, factors: Vector) -> Multiples | None:
+def multiples(problem: Problem, factors: Vector) -> Multiples | None:
     """Return what the columns pay under multiples of the penalty.
 
     None where bounds or columns without cost ask for more than one look at a pair.

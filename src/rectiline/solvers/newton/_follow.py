@@ -21,6 +21,7 @@ from rectiline.solvers.newton._model import Model
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 __all__ = ["Follower", "SpanFollower"]
 
@@ -96,6 +97,7 @@ class Follower:
         # Without kinks anywhere the multipliers are those that belong to the predictions.
         self.slopes_follow = not kinked and not self._model.kinked.size
         self.has_strayed = False  # predictions have left the ranges given to `focus`
+        self._slopes: Vector | None = None  # of the losses of rows that are left out
 
     @staticmethod
     def accepts(problem: Problem, target: float) -> bool:
@@ -134,6 +136,7 @@ class Follower:
     def _place(
         self, coef: Vector, intercept: float, sample: Vector, predictions: Vector | None = None
     ) -> None:
+        self._slopes = None
         b = np.append(coef, intercept) if self._problem.fit_intercept else coef
         b = np.ascontiguousarray(b)
         if isinstance(self._path, _core.LinearPath):  # finds its own multipliers
@@ -167,12 +170,15 @@ class Follower:
         """
         if isinstance(self._path, _core.LinearPath):
             return 0
-        return self._path.focus(low, high, predictions, most)
+        count = self._path.focus(low, high, predictions, most)
+        self._slopes = self._path.frozen_slopes() if count else None
+        return count
 
     def widen(self) -> None:
         """Let all rows take part again."""
         if isinstance(self._path, _core.NewtonPath):
             self._path.widen()
+            self._slopes = None
 
     def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
         """Return coefficients for `coefs_of`, intercept and steps; None if it did not get there."""
@@ -195,6 +201,15 @@ class Follower:
     def multipliers(self) -> Vector:
         """Those of the last answer, unless they follow from its predictions."""
         return self._path.dual()
+
+    def exceptions(self) -> tuple[Vector | None, Index, Vector]:
+        """Return the same by exceptions, where `can_focus`.
+
+        Slopes of the losses of rows left out, with NaN for the others, or None; rows of the others
+        whose multipliers are not the slopes at their own predictions, and these.
+        """
+        assert isinstance(self._path, _core.NewtonPath)
+        return self._slopes, *self._path.exceptions()
 
     def put_multipliers(self, into: Vector) -> None:
         """Write the same into a contiguous vector."""

@@ -1,0 +1,197 @@
+"""Certificates of many pairs whose multipliers are slopes of the losses, but for a few samples.
+
+Far from kinks a multiplier is the slope at the prediction, or at another one on the same piece. At
+a kink any slope between two will do, and predictions do not tell which ones balance. So the few are
+listed, and no matrix of multipliers is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._many import multiples, values_and_gaps
+from rectiline.problems._problem import Problem
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+__all__ = ["SlopeMultipliers", "certify_slopes"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlopeMultipliers:
+    """Multipliers of several pairs by their exceptions.
+
+    Attributes
+    ----------
+    slopes : ndarray of shape (r, n_samples)
+        Slopes of the losses, per unit of weight and in their own arguments; NaN stands for the
+        slope at the pair's own prediction.
+    reference : ndarray of shape (k,)
+        Which row of `slopes` belongs to a pair; -1 for slopes at its own predictions throughout.
+    first : ndarray of shape (k + 1,)
+        The exceptions of pair i are at ``first[i]`` to ``first[i + 1]`` of the other two.
+    row : ndarray
+        Samples, growing within a pair.
+    value : ndarray
+        Their multipliers, slopes in the predictions.
+    """
+
+    slopes: Matrix
+    reference: Index
+    first: Index
+    row: Index
+    value: Vector
+
+    @classmethod
+    def of(
+        cls, n_samples: int, parts: list[tuple[Vector | None, Index, Vector]]
+    ) -> SlopeMultipliers:
+        """Return those of several pairs: known slopes or None, exceptions, their multipliers.
+
+        The same slopes, known by their identity, are kept once.
+        """
+        rows: list[Vector] = []
+        reference = np.full(len(parts), -1)
+        for k, (slopes, _, _) in enumerate(parts):
+            if slopes is None:
+                continue
+            if not rows or rows[-1] is not slopes:
+                rows.append(slopes)
+            reference[k] = len(rows) - 1
+        first = np.append(0, np.cumsum([row.size for _, row, _ in parts])).astype(np.int64)
+        return cls(
+            np.array(rows) if rows else np.zeros((0, n_samples)),
+            reference,
+            first,
+            np.concatenate([row for _, row, _ in parts]),
+            np.concatenate([value for _, _, value in parts]),
+        )
+
+
+class _SlopesDual(DualPoint):
+    """Multipliers that are worked out when somebody asks for them."""
+
+    _made: tuple[Problem, Vector | None, Vector, float, Index, Vector, float]
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        slopes: Vector | None,
+        pair: tuple[Vector, float],
+        exceptions: tuple[Index, Vector],
+        share: float,
+    ) -> _SlopesDual:
+        new = cls.__new__(cls)
+        nothing = np.zeros(0)
+        made = (problem, slopes, *pair, *exceptions, share)
+        for name, value in (("_made", made), ("inequality", nothing), ("equality", nothing)):
+            object.__setattr__(new, name, value)
+        return new
+
+    def any_inside(self, rows: _core.RowFunctions, margin: float) -> bool:
+        """Whether a sample's multiplier lies inside its range, by a share `margin` of it."""
+        *_, some, values, share = self._made
+        return rows.any_inside(share * values, margin, some) or super().any_inside(rows, margin)
+
+    @cached_property
+    def sample(self) -> Vector:
+        """A slope of each sample's weighted loss in its prediction."""
+        problem, slopes, coef, intercept, rows, values, share = self._made
+        sample = problem.rows.slopes(problem.design.dot(coef) + intercept)
+        if slopes is not None:
+            known = problem.direction * problem.weight * slopes
+            sample = np.where(np.isnan(known), sample, known)
+        sample[rows] = values
+        return share * sample
+
+
+def certify_slopes(
+    problem: Problem,
+    strengths: Vector,
+    coefs: Matrix,
+    intercepts: Vector,
+    multipliers: SlopeMultipliers,
+) -> list[tuple[Certificate, DualPoint]]:
+    """Return certificates of one pair for each of several strengths of the penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+        As for `certify_all`, with a cost on every column and no bounds.
+    strengths : ndarray of shape (k,)
+    coefs : ndarray of shape (k, n_features)
+    intercepts : ndarray of shape (k,)
+    multipliers : SlopeMultipliers
+        Exceptions are clipped, and moved to balance an intercept, in place.
+
+    Returns
+    -------
+    list of (Certificate, DualPoint)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.problems import SlopeMultipliers, certify_slopes
+    >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array([-1, 1, 1])
+    >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
+    >>> kinked = np.array([0, 1]), np.array([0.5, -0.5])
+    >>> multipliers = SlopeMultipliers.of(3, [(None, *kinked)])
+    >>> pair = np.ones((1, 1)), np.array([-1.0])
+    >>> [proof.gap for proof, _ in certify_slopes(problem, np.ones(1), *pair, multipliers)]
+    [0.0]
+    """
+    assert problem.penalty is not None
+    columns = multiples(problem, strengths / problem.penalty.strength)
+    if columns is None:
+        raise ValueError("certify_slopes needs a cost on every column and no constraints.")
+    problem.remember_levels()
+    slopes, reference, first, row, value = (
+        multipliers.slopes,
+        multipliers.reference,
+        multipliers.first,
+        multipliers.row,
+        multipliers.value,
+    )
+    losses, row_gaps, totals, sizes, pulls = _core.judge_slopes(
+        problem.design.by_rows.view,
+        problem.rows,
+        coefs,
+        intercepts,
+        reference,
+        slopes,
+        first,
+        row,
+        value,
+        problem.fit_intercept,
+    )
+    q, shares = -pulls, np.ones(len(coefs))
+    if not columns.strongly_convex:
+        # With a share s of the multipliers each term is, by convexity, at most s times what it was
+        # and (1 - s) times what it is without multipliers.
+        shares = columns.shares_allowed(q)
+        q *= shares[:, None]
+        row_gaps = shares * row_gaps + (1 - shares) * (losses - problem._least_loss)
+        totals, sizes = shares * totals, shares * sizes
+    sums = losses, row_gaps, totals, sizes
+    primals, gaps, zeros = values_and_gaps(problem, columns, coefs, intercepts, q, sums)
+    reference_level, found = abs(problem.loss_at_zero), []
+    for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
+        some = slice(first[k], first[k + 1])
+        known = None if reference[k] < 0 else slopes[reference[k]]
+        point = DualPoint(np.zeros(problem.n_samples))
+        if gap <= zeros[k]:
+            pair, exceptions = (coefs[k], float(intercepts[k])), (row[some], value[some])
+            point = _SlopesDual.of(problem, known, pair, exceptions, float(shares[k]))
+        proof = Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference_level)
+        found.append((proof, point))
+    return found
