@@ -40,7 +40,7 @@ _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found ot
 _NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
 _PER_MISS = 4  # so many, before it is left to that solver
-_MISSED = 2  # answers, before linear programs go on by pivots
+_MISSED = 2  # answers of a large one, before linear programs go on by pivots
 _FEW_COLUMNS, _ROWS_PER_COLUMN = 64, 40  # if they are so few
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
 _WAYS = (Follower, SpanFollower, BasisFollower)
@@ -149,7 +149,7 @@ class Ahead:
         if not (plain and known and counts and strengths.size > 1):  # `solve` will say why
             return None
         ways = [one for one in _WAYS if one.accepts(problem, tol)]
-        if guide is not None and guide.took_pivots:
+        if guide is not None and guide.took_to_pivots:
             ways.reverse()
         if clock.is_late or not ways:
             return None
@@ -184,14 +184,27 @@ class Ahead:
         self._missed += 1
         if self._queue:
             return
-        n, d = self._problem.n_samples, self._problem.n_features
-        few = d <= _FEW_COLUMNS or n >= _ROWS_PER_COLUMN * d  # pivots cost about d^2
-        if few and self._missed == _MISSED and BasisFollower.accepts(self._problem, self._tol):
+        if self._pivots_pay:
             self._follower = BasisFollower(self._problem, self._tol)
             self._reach, self._by_exceptions = None, False
             self._at_once = min(self._at_once, _FIRST)
+            self._answers, self._missed, self._is_mended = 0, 0, True
         self._place(solution)
         self._latest = solution
+
+    @property
+    def _pivots_pay(self) -> bool:
+        """Whether a linear program whose answers are missed had better go on by pivots."""
+        problem = self._problem
+        n, d = problem.n_samples, problem.n_features
+        few = d <= _FEW_COLUMNS or n >= _ROWS_PER_COLUMN * d  # pivots cost about d^2
+        costly = problem.design.n_stored >= _FOCUS_SIZE and self._missed >= _MISSED
+        return (
+            few
+            and (costly or self.gives_up)
+            and not isinstance(self._follower, BasisFollower)
+            and BasisFollower.accepts(problem, self._tol)
+        )
 
     @property
     def gives_up(self) -> bool:

@@ -47,8 +47,9 @@ class Guide:
         self.problem, self.strengths = problem, strengths
         self._given = predictions
         self._first = solutions[0]
+        # Steps were tried, and got lost: those who come next need not try.
         pivots = sum(one.solver == Generation.name for one in solutions)
-        self.took_pivots = pivots > _MANY_PIVOTS * len(solutions)  # most others were lost
+        self.took_to_pivots = _MANY_PIVOTS * len(solutions) < pivots < len(solutions)
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])
 
