@@ -135,7 +135,7 @@ def _searching(kind: str, loss: str, penalty: str) -> tuple[Any, Callable[[float
             quantile=0.7, alpha=alpha, l1_ratio=ratio
         )
         return search, plain, False
-    labels = kind not in ("residual", "diabetes")
+    labels = kind.split(":")[0] not in ("residual", "diabetes")
     one, many = (
         (face.PLQClassifier, face.PLQClassifierCV)
         if labels
@@ -145,12 +145,17 @@ def _searching(kind: str, loss: str, penalty: str) -> tuple[Any, Callable[[float
 
 
 def _data(kind: str, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    from .datasets._real import load
     from .datasets._synthetic import linear_model
 
     if kind in ("margin", "residual"):
         return linear_model("good", n, d, kind, seed=3)
-    X, y, _, _ = _table(kind)
-    return X, y
+    if kind in ("breast_cancer", "wine", "diabetes"):
+        X, y, _, _ = _table(kind)
+        return X, y
+    kind, name = kind.split(":")  # a real table, raw
+    X, y, _, _ = load(name, kind, "y", 3)
+    return (X.toarray() if hasattr(X, "toarray") else X), y
 
 
 def _cpu(call: Callable[[], Any]) -> float:

@@ -48,6 +48,22 @@ REAL = (
     "reuters21578_modapte_tfidf",
     "imdb_tfidf",
 )
+SEARCHED = (
+    ("margin", "colon", "hinge", "l2"),
+    ("margin", "glioma", "squared_hinge", "l2"),
+    ("margin", "leukemia_allaml", "hinge", "l2"),
+    ("margin", "leukemia_allaml", "hinge", "l1"),
+    ("margin", "spf", "hinge", "l2"),
+    ("margin", "spf", "hinge", "l1"),
+    ("margin", "creditcard_subset14240", "hinge", "l2"),
+    ("margin", "jasmine", "squared_hinge", "l2"),
+    ("residual", "abalone", "absolute", "l1"),
+    ("residual", "bike_sharing", "absolute", "l2"),
+    ("residual", "cal_housing", "huber", "l2"),
+    ("residual", "house_8L", "absolute", "l2"),
+    ("residual", "communities_crime", "huber", "l2"),
+    ("residual", "diamonds", "absolute", "l2"),
+)
 MEASURES = (
     Measure(
         "L1-SVM path of 50 strengths, 1000x100000, over its last point",
@@ -112,6 +128,10 @@ MEASURES = (
             # Cold fits look at few of these rows.
             "50000x10 hinge l2": ("margin", "hinge", "l2", 50_000, 10),
             "50000x10 huber l2": ("residual", "huber", "l2", 50_000, 10),
+            **{
+                f"{name} raw, {loss} {penalty}": (f"{kind}:{name}", loss, penalty, 0, 0)
+                for kind, name, loss, penalty in SEARCHED
+            },
         }.items()
     ),
     *(

@@ -17,6 +17,7 @@ constexpr double kRelax = 1.5;        // change of stiffness from one strength t
 constexpr double kBalance = 0.2;      // cost of a multiplier moved to balance the intercept
 constexpr double kInnerShare = 0.02;  // Newton decrement against what the outer step moved
 constexpr double kOnwards = 0.6;      // of the way that extrapolation would go
+constexpr double kScaled = 0.5;       // of the gap: what multipliers to scale may leave
 constexpr double kMostKept = 0.6;     // of the rows: with more of them, nothing is frozen
 constexpr double kWeak = 1e-2;        // of the rows' stiffness: columns that may need help
 constexpr double kProximal = 1e-6;    // the help, in the same unit
@@ -125,9 +126,10 @@ void NewtonPath::set_column_multipliers() {
 // The parts of the gap, relative to the objective. A dual point outside the range of an l1 term
 // alone is scaled into it, which costs its share of the objective.
 NewtonPath::Gaps NewtonPath::gaps() {
-    const NewtonEstimate found = loop_.estimate(*rows_, frozen_, point(), rows_->values());
-    const double objective =
-        found.objective + frozen_loss_ + frozen_.change(b_.data(), terms_.order);
+    const RowValues values = rows_->values();
+    const NewtonEstimate found = loop_.estimate(*rows_, frozen_, point(), values);
+    const double frozen_loss = frozen_loss_ + frozen_.change(b_.data(), terms_.order);
+    const double objective = found.objective + frozen_loss;
     const double size = std::max({std::fabs(objective), std::fabs(objective - found.gap), 1e-300});
     double beyond = 0;
     terms_.contract(rows_->image().data(), user_.data());
@@ -141,20 +143,36 @@ NewtonPath::Gaps NewtonPath::gaps() {
         if (l1_[j] > 0 && rho_[j] == 0)
             outside = std::max(outside, std::fabs(user_[j]) / l1_[j] - 1.0);
     }
-    return {(found.gap - found.column_gap) / size, found.column_gap / size + beyond + outside};
+    return {(found.gap - found.column_gap) / size, found.column_gap / size + beyond + outside,
+            (values.loss + frozen_loss) / size};
+}
+
+// Where next to nothing is lost any more, coefficients stay and multipliers follow the strength:
+// with a share of them, rows pay for the rest what they lose. Takes that if it leaves less of the
+// gap.
+NewtonPath::Gaps NewtonPath::with_multipliers_to_scale(double factor, Gaps still) {
+    if (units_.smooth || !(factor < 1) || !((1 - factor) * still.loss < kScaled * still.sum()))
+        return still;
+    rows_->scale_slopes(factor);
+    const Gaps scaled = gaps();
+    if (scaled.sum() < kScaled * still.sum()) return scaled;
+    rows_->restore_slopes();
+    return still;
 }
 
 PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps,
                           Interrupt& interrupt) {
     PathStep out{0, kInfinity, false, false, false};
+    const double factor = strength / strength_;
     set_strength(strength);
     if (placed_) {
         set_column_multipliers();
         previous_ = b_;
         rows_->remember();
     } else {
-        const Gaps still = gaps();  // nothing has moved: this needs no product with X
-        out.relative_gap = still.rows + still.columns;
+        Gaps still = gaps();  // nothing has moved: this needs no product with X
+        if (still.sum() > target) still = with_multipliers_to_scale(factor, still);
+        out.relative_gap = still.sum();
         if (out.relative_gap <= target) return out;
         recall();
         rows_->adopt();
@@ -169,7 +187,7 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
         out.steps += done.steps;
         out.failed = done.failed, out.interrupted = done.interrupted;
         const Gaps gap = gaps();
-        out.relative_gap = gap.rows + gap.columns;
+        out.relative_gap = gap.sum();
         const double fit = std::sqrt(gap.rows / (kRowShare * target));
         if (out.relative_gap <= target) {
             // Multipliers of this very strength leave less than those of the one before will.

@@ -42,6 +42,22 @@ const std::vector<double>& NewtonRows::image() {
     return image_;
 }
 
+void NewtonRows::scale_slopes(double factor) {
+    image();  // of the slopes at hand
+    saved_slopes_ = s_, saved_image_ = image_;
+    for (double& slope : s_)
+        slope *= factor;
+    for (double& entry : image_)
+        entry *= factor;
+    imaged_ = s_;
+    settled_for_ = -1;
+}
+
+void NewtonRows::restore_slopes() {
+    s_ = saved_slopes_, image_ = saved_image_;
+    imaged_ = s_;
+}
+
 void NewtonRows::gram(double* H) {
     const std::vector<double>& sum =
         gram_.at(X_, newton_weight_.data(), rows_.n, intercept_, n_threads_);

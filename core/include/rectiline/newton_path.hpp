@@ -70,7 +70,10 @@ class NewtonPath {
   private:
     struct Gaps {
         double rows, columns;
+        double loss;  // of all rows, in the same unit
+        double sum() const { return rows + columns; }
     };
+    Gaps with_multipliers_to_scale(double factor, Gaps still);
     void set_strength(double strength);
     void predict(double strength);
     void set_column_multipliers();

@@ -67,6 +67,9 @@ class NewtonRows {
     double settle(double step, double S);
     RowValues values() const;  // of the pair where it settled
     void adopt();              // multipliers := slopes
+    // Slopes times a factor, towards the least loss. They and their image change, nothing else.
+    void scale_slopes(double factor);
+    void restore_slopes();  // as they were before
 
     // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
     const std::vector<double>& image();
@@ -122,6 +125,7 @@ class NewtonRows {
 
     std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_, remembered_;
     std::vector<double> image_, image_change_;
+    std::vector<double> saved_slopes_, saved_image_;
     std::vector<double> newton_weight_;       // per row, 0 outside J
     mutable std::vector<std::int64_t> free_;  // J
     mutable std::vector<double> free_weight_;

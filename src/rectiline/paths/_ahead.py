@@ -108,6 +108,7 @@ class Ahead:
             self._place(start)
         elif not (is_large and self._follower.can_focus):
             self._place(guide.start(problem))
+            self._at_once = at_once
         else:
             self._place(guide.start(problem), guide.predictions(0, 1)[0])
             self._reach = Beside(guide, self._problem)
