@@ -124,7 +124,13 @@ const NewtonPath::Exceptions& NewtonPath::exceptions() {
     own_dual_.resize(count);
     dual_of_few(own_dual_.data());
     own_slopes_.resize(count);
-    rows_->own_slopes(own_slopes_.data());
+    if (terms_.n_kinked == 0) {
+        rows_->own_slopes(own_slopes_.data());
+    } else {  // answers have their columns on kinks, and rows near theirs may be on the other side
+        user_.resize(static_cast<std::size_t>(terms_.order));
+        coefficients(user_.data());
+        rows_->own_slopes_for(user_.data(), own_slopes_.data());
+    }
     exceptions_.row.clear(), exceptions_.g.clear();
     const RowFunctions& rows = rows_->functions();
     for (std::size_t e = 0; e < count; ++e) {

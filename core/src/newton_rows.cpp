@@ -267,13 +267,21 @@ void NewtonRows::adopt() {
     settled_for_ = -1;
 }
 
-void NewtonRows::own_slopes(double* s) const {
+void NewtonRows::own_slopes_for(const double* b, double* s) {
+    multiply(X_, b, change_.data(), n_threads_);
+    const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        change_[i] = rows_.argument(i, change_[i] + b0);
+    own_slopes_at(change_.data(), s);
+}
+
+void NewtonRows::own_slopes_at(const double* t, double* s) const {
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            slope_pass(packed, rows_.n, t_.data(), s);
+            slope_pass(packed, rows_.n, t, s);
         }))
         return;
     for (std::int64_t i = 0; i < rows_.n; ++i)
-        s[i] = rows_.curve(i).slope(t_[i]);
+        s[i] = rows_.curve(i).slope(t[i]);
 }
 
 void NewtonRows::dual(double* g) const {

@@ -84,8 +84,10 @@ class NewtonRows {
     void free_times(const double* b, double* out) const;         // X_J b
     void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
 
-    void own_slopes(double* s) const;  // those of the losses at t, without envelopes
-    void dual(double* g) const;        // slopes in the predictions
+    // Slopes of the losses, without envelopes: at t, or at coefficients b.
+    void own_slopes(double* s) const { own_slopes_at(t_.data(), s); }
+    void own_slopes_for(const double* b, double* s);
+    void dual(double* g) const;  // slopes in the predictions
     // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
     void balance(double* g, double others) const;
     void arguments(double* t) const;
@@ -116,6 +118,7 @@ class NewtonRows {
     FreezeSums set_frozen(const double* keep, double* g);
     void reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const;
     void list_free() const;  // J, when it is asked for
+    void own_slopes_at(const double* t, double* s) const;
 
     DesignView X_;
     RowFunctions rows_;

@@ -224,8 +224,8 @@ class Search:
             for fold, (_, test) in enumerate(self.folds):
                 trained = [next(found) for _ in range(self.n_tasks)]
                 size = min(one.seconds.size for one in trained)
-                coefs = np.stack([one.coefs[:size] for one in trained], axis=1)
-                intercepts = np.stack([one.intercepts[:size] for one in trained], axis=1)
+                coefs = _beside([one.coefs[:size] for one in trained])
+                intercepts = _beside([one.intercepts[:size] for one in trained])
                 score = self.score(test)
                 at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
                 for first in range(0, size, at_once):
@@ -257,6 +257,11 @@ class Search:
         table["rank_test_score"] = np.argsort(order) + 1
         table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])
         return table
+
+
+def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the arrays along a second axis; one alone needs no copy."""
+    return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
 
 
 def _is_small(problem: Problem) -> bool:

@@ -48,7 +48,7 @@ def certified(
     """
     began = time.perf_counter()
     strengths = np.array([answer.strength for answer in answers])
-    coefs = np.array([answer.coef for answer in answers])
+    coefs = _stacked([answer.coef for answer in answers])
     intercepts = np.array([answer.intercept for answer in answers])
     proofs = []
     if isinstance(samples, SlopeMultipliers):
@@ -81,6 +81,23 @@ def certified(
             )
         )
     return solutions
+
+
+def _stacked(rows: Sequence[Vector]) -> Matrix:
+    """Return the vectors as a matrix: the one that they are the rows of, if there is one."""
+    whole = rows[0].base
+    if (
+        isinstance(whole, np.ndarray)
+        and whole.shape == (len(rows), rows[0].size)
+        and whole.flags.c_contiguous
+        and whole.dtype == np.float64
+        and all(
+            row.base is whole and np.may_share_memory(row, own)
+            for row, own in zip(rows, whole, strict=True)
+        )
+    ):
+        return whole
+    return np.array(rows)
 
 
 def not_solved(solutions: Sequence[Solution]) -> list[int]:

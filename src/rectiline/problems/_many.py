@@ -169,7 +169,8 @@ def _judge_fixed(
     if samples is None:
         samples = np.empty_like(predictions)
     sums = problem.rows.judge_many(predictions, samples, from_slopes, problem.fit_intercept)
-    return predictions, samples, -design.tdot_many(samples, weight), *sums
+    q = design.tdot_many(samples, weight)
+    return predictions, samples, np.negative(q, out=q), *sums
 
 
 def _judge_shrunk(
@@ -181,7 +182,8 @@ def _judge_shrunk(
     if samples is None:
         samples = rows.slopes_of_many(predictions)
     totals, sizes = rows.repair_many(samples, problem.fit_intercept)
-    q = -design.tdot_many(samples, weight)
+    q = design.tdot_many(samples, weight)
+    np.negative(q, out=q)
     shrink = columns.shares_allowed(q)
     q *= shrink[:, None]
     for k in np.flatnonzero(shrink < 1.0):

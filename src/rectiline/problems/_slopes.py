@@ -174,7 +174,7 @@ def certify_slopes(
         value,
         problem.fit_intercept,
     )
-    q, shares = -pulls, np.ones(len(coefs))
+    q, shares = np.negative(pulls, out=pulls), np.ones(len(coefs))
     if not columns.strongly_convex:
         # With a share s of the multipliers each term is, by convexity, at most s times what it was
         # and (1 - s) times what it is without multipliers.
