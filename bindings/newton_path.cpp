@@ -97,13 +97,13 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> copied(const std::vector<T>& values) {
 
 using NumpyIndex = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
-std::tuple<NumpyIndex, NumpyVector> exceptions(PathState& self) {
+std::tuple<NumpyIndex, NumpyVector, NumpyVector> exceptions(PathState& self) {
     const NewtonPath::Exceptions* found;
     {
         nb::gil_scoped_release release;
         found = &self.path->exceptions();
     }
-    return {copied(found->row), copied(found->g)};
+    return {copied(found->row), copied(found->g), copied(found->slopes)};
 }
 
 void dual_into(const PathState& self, VectorOut g) {
@@ -138,7 +138,7 @@ void bind_newton_path(nb::module_& m) {
         .def("exceptions", &exceptions,
              "Rows that take part and whose multiplier is not the slope at their own prediction, "
              "and "
-             "these multipliers")
+             "these multipliers; if they are many, only some, and the slopes of all rows")
         .def(
             "frozen_slopes",
             [](const PathState& self) { return copied(self.path->frozen_slopes()); },

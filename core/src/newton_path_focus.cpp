@@ -13,6 +13,8 @@ constexpr double kMostStrayed = 0.02;  // of the rows kept
 constexpr double kReserve = 0.9;       // of what the slopes of the rows kept can balance
 constexpr double kFarthest = 13.0;     // widths of the expected ranges, on both sides
 constexpr double kRounding = 1e-12;    // of slopes
+constexpr std::size_t kTooMany = 20;   // one exception in so many rows is
+constexpr std::size_t kKept = 50;      // exceptions
 
 }  // namespace
 
@@ -119,6 +121,21 @@ void NewtonPath::dual_of_few(double* g) const {
     if (terms_.order > terms_.d) rows_->balance(g, few_ ? frozen_sum_ : 0.0);
 }
 
+// Keeps some of the exceptions, which can make up for rounding.
+void NewtonPath::write_out_slopes() {
+    const RowFunctions& rows = rows_->functions();
+    const std::size_t n = static_cast<std::size_t>(all_.n());
+    exceptions_.slopes.assign(n, 0.0);
+    if (few_) std::copy(frozen_slopes_.begin(), frozen_slopes_.end(), exceptions_.slopes.begin());
+    for (std::size_t e = 0; e < own_dual_.size(); ++e) {
+        const std::size_t i = few_ ? static_cast<std::size_t>(index_[e]) : e;
+        const double weight = rows.weight[e];
+        exceptions_.slopes[i] = weight > 0 ? rows.direction[e] * own_dual_[e] / weight : 0.0;
+    }
+    exceptions_.row.resize(std::min(exceptions_.row.size(), kKept));
+    exceptions_.g.resize(exceptions_.row.size());
+}
+
 const NewtonPath::Exceptions& NewtonPath::exceptions() {
     const std::size_t count = static_cast<std::size_t>(rows_->n());
     own_dual_.resize(count);
@@ -142,6 +159,8 @@ const NewtonPath::Exceptions& NewtonPath::exceptions() {
         exceptions_.row.push_back(few_ ? index_[e] : static_cast<std::int64_t>(e));
         exceptions_.g.push_back(own_dual_[e]);
     }
+    exceptions_.slopes.clear();
+    if (exceptions_.row.size() * kTooMany > static_cast<std::size_t>(all_.n())) write_out_slopes();
     return exceptions_;
 }
 

@@ -292,9 +292,9 @@ class NewtonPath:
     def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Slopes in the predictions"""
 
-    def exceptions(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def exceptions(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Rows that take part and whose multiplier is not the slope at their own prediction, and these multipliers
+        Rows that take part and whose multiplier is not the slope at their own prediction, and these multipliers; if they are many, only some, and the slopes of all rows
         """
 
     def frozen_slopes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -58,6 +58,8 @@ class NewtonPath {
     struct Exceptions {
         std::vector<std::int64_t> row;
         std::vector<double> g;
+        // Of the losses of all rows, if too many would have to be listed; only a few then are.
+        std::vector<double> slopes;
     };
     const Exceptions& exceptions();
     // Slopes of the losses of the frozen rows, NaN for those that take part; empty if all do.
@@ -85,6 +87,7 @@ class NewtonPath {
     bool return_to_all(const double* z);
     void take_all_rows();
     void dual_of_few(double* g) const;
+    void write_out_slopes();
 
     NewtonRows& all_;
     std::unique_ptr<NewtonRows> few_;    // the rows that take part while the others are frozen

@@ -206,10 +206,12 @@ class Follower:
         """Return the same by exceptions, where `can_focus`.
 
         Slopes of the losses of rows left out, with NaN for the others, or None; rows of the others
-        whose multipliers are not the slopes at their own predictions, and these.
+        whose multipliers are not the slopes at their own predictions, and these. If they are many,
+        slopes of all rows, and some of the others.
         """
         assert isinstance(self._path, _core.NewtonPath)
-        return self._slopes, *self._path.exceptions()
+        rows, values, slopes = self._path.exceptions()
+        return slopes if slopes.size else self._slopes, rows, values
 
     def put_multipliers(self, into: Vector) -> None:
         """Write the same into a contiguous vector."""
