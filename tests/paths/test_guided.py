@@ -273,8 +273,8 @@ def test_multipliers_are_slopes_with_exceptions(loss, penalty, is_focused, share
         if is_focused and here is not None:
             assert follower.focus(here - 0.5, here + 0.5, here) < 1500
         found = follower.move(float(strength), 10.0)
-        if found is None:  # these few labels are separable in the end
-            assert share < 0.5 and strength < grid[8]
+        if found is None:  # few labels are hard to begin with under L1 terms, and separable later
+            assert share < 0.5
             break
         here = data @ found[0] + found[1]
         slopes, rows, values = follower.exceptions()
@@ -286,4 +286,4 @@ def test_multipliers_are_slopes_with_exceptions(loss, penalty, is_focused, share
             written = np.where(np.isnan(slopes), written, one.direction * one.weight * slopes)
         written[rows] = values
         np.testing.assert_allclose(written, follower.multipliers, atol=1e-9)
-    assert written_out or share == 0.5 or loss.of != "margin"
+    assert written_out or share == 0.5 or loss.of != "margin" or penalty != Ridge(1.0)
