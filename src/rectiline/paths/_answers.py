@@ -20,6 +20,7 @@ Multipliers = Matrix | SlopeMultipliers
 __all__ = ["Answer", "Multipliers", "certified", "not_solved"]
 
 _AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
+_LANES = 8  # pairs that products take together; fewer cost as much
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +55,7 @@ def certified(
     if isinstance(samples, SlopeMultipliers):
         proofs = certify_slopes(problem, strengths, coefs, intercepts, samples)
     else:
-        at_once = max(_AT_ONCE // problem.n_samples, 1)
+        at_once = _LANES * max(round(_AT_ONCE / (_LANES * problem.n_samples)), 1)
         for first in range(0, len(answers), at_once):
             some = slice(first, first + at_once)
             pairs = strengths[some], coefs[some], intercepts[some]
