@@ -166,3 +166,28 @@ def test_the_ridge_grid_of_many_samples_is_that_of_few():
     few = default_strengths(problem(rl.losses.Pinball(0.3), Ridge(1.0)), 3)
     grid = default_strengths(rl.Problem(*many, rl.losses.Pinball(0.3), Ridge(1.0)), 3)
     np.testing.assert_allclose(grid, 10 * few, rtol=1e-2)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_multipliers_follow_the_strength_once_nothing_is_lost(fit_intercept):
+    """Separable classes: all weak penalties have the coefficients of the widest margin."""
+    data = np.random.default_rng(2).standard_normal((400, 6))
+    z = data @ [2.0, -1.0, 0.0, 0.0, 1.0, 0.5]
+    apart = np.abs(z) > 0.5
+    one = rl.Problem(
+        data[apart],
+        np.sign(z[apart]),
+        rl.losses.Hinge(),
+        Ridge(1.0),
+        fit_intercept=fit_intercept,
+    )
+    grid = np.geomspace(1e2, 1e-5, 40)
+    found = path(one, grid, tol=1e-4)
+    assert found.relative_gaps.max() <= 1e-4
+    weak = [point for strength, point in zip(grid, found, strict=True) if strength < 1e-3]
+    assert sum(point.n_iter == 0 for point in weak) >= len(weak) - 3
+    for strength, point in zip(grid[-3:], found.solutions[-3:], strict=True):
+        alone = one.with_penalty(Ridge(float(strength)))
+        assert alone.certify(point.coef, point.intercept, point.dual).relative_gap <= 1e-4
+        cold = rl.solve(alone, solver="interior", tol=1e-7)
+        assert point.objective == pytest.approx(cold.objective, rel=2e-4)
