@@ -136,9 +136,9 @@ void bind_newton_path(nb::module_& m) {
         .def("coefficients", &coefficients, "The coefficients at hand, intercept last")
         .def("dual", &dual, "Slopes in the predictions")
         .def("exceptions", &exceptions,
-             "Rows that take part and whose multiplier is not the slope at their own prediction, "
+             "Rows that take part and have another multiplier than the slope at their prediction, "
              "and "
-             "these multipliers; if they are many, only some, and the slopes of all rows")
+             "these; if they are many, only some of them, and the slopes of all rows")
         .def(
             "frozen_slopes",
             [](const PathState& self) { return copied(self.path->frozen_slopes()); },

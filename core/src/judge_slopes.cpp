@@ -57,6 +57,7 @@ RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowF
                                                  const double* own, const double* z, double* g,
                                                  BlockSums& out) {
     const Packed f = curve;
+    const double least = rows.curves[0].lowest_slope(), most = rows.curves[0].highest_slope();
     double loss[Width] = {}, gap[Width] = {}, total[Width] = {}, size[Width] = {}, mine[Width];
     std::copy(own, own + Width, mine);
     for (std::int64_t r = 0; r < count; ++r) {
@@ -67,7 +68,9 @@ RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowF
 #pragma omp simd
         for (int k = 0; k < Width; ++k) {
             const double t = turn * at[k] + offset;
-            const double known = line[k];
+            double known = line[k];  // a proof takes nobody's word for its range
+            known = known < least ? least : known;
+            known = known > most ? most : known;
             const bool is_known = (mine[k] == 0) & (known == known);
             const double slope = is_known ? known : f.slope_at(t);
             const double multiplier = turned * slope;
@@ -177,7 +180,8 @@ void judge_each(const DesignView& X, const RowFunctions& rows, const PairsOf& pa
             if (!(weight > 0)) continue;
             const Curve& f = rows.curve(i);
             const bool is_known = slopes && !std::isnan(slopes[i]);
-            g[i] = rows.direction[i] * weight * (is_known ? slopes[i] : f.slope(t[i]));
+            const double slope = is_known ? slopes[i] : f.slope(t[i]);
+            g[i] = clipped(rows, i, rows.direction[i] * weight * slope);
             sum.loss.add(weight * f(t[i]));
             sum.gap.add(gap_of(rows, i, t[i], g[i])), sum.total.add(g[i]);
             sum.size += std::fabs(g[i]);

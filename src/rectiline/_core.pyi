@@ -294,7 +294,7 @@ class NewtonPath:
 
     def exceptions(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Rows that take part and whose multiplier is not the slope at their own prediction, and these multipliers; if they are many, only some, and the slopes of all rows
+        Rows that take part and have another multiplier than the slope at their prediction, and these; if they are many, only some of them, and the slopes of all rows
         """
 
     def frozen_slopes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -117,6 +117,25 @@ def test_an_optimum_is_certified_from_its_kinks_alone():
     assert dual.any_inside(one.rows, 1e-3) and best.dual.any_inside(one.rows, 1e-3)
 
 
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, sparse.csr_array])
+def test_slopes_out_of_range_prove_nothing_more_than_their_ends(layout):
+    one = problem(rl.losses.Hinge(), Ridge(1.0), fit_intercept=False, layout=layout)
+    # So strong that multipliers at their ends prove more than none.
+    strengths, coefs, intercepts = np.array([1e8, 1e7]), np.zeros((2, D)), np.zeros(2)
+    nobody = np.zeros(0, dtype=np.int64), np.zeros(0)
+    far, ends = np.full(N, -3.0), np.full(N, -1.0)
+    found = certify_slopes(
+        one, strengths, coefs, intercepts, SlopeMultipliers.of(N, [(far, *nobody)] * 2)
+    )
+    known = SlopeMultipliers.of(N, [(ends, *nobody)] * 2)
+    wanted = certify_slopes(one, strengths, coefs, intercepts, known)
+    for k, ((proof, dual), (other, _)) in enumerate(zip(found, wanted, strict=True)):
+        assert dual.sample.any() and proof.gap == pytest.approx(other.gap, rel=1e-14)
+        alone = one.with_penalty(Ridge(float(strengths[k])))
+        written = alone.certify(coefs[k], 0.0, np.array(dual.sample))
+        assert written.gap == pytest.approx(proof.gap, rel=1e-9)
+
+
 def test_what_is_not_separable_or_has_free_columns_is_refused():
     with pytest.raises(ValueError, match="cost on every column"):
         one = problem(rl.losses.Hinge(), L1(1.0, weights=[0.0, 1, 1, 1, 1, 1, 1]))

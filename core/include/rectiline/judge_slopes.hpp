@@ -19,9 +19,10 @@ struct PairsOf {
     std::int64_t count;
     const double* B;      // count x d
     const double* shift;  // count: intercepts
-    const std::int64_t*
-        reference;    // count: which row of S holds the slopes; -1: own predictions do
-    const double* S;  // references x n: slopes of the losses in their arguments; NaN: own ones
+    // count: which row of S (references x n) holds the slopes of the losses in their arguments, and
+    // -1 if they are those at the pair's own predictions, as they are for NaN in S
+    const std::int64_t* reference;
+    const double* S;
 };
 
 // For each pair k, from first[k] to first[k + 1]: rows in increasing order and their multipliers,
@@ -32,8 +33,8 @@ struct FewMultipliers {
     double* g;
 };
 
-// The multipliers in `few` are clipped into their ranges and, if `balanced`, moved within them
-// until all sum to zero, as far as they can. Q (count x d) receives X' times the multipliers.
+// All multipliers are clipped into their ranges, and those in `few`, if `balanced`, moved within
+// them until all sum to zero, as far as they can. Q (count x d) receives X' times the multipliers.
 void judge_slopes(const DesignView& X, const RowFunctions& rows, const PairsOf& pairs,
                   const FewMultipliers& few, bool balanced, SlopeSums* sums, double* Q);
 

@@ -111,6 +111,7 @@ class _SlopesDual(DualPoint):
             known = problem.direction * problem.weight * slopes
             sample = np.where(np.isnan(known), sample, known)
         sample[rows] = values
+        problem.rows.clip(sample)
         return share * sample
 
 
@@ -131,7 +132,8 @@ def certify_slopes(
     coefs : ndarray of shape (k, n_features)
     intercepts : ndarray of shape (k,)
     multipliers : SlopeMultipliers
-        Exceptions are clipped, and moved to balance an intercept, in place.
+        All are clipped into their ranges; exceptions, and these are moved to balance an intercept,
+        in place.
 
     Returns
     -------

@@ -98,7 +98,7 @@ class BasisFollower:
         """Return coefficients, intercept and rounds; None if it did not get there."""
         form = self._form = self._form.at_strength(strength)
         if self._state is None:
-            self._state = start_linear(form, self._warm, Generation()._plan(form), 0)
+            self._state = start_linear(form, self._warm, Generation().plan(form), 0)
         else:
             restart_linear(self._state, form)
         step = advance_linear(self._state, Budget(_MOST_ROUNDS, seconds, self._target))

@@ -115,7 +115,7 @@ class Generation:
             linear = LinearProgramForm(form.problem)
             if self.master == "barrier":
                 return GenerationState(form, self._barrier(linear))
-            return GenerationState(form, start_linear(linear, warm, self._plan(linear), seed))
+            return GenerationState(form, start_linear(linear, warm, self.plan(linear), seed))
         if warm is None and self.master == "auto" and form.sorted_strengths is not None:
             warm = self._unsorted_point(form, seed)
         return GenerationState(form, self._second_order(form, warm))
@@ -129,7 +129,7 @@ class Generation:
         if form.n_constraints or LinearProgramForm.accepts(problem) is not None:
             return None
         linear = LinearProgramForm(problem)
-        state = start_linear(linear, None, self._plan(linear), seed)
+        state = start_linear(linear, None, self.plan(linear), seed)
         advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
         return state.point
 
@@ -160,7 +160,7 @@ class Generation:
             raise UnsupportedProblemError(f"master={self.master!r}: {reason}.")
         return reason is None
 
-    def _plan(self, form: LinearProgramForm) -> Plan:
+    def plan(self, form: LinearProgramForm) -> Plan:
         n, d = form.design.n_samples, form.design.n_features
         n_units = form.units.sample.size
         columns = d > 60 if self.columns is None else self.columns
