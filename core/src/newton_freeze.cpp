@@ -1,6 +1,7 @@
 // Working sets: which rows may meet a knot, and what the others add while they stay on their
 // pieces.
 #include "rectiline/freeze_kernels.hpp"
+#include "rectiline/newton_kernels.hpp"
 #include "rectiline/newton_rows.hpp"
 #include "rectiline/products.hpp"
 
@@ -66,15 +67,19 @@ void NewtonRows::take(const NewtonRows& few, const std::vector<std::int64_t>& in
 
 FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
     frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
+    frozen_slope_.resize(static_cast<std::size_t>(rows_.n));
     FreezeSums sums{0, 0, 0, 0, 0};
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            sums = freeze_pass(packed, rows_.n, freeze_arrays(), keep, g, frozen_weight_.data());
+            sums = freeze_pass(packed, rows_.n, freeze_arrays(), keep,
+                               {g, frozen_weight_.data(), frozen_slope_.data()});
         }))
         return sums;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
         const double kept = keep[i] > 0 ? rows_.weight[i] : 0.0, frozen = rows_.weight[i] - kept;
-        g[i] = rows_.direction[i] * frozen * f.slope(t_[i]);
+        const double slope = f.slope(t_[i]);
+        g[i] = rows_.direction[i] * frozen * slope;
+        frozen_slope_[i] = keep[i] > 0 ? std::numeric_limits<double>::quiet_NaN() : slope;
         frozen_weight_[i] = frozen * f.curvature[f.piece(t_[i])];
         sums.slopes += g[i];
         sums.curved += frozen_weight_[i];
@@ -97,11 +102,8 @@ Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, do
     }
     // Most rows stay on the piece that the last call froze them on: add what changed.
     std::int64_t changed = n;
-    if (frozen_.size() == static_cast<std::size_t>(n)) {
-        changed = 0;
-        for (std::int64_t i = 0; i < n; ++i)
-            changed += g[i] != frozen_[i];
-    }
+    if (frozen_.size() == static_cast<std::size_t>(n))
+        changed = count_changed(g, frozen_.data(), n);
     if (2 * changed < n) {
         for (std::int64_t i = 0; i < n; ++i)
             change_[i] = g[i] - frozen_[i];

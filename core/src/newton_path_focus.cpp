@@ -1,10 +1,11 @@
 // Moves on few rows: the others are frozen on their pieces until the caller looks at all rows
 // again.
+#include "rectiline/chosen_rows.hpp"
+#include "rectiline/multiversion.hpp"
 #include "rectiline/newton_path.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace rectiline {
 namespace {
@@ -16,6 +17,19 @@ constexpr double kRounding = 1e-12;    // of slopes
 constexpr std::size_t kTooMany = 20;   // one exception in so many rows is
 constexpr std::size_t kKept = 50;      // exceptions
 
+// Marks rows whose multiplier g is not that of the slope, but for the rounding that envelopes leave
+// at the ends of their ranges.
+RECTILINE_MULTIVERSION void mark_exceptions(const RowFunctions& rows, const double* g,
+                                            const double* slope, double* out) {
+    const double *weight = rows.weight, *direction = rows.direction;
+#pragma omp simd
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double away = g[i] - direction[i] * weight[i] * slope[i];
+        const double size = slope[i] < 0 ? 1 - slope[i] : 1 + slope[i];
+        out[i] = (away < 0 ? -away : away) > kRounding * weight[i] * size ? 1.0 : 0.0;
+    }
+}
+
 }  // namespace
 
 std::int64_t NewtonPath::focus(const double* low, const double* high, const double* z,
@@ -24,7 +38,8 @@ std::int64_t NewtonPath::focus(const double* low, const double* high, const doub
     keep_.resize(static_cast<std::size_t>(all_.n()));
     double width = 0;
     for (std::int64_t i = 0; i < all_.n(); ++i)
-        width += (high[i] - low[i]) / static_cast<double>(all_.n());
+        width += high[i] - low[i];
+    width /= static_cast<double>(all_.n());
     bool frozen = false;
     // With so few rows that they cannot balance the others, look farther.
     for (double pad = 0; !frozen && pad <= kFarthest * width; pad = 3 * pad + width) {
@@ -46,14 +61,10 @@ bool NewtonPath::freeze(const double* low, const double* high) {
     const Frozen frozen =
         all_.freeze(keep_.data(), kReserve, linear_.data(), quadratic_.data(), frozen_dual_.data());
     if (!frozen.balanced) return false;
-    frozen_slopes_.resize(static_cast<std::size_t>(all_.n()));
-    all_.own_slopes(frozen_slopes_.data());
-    for (std::int64_t i = 0; i < all_.n(); ++i)
-        frozen_slopes_[i] =
-            keep_[i] > 0 ? std::numeric_limits<double>::quiet_NaN() : frozen_slopes_[i];
-    index_.clear(), low_.clear(), high_.clear();
-    for (std::int64_t i = 0; i < all_.n(); ++i)
-        if (keep_[i] > 0) index_.push_back(i), low_.push_back(low[i]), high_.push_back(high[i]);
+    list_rows(all_.n(), index_, [&](std::int64_t i) { return keep_[i] > 0; });
+    low_.resize(index_.size()), high_.resize(index_.size());
+    for (std::size_t k = 0; k < index_.size(); ++k)
+        low_[k] = low[index_[k]], high_[k] = high[index_[k]];
     frozen_sum_ = linear_.back();
     terms_.contract(linear_.data(), linear_.data());
     if (frozen.curved) terms_.contract_matrix(quadratic_.data());
@@ -115,9 +126,14 @@ bool NewtonPath::return_to_all(const double* z) {
     return true;
 }
 
-// Of the rows that take part, which balance the others.
+// Of the rows that take part.
 void NewtonPath::dual_of_few(double* g) const {
     rows_->dual(g);
+    balance_few(g);
+}
+
+// Lets their multipliers balance those of the others.
+void NewtonPath::balance_few(double* g) const {
     if (terms_.order > terms_.d) rows_->balance(g, few_ ? frozen_sum_ : 0.0);
 }
 
@@ -126,7 +142,7 @@ void NewtonPath::write_out_slopes() {
     const RowFunctions& rows = rows_->functions();
     const std::size_t n = static_cast<std::size_t>(all_.n());
     exceptions_.slopes.assign(n, 0.0);
-    if (few_) std::copy(frozen_slopes_.begin(), frozen_slopes_.end(), exceptions_.slopes.begin());
+    std::copy(frozen_slopes().begin(), frozen_slopes().end(), exceptions_.slopes.begin());
     for (std::size_t e = 0; e < own_dual_.size(); ++e) {
         const std::size_t i = few_ ? static_cast<std::size_t>(index_[e]) : e;
         const double weight = rows.weight[e];
@@ -139,7 +155,7 @@ void NewtonPath::write_out_slopes() {
 const NewtonPath::Exceptions& NewtonPath::exceptions() {
     const std::size_t count = static_cast<std::size_t>(rows_->n());
     own_dual_.resize(count);
-    dual_of_few(own_dual_.data());
+    rows_->dual(own_dual_.data());
     own_slopes_.resize(count);
     if (terms_.n_kinked == 0) {
         rows_->own_slopes(own_slopes_.data());
@@ -148,19 +164,21 @@ const NewtonPath::Exceptions& NewtonPath::exceptions() {
         coefficients(user_.data());
         rows_->own_slopes_for(user_.data(), own_slopes_.data());
     }
-    exceptions_.row.clear(), exceptions_.g.clear();
     const RowFunctions& rows = rows_->functions();
-    for (std::size_t e = 0; e < count; ++e) {
-        const double slope = own_slopes_[e], weight = rows.weight[e];
-        const double other = rows.direction[e] * weight * slope;
-        // Envelopes leave some rounding in slopes at the ends of their ranges.
-        if (!(std::fabs(own_dual_[e] - other) > kRounding * weight * (1.0 + std::fabs(slope))))
-            continue;
-        exceptions_.row.push_back(few_ ? index_[e] : static_cast<std::int64_t>(e));
-        exceptions_.g.push_back(own_dual_[e]);
-    }
+    differs_.resize(count);
+    mark_exceptions(rows, own_dual_.data(), own_slopes_.data(), differs_.data());
+    list_rows(rows.n, exceptions_.row, [&](std::int64_t e) { return differs_[e] > 0; });
     exceptions_.slopes.clear();
-    if (exceptions_.row.size() * kTooMany > static_cast<std::size_t>(all_.n())) write_out_slopes();
+    const bool many = exceptions_.row.size() * kTooMany > static_cast<std::size_t>(all_.n());
+    // Those who get a list balance it themselves; some of many rows might not be enough for that.
+    if (many) balance_few(own_dual_.data());
+    exceptions_.g.resize(exceptions_.row.size());
+    for (std::size_t k = 0; k < exceptions_.row.size(); ++k) {
+        std::int64_t& row = exceptions_.row[k];
+        exceptions_.g[k] = own_dual_[row];
+        if (few_) row = index_[row];
+    }
+    if (many) write_out_slopes();
     return exceptions_;
 }
 

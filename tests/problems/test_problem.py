@@ -117,6 +117,26 @@ def test_another_penalty_shares_the_data():
     assert problem.penalty == Ridge(1.0)
 
 
+@every_loss
+@pytest.mark.parametrize("penalty", PENALTIES, ids=[case.name for case in PENALTIES])
+def test_other_weights_share_the_data_and_nothing_that_came_from_weights(case, penalty):
+    y = LABELS if case.loss.of == "margin" else TARGETS
+    given = case.loss, penalty.make(5), [Box(-1, 1)]
+    problem = Problem(X, y, *given)
+    # Whatever is remembered about these weights must not come along.
+    rl.solve(problem, tol=1e-3)
+    other = problem.with_sample_weight(WEIGHT)
+    fresh = Problem(X, y, *given, sample_weight=WEIGHT)
+    assert other.design is problem.design and repr(other) == repr(fresh)
+    assert set(vars(other)) == set(vars(fresh))
+    coef = np.linspace(-0.5, 0.5, 5)
+    assert other.certify(coef, 0.1) == fresh.certify(coef, 0.1)
+    assert other.argument_scale == fresh.argument_scale
+    np.testing.assert_array_equal(other.column_means, fresh.column_means)
+    with pytest.raises(ValueError, match=r"sample_weight must have shape \(30,\)"):
+        problem.with_sample_weight(np.ones(3))
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_data_is_neither_copied_nor_changed(order, dtype):

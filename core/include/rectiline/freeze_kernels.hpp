@@ -40,10 +40,13 @@ RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t 
         const double size = slope < 0 ? 1 - slope : 1 + slope;
         double near = (off < 0 ? -off : off) > kSameSlope * size ? 1.0 : 0.0;
         near = f.curvature_at(t[i]) > least ? 1.0 : near;
+        double inside = -1.0;  // how far the knot that is most so is
         for (int k = 0; k < Packed::kKnots; ++k) {
-            const double met = from <= f.knot[k] ? 1.0 : 0.0;
-            near = f.knot[k] <= to ? (near > met ? near : met) : near;
+            const double past = f.knot[k] - from, ahead = to - f.knot[k];
+            const double least_of_both = past < ahead ? past : ahead;
+            inside = inside > least_of_both ? inside : least_of_both;
         }
+        near = inside >= 0 ? 1.0 : near;
         keep[i] = weight[i] > 0 ? near : 0.0;
         count += keep[i];
     }
@@ -55,19 +58,27 @@ struct FreezeSums {
     double slopes, loss, kept_up, kept_down, curved;
 };
 
-// Slopes in the predictions and weights times curvature of the frozen rows, 0 for the others.
+// What a freezing fills: of the frozen rows slopes in the predictions (g) and weights times
+// curvature, 0 for the others; slopes of their losses, NaN for the others.
+struct FrozenArrays {
+    double *g, *curved, *slope;
+};
+
 template <class Packed>
 RECTILINE_MULTIVERSION FreezeSums freeze_pass(const Packed& curve, std::int64_t n,
-                                              const FreezeArrays& a, const double* keep, double* g,
-                                              double* curved) {
+                                              const FreezeArrays& a, const double* keep,
+                                              const FrozenArrays& out) {
     const Packed f = curve;
     const double *t = a.t, *weight = a.weight, *direction = a.direction;
+    double *g = out.g, *curved = out.curved, *slope_of = out.slope;
+    constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
     double slopes = 0, loss = 0, up = 0, down = 0, total = 0;
 #pragma omp simd reduction(+ : slopes, loss, up, down, total)
     for (std::int64_t i = 0; i < n; ++i) {
         const double kept = keep[i] > 0 ? weight[i] : 0.0, frozen = weight[i] - kept;
         const double slope = f.slope_at(t[i]);
         g[i] = direction[i] * frozen * slope;
+        slope_of[i] = keep[i] > 0 ? nothing : slope;
         curved[i] = frozen * f.curvature_at(t[i]);
         slopes += g[i];
         total += curved[i];

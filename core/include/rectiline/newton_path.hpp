@@ -53,8 +53,8 @@ class NewtonPath {
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached
     void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
-    // The same by exceptions: rows that take part and whose multiplier is not the slope at their
-    // own prediction.
+    // The same by exceptions, which are left to balance: rows that take part and whose multiplier
+    // is not the slope at their own prediction.
     struct Exceptions {
         std::vector<std::int64_t> row;
         std::vector<double> g;
@@ -63,7 +63,9 @@ class NewtonPath {
     };
     const Exceptions& exceptions();
     // Slopes of the losses of the frozen rows, NaN for those that take part; empty if all do.
-    const std::vector<double>& frozen_slopes() const { return few_ ? frozen_slopes_ : nothing_; }
+    const std::vector<double>& frozen_slopes() const {
+        return few_ ? all_.frozen_slopes() : nothing_;
+    }
     // Whether the slopes of an answer follow from its predictions: no kinks anywhere. Then `dual`
     // is not to be relied on while rows are frozen.
     bool slopes_follow() const { return units_.smooth && terms_.n_kinked == 0; }
@@ -87,6 +89,7 @@ class NewtonPath {
     bool return_to_all(const double* z);
     void take_all_rows();
     void dual_of_few(double* g) const;
+    void balance_few(double* g) const;
     void write_out_slopes();
 
     NewtonRows& all_;
@@ -98,7 +101,7 @@ class NewtonPath {
     std::vector<double> low_, high_;   // ends of their predictions, as expected
     FrozenTerms frozen_;
     std::vector<double> linear_, quadratic_, frozen_at_, frozen_dual_;
-    std::vector<double> frozen_slopes_, own_dual_, own_slopes_;
+    std::vector<double> own_dual_, own_slopes_, differs_;
     const std::vector<double> nothing_;
     Exceptions exceptions_;
     mutable std::vector<double> few_dual_;

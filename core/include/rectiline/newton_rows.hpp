@@ -107,6 +107,8 @@ class NewtonRows {
     // `reserve` of what they can.
     Frozen freeze(const double* keep, double reserve, double* linear, double* quadratic,
                   double* dual);
+    // Slopes of the losses of rows frozen by the last call, NaN for those kept.
+    const std::vector<double>& frozen_slopes() const { return frozen_slope_; }
     // Ends a freezing where t has been placed: slopes from the subset `few` at `index`, from the
     // pieces elsewhere; multipliers too.
     void take(const NewtonRows& few, const std::vector<std::int64_t>& index);
@@ -140,6 +142,7 @@ class NewtonRows {
     UpdatedGram gram_, frozen_gram_;
     // Slopes of the last freezing, X' times them, and what curved pieces weigh in its matrix.
     std::vector<double> frozen_, frozen_image_, frozen_weight_;
+    std::vector<double> frozen_slope_;
     mutable std::vector<Ramps> ramps_;
     mutable double ramps_for_ = -1;
 };

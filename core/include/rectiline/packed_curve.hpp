@@ -75,9 +75,12 @@ struct PackedCurve {
     }
 
     RECTILINE_INLINE double curvature_at(double t) const {
+        if (kStraight) return 0.0;
         double q = curvature[0];
-        for (int k = 1; k <= K; ++k)
-            q = t > knot[k - 1] ? curvature[k] : q;
+        for (int k = 1; k <= K; ++k) {  // products, as compilers make branches of a choice here
+            const double past = t > knot[k - 1] ? 1.0 : 0.0;
+            q = past * curvature[k] + (1.0 - past) * q;
+        }
         return q;
     }
 

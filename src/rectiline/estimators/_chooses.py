@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -142,11 +142,22 @@ class ChoosesC(ChoosesStrength):
             began = time.perf_counter()
             data = self._read(X, y, sample_weight, sensitive_features)
 
-            def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
-                problem: Problem = self._problem(
-                    data, data.tasks[task], self._penalty(l1_ratio=ratio), keep
-                )
+            def on(
+                task: int, ratio: float | None, keep: NDArray[np.bool_] | None = None
+            ) -> Problem:
+                penalty = self._penalty(l1_ratio=ratio)
+                problem: Problem = self._problem(data, data.tasks[task], penalty, keep)
                 return problem
+
+            on_all = cache(on)
+
+            def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
+                whole = on_all(task, ratio)
+                if keep is None:
+                    return whole
+                if data.constraints or whole.n_samples != keep.size:  # they may look at samples
+                    return on(task, ratio, keep)
+                return whole.with_sample_weight(np.where(keep, whole.weight, 0.0))
 
             score = self._score_of(data, None if sample_weight is None else data.weight)
             chosen = self._choose(data.X, data.y, len(data.tasks), make, score, params)

@@ -186,8 +186,6 @@ def along(
         guide,
         keeps_predictions,
     )
-    if guide is not None:
-        latest = guide.start(problem)
     session = Session()
     # What this problem works out about the data comes along to those made from it.
     one = problem
@@ -197,9 +195,12 @@ def along(
         found, near = (None, None) if ahead is None else ahead.next()
         if found is None:
             one = one.with_penalty(problem.penalty.with_strength(float(strength)))
+            near = near or latest
+            if near is None and guide is not None:
+                near = guide.start(problem)
             found = solve(
                 one,
-                warm_start=near or latest,
+                warm_start=near,
                 time_limit=clock.left,
                 session=session,
                 callback=listener.callback,

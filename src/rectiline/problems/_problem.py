@@ -42,6 +42,22 @@ Vector = NDArray[np.float64]
 
 __all__ = ["Problem"]
 
+_GIVEN = (  # attributes that do not depend on the weights
+    "losses",
+    "loss",
+    "loss_index",
+    "design",
+    "direction",
+    "offset",
+    "fit_intercept",
+    "constraints",
+    "_user_rows",
+    "penalty",
+    "is_separable",
+    "constraint_rows",
+    "columns",
+)
+
 
 class Problem(Proofs):
     """A penalised, constrained linear model with a piecewise linear-quadratic loss.
@@ -141,6 +157,17 @@ class Problem(Proofs):
         other = object.__new__(Problem)
         other.__dict__.update(self.__dict__)
         other._set_penalty(penalty)
+        return other
+
+    def with_sample_weight(self, sample_weight: ArrayLike) -> Problem:
+        """Return the same problem under other weights; constraints stay as they were made."""
+        other = object.__new__(Problem)
+        # What else there is has been worked out from the weights.
+        other.__dict__.update({name: getattr(self, name) for name in _GIVEN})
+        other.weight = checked_weight(sample_weight, self.n_samples)
+        other.rows = row_functions(
+            self.losses, self.loss_index, self.direction, self.offset, other.weight
+        )
         return other
 
     def with_design(self, X: Any) -> Problem:

@@ -190,10 +190,12 @@ def certify_slopes(
     for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
         some = slice(first[k], first[k + 1])
         known = None if reference[k] < 0 else slopes[reference[k]]
-        point = DualPoint(np.zeros(problem.n_samples))
-        if gap <= zeros[k]:
-            pair, exceptions = (coefs[k], float(intercepts[k])), (row[some], value[some])
-            point = _SlopesDual.of(problem, known, pair, exceptions, float(shares[k]))
+        pair, exceptions = (coefs[k], float(intercepts[k])), (row[some], value[some])
+        point = (
+            _SlopesDual.of(problem, known, pair, exceptions, float(shares[k]))
+            if gap <= zeros[k]
+            else DualPoint(np.zeros(problem.n_samples))
+        )
         proof = Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference_level)
         found.append((proof, point))
     return found

@@ -203,7 +203,7 @@ class Follower:
         return self._path.dual()
 
     def exceptions(self) -> tuple[Vector | None, Index, Vector]:
-        """Return the same by exceptions, where `can_focus`.
+        """Return the same by exceptions, where `can_focus`; they are yet to be balanced.
 
         Slopes of the losses of rows left out, with NaN for the others, or None; rows of the others
         whose multipliers are not the slopes at their own predictions, and these. If they are many,
