@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._answers import Answer, Multipliers, certified, not_solved
+from rectiline.paths._between_kinks import Anchor, answers_between
 from rectiline.paths._guide import Guide
 from rectiline.paths._reach import Beside
 from rectiline.paths._without_kinks import between, left_out
@@ -28,6 +29,7 @@ from rectiline.solvers import (
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Index = NDArray[np.int64]
+Exceptions = tuple[Vector | None, Index, Vector]  # see `Follower.exceptions`
 
 __all__ = ["Ahead", "Clock"]
 
@@ -94,6 +96,7 @@ class Ahead:
         self._guide: Guide | None = None  # whose answers are a step away
         self._latest: Answer | Solution | None = None  # answer at hand
         self._focused = 0  # strength up to which the rows chosen are meant
+        self._is_focused = False  # these are few
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
         is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
         self._is_thinned = (
@@ -277,27 +280,55 @@ class Ahead:
         answers: list[Answer] = []
         follower, n = self._follower, self._problem.n_samples
         samples: Matrix | None = None
-        exceptions: list[tuple[Vector | None, Index, Vector]] = []
+        exceptions: list[Exceptions] = []
         if not follower.slopes_follow and not self._by_exceptions:
             samples = np.empty((len(chosen), n))
-        for place, index in enumerate(chosen):
+        anchor: Anchor | None = None  # from which on strengths may be skipped
+        while len(answers) < len(chosen):
             if answers and self._clock.is_late:
                 break
+            index = chosen[len(answers)]
             self._focus(index)
-            answer = self._moved(float(self._strengths[index]))
+            skipped = 0 if anchor is None else self._skippable(index - 1)
+            answer = self._moved(float(self._strengths[index + skipped]))
             if answer is None:
                 break
             if samples is not None:
-                follower.put_multipliers(samples[place])
+                follower.put_multipliers(samples[len(answers)])
             elif self._by_exceptions:
                 assert isinstance(follower, Follower)
-                exceptions.append(follower.exceptions())
+                few = follower.exceptions()
+                goes_on = skipped or self._skippable(index + skipped)
+                here = self._anchor(answer, few) if goes_on else None
+                if anchor is not None and here is not None:
+                    between = self._strengths[index : index + skipped]
+                    for one in answers_between(self._problem, between, anchor, here, few[1]):
+                        answers.append(one[0])
+                        exceptions.append(one[1])
+                anchor = here
+                exceptions.append(few)
             answers.append(answer)
             self._latest = answer
         self._lift(answers)
         if exceptions:
             return answers, SlopeMultipliers.of(n, exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
+
+    def _skippable(self, first: int) -> int:
+        """Return how many strengths after `first` can do with answers from both sides."""
+        if self._reach is None or self._is_focused:  # moves on few rows cost less than that
+            return 0
+        last = min(self._focused, self._strengths.size) - 1
+        return self._reach.guide.skippable(first, last, self._tol)
+
+    def _anchor(self, answer: Answer, few: Exceptions) -> Anchor:
+        """Return what answers in between need of one."""
+        slopes = few[0]
+        if slopes is None:
+            problem = self._problem
+            weight = np.where(problem.weight > 0, problem.weight, np.inf)
+            slopes = problem.direction * self._follower.multipliers / weight
+        return Anchor(answer, slopes)
 
     def _lift(self, answers: list[Answer]) -> None:
         """Turn what the follower has found into coefficients of the columns."""
@@ -311,7 +342,7 @@ class Ahead:
         if self._reach is None or (index < self._focused and not self._follower.has_strayed):
             return
         known = self._reach.look(index, self._latest)
-        self._follower.focus(known.low, known.high, known.here)
+        self._is_focused = self._follower.focus(known.low, known.high, known.here) > 0
         self._focused = known.until
 
     def _moved(self, strength: float) -> Answer | None:

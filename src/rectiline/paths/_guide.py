@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.paths._between_kinks import skippable
 from rectiline.problems import Problem, predict_all
 from rectiline.solvers import Generation, LeaveOut, Solution
 
@@ -20,6 +21,7 @@ MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
 _MANY_PIVOTS = 0.25  # of the answers
 _STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
 _SHORTEST, _LONGEST = 4, 16  # strengths
+_SKIPPED = 0.1  # share of the tolerance that answers in between may lose
 
 
 class Guide:
@@ -52,6 +54,8 @@ class Guide:
         self.took_to_pivots = _MANY_PIVOTS * len(solutions) < pivots < len(solutions)
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])
+        self._objectives = np.array([one.certificate.primal for one in solutions])
+        self._skippable: dict[tuple[int, int, float], int] = {}
 
     def start(self, part: Problem) -> Solution:
         """Return the first solution as a start for a part of the samples."""
@@ -73,6 +77,22 @@ class Guide:
         near = int(np.searchsorted(self._travel, begin + _STRETCH, side="right"))
         at_once = max(MOST_KEPT // self.problem.n_samples - 1, 1)  # predictions are made for all
         return min(max(near - first, _SHORTEST), _LONGEST, at_once, self.strengths.size - first)
+
+    def skippable(self, first: int, last: int, tol: float) -> int:
+        """Return how many strengths after `first` need not be looked at, up to `last`.
+
+        Answers in between will do, if those on a part of the samples are as regular as these.
+        """
+        penalty, columns = self.problem.penalty, self.problem.columns
+        if penalty is None or columns.has_l1 or not columns.strongly_convex:
+            return 0
+        key = first, last, tol
+        if key not in self._skippable:  # all parts will ask
+            some = slice(first, last + 1)
+            most = _SKIPPED * tol * np.abs(self._objectives[some])
+            rho = columns.rho / penalty.strength
+            self._skippable[key] = skippable(self.strengths[some], rho, self._coefs[some], most)
+        return self._skippable[key]
 
     @cached_property
     def _travel(self) -> Vector:

@@ -46,18 +46,18 @@ class Beside:
     """Ranges around the predictions of a guide."""
 
     def __init__(self, guide: Guide, problem: Problem) -> None:
-        self._guide, self._problem = guide, problem
+        self.guide, self._problem = guide, problem
 
     def look(self, index: int, latest: Point | None) -> Range:
         """Return a range that is never unknown; without an answer yet, one around the guide's."""
-        until = index + self._guide.stretch(index)
+        until = index + self.guide.stretch(index)
         if latest is None:
-            there = self._guide.predictions(index, until)
-            margin = _AT_FIRST * self._guide.problem.argument_scale
+            there = self.guide.predictions(index, until)
+            margin = _AT_FIRST * self.guide.problem.argument_scale
             return Range(there.min(axis=0) - margin, there.max(axis=0) + margin, None, until)
         here = _predictions(self._problem, latest)
         # The mean distance is that of the intercepts; the spread may come on top.
-        there = self._guide.predictions(index - 1, until)
+        there = self.guide.predictions(index - 1, until)
         return Range(*_core.path_ranges(there, here, _LATER), here, until)
 
 
