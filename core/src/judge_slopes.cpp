@@ -87,6 +87,32 @@ RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowF
     std::copy(size, size + Width, out.size);
 }
 
+// The same where all slopes are those at the predictions, and nothing is lost by them.
+template <int Width, class Packed>
+RECTILINE_MULTIVERSION void own_multipliers_of_block(const Packed& curve, const RowFunctions& rows,
+                                                     std::int64_t first, std::int64_t count,
+                                                     const double* z, double* g, BlockSums& out) {
+    const Packed f = curve;
+    double loss[Width] = {}, total[Width] = {}, size[Width] = {};
+    for (std::int64_t r = 0; r < count; ++r) {
+        const double weight = rows.weight[first + r], turn = rows.direction[first + r];
+        const double offset = rows.offset[first + r], turned = turn * weight;
+        const double* at = z + r * Width;
+        double* line = g + r * Width;
+#pragma omp simd
+        for (int k = 0; k < Width; ++k) {
+            const double t = turn * at[k] + offset, multiplier = turned * f.slope_at(t);
+            loss[k] += weight * f.loss(t);
+            total[k] += multiplier;
+            size[k] += multiplier < 0 ? -multiplier : multiplier;
+            line[k] = multiplier;
+        }
+    }
+    std::copy(loss, loss + Width, out.loss);
+    std::copy(total, total + Width, out.total);
+    std::copy(size, size + Width, out.size);
+}
+
 // Dense rows in one piece and one curve for all of them.
 template <class T, class Packed>
 void judge_dense(const DenseView<T>& X, const RowFunctions& rows, const PairsOf& pairs,
@@ -118,7 +144,10 @@ void judge_dense(const DenseView<T>& X, const RowFunctions& rows, const PairsOf&
                     g[r * kWidth + k] = slopes[r];
             }
             BlockSums block;
-            multipliers_of_block<kWidth>(curve, rows, i, count, own.data() + first, z, g, block);
+            if (std::find(&own[first], &own[first] + kWidth, 0.0) == &own[first] + kWidth)
+                own_multipliers_of_block<kWidth>(curve, rows, i, count, z, g, block);
+            else
+                multipliers_of_block<kWidth>(curve, rows, i, count, &own[first], z, g, block);
             for (std::int64_t k = 0; k < some; ++k) {
                 PairSums& sum = sums[first + k];
                 sum.loss.add(block.loss[k]), sum.gap.add(block.gap[k]);
@@ -129,6 +158,7 @@ void judge_dense(const DenseView<T>& X, const RowFunctions& rows, const PairsOf&
                     const std::int64_t row = few.row[e], place = (row - i) * kWidth + k;
                     if (row < i) continue;  // in a block without weight
                     t_few[e] = rows.argument(row, z[place]);
+                    if (std::isnan(few.g[e])) few.g[e] = g[place];
                     few.g[e] = clipped(rows, row, few.g[e]);
                     exchange(rows, row, t_few[e], g[place], few.g[e], sum);
                     g[place] = few.g[e];
@@ -189,6 +219,7 @@ void judge_each(const DesignView& X, const RowFunctions& rows, const PairsOf& pa
         for (std::int64_t e = few.first[k]; e < few.first[k + 1]; ++e) {
             const std::int64_t i = few.row[e];
             t_few[e] = t[i];
+            if (std::isnan(few.g[e])) few.g[e] = g[i];
             few.g[e] = clipped(rows, i, few.g[e]);
             exchange(rows, i, t[i], g[i], few.g[e], sum);
             g[i] = few.g[e];
@@ -211,14 +242,14 @@ double room_of(const RowFunctions& rows, std::int64_t i, double g, double excess
     return std::fabs(g) + weight;
 }
 
-// Moves the few multipliers of a pair until all sum to zero: one alone if it has plenty of room, or
-// all by a share of theirs.
+// Moves the few multipliers of a pair until all sum to zero, by a share of their room; one alone
+// makes up for rounding if it has plenty. Off kinks they pay for the square of what they move by.
 template <class Access>
 void balance_few(Access& access, const RowFunctions& rows, const FewMultipliers& few,
                  std::int64_t first, std::int64_t last, const double* t_few, PairSums& sum,
                  double* q) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
-    constexpr double kPlenty = 100.0;
+    constexpr double kPlenty = 100.0, kNext = 1e-9;
     constexpr int kPasses = 4;
     const auto move = [&](std::int64_t e, double by) {
         const std::int64_t i = few.row[e];
@@ -241,7 +272,7 @@ void balance_few(Access& access, const RowFunctions& rows, const FewMultipliers&
             if (one > most) most = one, best = e;
         }
         if (!(room > size) && !open) return;
-        if (most > kPlenty * size) {
+        if (most > kPlenty * size && size <= kNext * sum.size) {
             move(best, -excess);
             continue;
         }

@@ -115,6 +115,12 @@ def test_predictions_of_a_guide_in_pieces(monkeypatch):
     again = Guide(one, whole.strengths, whole.solutions)
     np.testing.assert_allclose(again.predictions(1, 4), expected[1:4])
     assert again.leave_out is None and "_all" not in vars(again)
+    monkeypatch.undo()
+    pieces = [expected[:1], expected[1:3], expected[3:]]
+    known = Guide(one, whole.strengths, whole.solutions, pieces)
+    for first, last in [(0, 1), (0, 2), (1, 3), (2, 6), (0, 6), (5, 6)]:
+        np.testing.assert_array_equal(known.predictions(first, last), expected[first:last])
+    assert np.shares_memory(known.predictions(1, 3), expected)
 
 
 def test_ranges_hold_the_guide_and_the_distance_to_it():

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import rectiline as rl
 from rectiline.penalties import L1, ElasticNet, Ridge
-from rectiline.problems import SlopeMultipliers, certify_slopes
+from rectiline.problems import SlopeMultipliers, certify_all, certify_slopes, gather_slopes
 
 N, D = 150, 7  # more than two blocks of rows
 LOSSES = [
@@ -134,6 +134,49 @@ def test_slopes_out_of_range_prove_nothing_more_than_their_ends(layout):
         alone = one.with_penalty(Ridge(float(strengths[k])))
         written = alone.certify(coefs[k], 0.0, np.array(dual.sample))
         assert written.gap == pytest.approx(proof.gap, rel=1e-9)
+
+
+LAYOUTS = [np.ascontiguousarray, np.asfortranarray, np.float32, sparse.csr_array]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_own_slopes_are_gathered_and_balanced_by_some_samples(loss, fit_intercept, layout):
+    one = problem(loss, Ridge(2.0), fit_intercept, layout)
+    strengths, coefs, intercepts = pairs(one, 19)
+    strengths *= 1e4  # or no multipliers prove more, as far from an optimum as this
+    X = one.design.X.todense() if sparse.issparse(one.design.X) else one.design.X
+    z = coefs @ np.asarray(X, dtype=float).T + intercepts[:, None]
+    slopes = np.array([one.rows.slopes(np.ascontiguousarray(row)) for row in z])
+    pulls, totals = gather_slopes(one, coefs, intercepts)
+    np.testing.assert_allclose(pulls, slopes @ np.asarray(X, dtype=float), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(totals, slopes.sum(axis=1), rtol=1e-9, atol=1e-9)
+    own = SlopeMultipliers.own(one, len(coefs))
+    proved = 0
+    for k, (proof, dual) in enumerate(certify_slopes(one, strengths, coefs, intercepts, own)):
+        if not np.isfinite(proof.gap) or not dual.sample.any():  # no room, or nothing gained
+            continue
+        proved += 1
+        written = one.with_penalty(Ridge(float(strengths[k])))
+        found = written.certify(coefs[k], intercepts[k], np.array(dual.sample))
+        assert found.gap == pytest.approx(proof.gap, rel=1e-7, abs=1e-10 * abs(proof.primal))
+        moved = np.abs(dual.sample - slopes[k]).sum()
+        assert moved <= abs(totals[k]) * (1 + 1e-9) + 1e-9 * np.abs(slopes[k]).sum()
+    assert proved
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_near_a_smooth_optimum_some_samples_balance_as_well_as_all(layout):
+    one = problem(rl.losses.Huber(0.8), Ridge(2.0), layout=layout)
+    best = rl.solve(one, tol=1e-10)
+    pair = best.coef[None] * 1.0001, np.array([best.intercept + 1e-5])
+    own = SlopeMultipliers.own(one, 1)
+    assert 0 < own.row.size <= 2 * 250 and np.isnan(own.value).all()
+    [(proof, _)] = certify_slopes(one, np.full(1, 2.0), *pair, own)
+    [(all_move, _)] = certify_all(one, np.full(1, 2.0), *pair)
+    assert 0 < proof.relative_gap <= 3 * all_move.relative_gap < 0.1
+    assert proof.primal - proof.gap <= best.certificate.primal * (1 + 1e-9)
 
 
 def test_what_is_not_separable_or_has_free_columns_is_refused():

@@ -26,7 +26,7 @@ struct PairsOf {
 };
 
 // For each pair k, from first[k] to first[k + 1]: rows in increasing order and their multipliers,
-// which are slopes in the predictions.
+// which are slopes in the predictions; NaN stands for what the row has without being listed.
 struct FewMultipliers {
     const std::int64_t* first;
     const std::int64_t* row;

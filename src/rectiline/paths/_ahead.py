@@ -216,12 +216,15 @@ class Ahead:
         return self._missed > _MOST_MISSED + self._answers / _PER_MISS
 
     @property
-    def predictions(self) -> Matrix | None:
-        """Predictions of all answers handed out, where they are known and were to be kept."""
+    def predictions(self) -> tuple[Matrix, ...] | None:
+        """Predictions of all answers handed out, where they are known and were to be kept.
+
+        In pieces: to lay them one upon the other takes fresh memory.
+        """
         if self._predictions is None or self._missed or self._is_mended:
             return None
-        found = np.concatenate(self._predictions) if self._predictions else np.zeros((0, 0))
-        return found if len(found) == self._strengths.size else None
+        count = sum(len(piece) for piece in self._predictions)
+        return tuple(self._predictions) if count == self._strengths.size else None
 
     def _place(self, start: Solution | None, predictions: Vector | None = None) -> None:
         if start is None or not np.isfinite(start.coef).all():

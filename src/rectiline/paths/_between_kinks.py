@@ -4,7 +4,7 @@ Let (b, g) and (b', g') be pairs without a gap at two strengths, and take a shar
 one to the other, in coefficients and multipliers alike. As losses and their conjugates are convex,
 the rows of the pair in between lose at most
 
-    t (1 - t) (z' - z)'(g' - g)  =  t (1 - t) (b' - b)'(q' - q),    q = -X'g = s rho b
+    t (1 - t) (z' - z)'(g' - g)  =  t (1 - t) (b' - b)'(q - q'),    q = -X'g = s rho b
 
 and its columns what separates its b from its q / (s rho). Strong penalties leave b close to q / s
 with a q that hardly changes: then t grows as 1/s does, next to nothing is lost, and most strengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -35,8 +36,8 @@ class Guide:
         From large to small.
     solutions : sequence of Solution
         One for each strength.
-    predictions : ndarray of shape (k, n_samples), optional
-        Those of the solutions, if they are known.
+    predictions : sequence of ndarray, each of shape (some, n_samples), optional
+        Those of the solutions in order, if they are known.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Guide:
         problem: Problem,
         strengths: Vector,
         solutions: tuple[Solution, ...],
-        predictions: Matrix | None = None,
+        predictions: Sequence[Matrix] | None = None,
     ) -> None:
         self.problem, self.strengths = problem, strengths
         self._given = predictions
@@ -67,7 +68,7 @@ class Guide:
     def predictions(self, first: int, last: int) -> Matrix:
         """Return the predictions at some of the strengths, one row for each."""
         if self.strengths.size * self.problem.n_samples <= MOST_KEPT:
-            return self._all[first:last]
+            return _rows_of(self._all, first, last)
         some = slice(first, last)
         return predict_all(self.problem.design, self._coefs[some], self._intercepts[some])
 
@@ -101,10 +102,10 @@ class Guide:
         return np.append(0.0, np.cumsum(np.sqrt(moves))) / self.problem.argument_scale
 
     @cached_property
-    def _all(self) -> Matrix:
+    def _all(self) -> Sequence[Matrix]:
         if self._given is not None:
             return self._given
-        return predict_all(self.problem.design, self._coefs, self._intercepts)
+        return [predict_all(self.problem.design, self._coefs, self._intercepts)]
 
     @cached_property
     def leave_out(self) -> LeaveOut | None:
@@ -118,4 +119,17 @@ class Guide:
         if not few or not LeaveOut.accepts(problem, strengths.size):
             return None
         rho = np.outer(strengths / problem.penalty.strength, problem.columns.rho)
-        return LeaveOut(problem, rho, self._coefs, self._intercepts, self._all)
+        places = range(0, strengths.size, LeaveOut.every)
+        predictions = np.concatenate([self.predictions(k, k + 1) for k in places])
+        return LeaveOut(problem, rho, self._coefs, self._intercepts, predictions)
+
+
+def _rows_of(pieces: Sequence[Matrix], first: int, last: int) -> Matrix:
+    """Return some rows of matrices that lie one upon the other."""
+    found, begin = [], 0
+    for piece in pieces:
+        end = begin + len(piece)
+        if begin < last and first < end:
+            found.append(piece[max(first - begin, 0) : last - begin])
+        begin = end
+    return found[0] if len(found) == 1 else np.concatenate(found)

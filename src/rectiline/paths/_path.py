@@ -34,14 +34,14 @@ class Path:
         One for each strength, every one with its own certificate.
     seconds : float
         Wall time of the whole path.
-    predictions : ndarray of shape (k, n_samples) or None
+    predictions : tuple of ndarray, each of shape (some, n_samples), or None
         At each strength, if somebody has asked to keep them.
     """
 
     strengths: Vector
     solutions: tuple[Solution, ...]
     seconds: float = 0.0
-    predictions: NDArray[np.float64] | None = None
+    predictions: tuple[NDArray[np.float64], ...] | None = None
 
     @property
     def coefs(self) -> NDArray[np.float64]:

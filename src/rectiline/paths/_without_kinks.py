@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from rectiline.paths._answers import Answer, certified, not_solved
-from rectiline.problems import Problem
+from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import LeaveOut, Solution
 
 Vector = NDArray[np.float64]
@@ -36,7 +36,8 @@ def left_out(
         Answer(float(strength), coef, float(intercept), 1, seconds, "newton: from more samples")
         for strength, coef, intercept in zip(strengths, *pairs, strict=True)
     ]
-    solutions = certified(problem, answers, None, tol)
+    # Few samples balance the intercept; where that is not enough, the next step has all do it.
+    solutions = certified(problem, answers, SlopeMultipliers.own(problem, len(answers)), tol)
     for _ in range(_MORE_STEPS):
         failed = not_solved(solutions)
         if not failed or len(failed) > _MOST_AGAIN * len(solutions):

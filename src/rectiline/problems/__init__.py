@@ -1,10 +1,10 @@
 """The convex program and what can be proved about a point."""
 
 from rectiline.problems._certificate import Certificate, DualPoint, InfeasibilityCertificate
-from rectiline.problems._many import certify_all, gather_all, predict_all
+from rectiline.problems._many import certify_all, predict_all
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
-from rectiline.problems._slopes import SlopeMultipliers, certify_slopes
+from rectiline.problems._slopes import SlopeMultipliers, certify_slopes, gather_slopes
 
 __all__ = [
     "Certificate",
@@ -15,6 +15,6 @@ __all__ = [
     "SlopeMultipliers",
     "certify_all",
     "certify_slopes",
-    "gather_all",
+    "gather_slopes",
     "predict_all",
 ]

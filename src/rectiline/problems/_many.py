@@ -17,17 +17,12 @@ from rectiline.problems._proofs import FREE_TOLERANCE
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["certify_all", "gather_all", "predict_all"]
+__all__ = ["certify_all", "predict_all"]
 
 
 def predict_all(design: Design, coefs: Matrix, intercepts: Vector) -> Matrix:
     """Return the predictions of every row of `coefs` with its intercept, one row for each."""
     return design.dot_many(coefs, intercepts)
-
-
-def gather_all(design: Design, samples: Matrix) -> Matrix:
-    """Return ``X'g`` for every row g of `samples`, one row for each."""
-    return design.tdot_many(samples)
 
 
 def certify_all(

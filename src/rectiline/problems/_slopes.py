@@ -22,7 +22,10 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-__all__ = ["SlopeMultipliers", "certify_slopes"]
+__all__ = ["SlopeMultipliers", "certify_slopes", "gather_slopes"]
+
+_NO_EXCEPTIONS = None, np.zeros(0, dtype=np.int64), np.zeros(0)
+_BALANCING = 250  # samples: so many move so little each that their losses hardly notice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +44,8 @@ class SlopeMultipliers:
     row : ndarray
         Samples, growing within a pair.
     value : ndarray
-        Their multipliers, slopes in the predictions.
+        Their multipliers, slopes in the predictions; NaN for what they have without being listed.
+        Multipliers of listed samples may be moved to balance an intercept.
     """
 
     slopes: Matrix
@@ -74,6 +78,18 @@ class SlopeMultipliers:
             np.concatenate([row for _, row, _ in parts]),
             np.concatenate([value for _, _, value in parts]),
         )
+
+    @classmethod
+    def own(cls, problem: Problem, count: int) -> SlopeMultipliers:
+        """Return those of `count` pairs that are slopes at their own predictions throughout.
+
+        Some samples, spread over all, balance an intercept.
+        """
+        some = np.zeros(0, dtype=np.int64)
+        if problem.fit_intercept:
+            used = np.flatnonzero(problem.weight)
+            some = used[:: max(1, used.size // _BALANCING)].astype(np.int64)
+        return cls.of(problem.n_samples, [(None, some, np.full(some.size, np.nan))] * count)
 
 
 class _SlopesDual(DualPoint):
@@ -113,6 +129,38 @@ class _SlopesDual(DualPoint):
         sample[rows] = values
         problem.rows.clip(sample)
         return share * sample
+
+
+def gather_slopes(problem: Problem, coefs: Matrix, intercepts: Vector) -> tuple[Matrix, Vector]:
+    """Return ``X'g`` and the sum of g for the slopes g at the predictions of every pair.
+
+    One row for each; no matrix of predictions or slopes is made.
+    """
+    own = SlopeMultipliers.of(problem.n_samples, [_NO_EXCEPTIONS] * len(coefs))
+    _, _, totals, _, pulls = _judged(problem, coefs, intercepts, own, balanced=False)
+    return pulls, totals
+
+
+def _judged(
+    problem: Problem,
+    coefs: Matrix,
+    intercepts: Vector,
+    multipliers: SlopeMultipliers,
+    balanced: bool,
+) -> tuple[Vector, Vector, Vector, Vector, Matrix]:
+    """Return losses, gaps of rows, sums of multipliers and of their sizes, and ``X'g``."""
+    return _core.judge_slopes(
+        problem.design.by_rows.view,
+        problem.rows,
+        coefs,
+        intercepts,
+        multipliers.reference,
+        multipliers.slopes,
+        multipliers.first,
+        multipliers.row,
+        multipliers.value,
+        balanced,
+    )
 
 
 def certify_slopes(
@@ -157,24 +205,8 @@ def certify_slopes(
     if columns is None:
         raise ValueError("certify_slopes needs a cost on every column and no constraints.")
     problem.remember_levels()
-    slopes, reference, first, row, value = (
-        multipliers.slopes,
-        multipliers.reference,
-        multipliers.first,
-        multipliers.row,
-        multipliers.value,
-    )
-    losses, row_gaps, totals, sizes, pulls = _core.judge_slopes(
-        problem.design.by_rows.view,
-        problem.rows,
-        coefs,
-        intercepts,
-        reference,
-        slopes,
-        first,
-        row,
-        value,
-        problem.fit_intercept,
+    losses, row_gaps, totals, sizes, pulls = _judged(
+        problem, coefs, intercepts, multipliers, problem.fit_intercept
     )
     q, shares = np.negative(pulls, out=pulls), np.ones(len(coefs))
     if not columns.strongly_convex:
@@ -187,9 +219,12 @@ def certify_slopes(
     sums = losses, row_gaps, totals, sizes
     primals, gaps, zeros = values_and_gaps(problem, columns, coefs, intercepts, q, sums)
     reference_level, found = abs(problem.loss_at_zero), []
+    first, row, value = multipliers.first, multipliers.row, multipliers.value
     for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
         some = slice(first[k], first[k + 1])
-        known = None if reference[k] < 0 else slopes[reference[k]]
+        known = (
+            None if multipliers.reference[k] < 0 else multipliers.slopes[multipliers.reference[k]]
+        )
         pair, exceptions = (coefs[k], float(intercepts[k])), (row[some], value[some])
         point = (
             _SlopesDual.of(problem, known, pair, exceptions, float(shares[k]))

@@ -10,13 +10,14 @@ samples leaves an error of second order:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from rectiline import _core
-from rectiline.problems import Problem, gather_all, predict_all
+from rectiline.problems import Problem, gather_slopes
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -26,7 +27,7 @@ __all__ = ["LeaveOut", "StepsTo"]
 
 _ROWS_PER_COLUMN = 10  # from which on the answers on a part of the samples are nearby
 _MOST_ENTRIES = 8_000_000  # of all matrices
-_EVERY = 3  # strengths have one matrix; those in between, what lies between two matrices
+_MOST_GONE = 0.5  # of the samples: with more, the sums are made anew
 _RIDGES = (1e-12, 1e-8, 1e-4)  # against the diagonal, until there is a factor
 
 
@@ -42,7 +43,8 @@ class LeaveOut:
     coefs : ndarray of shape (k, n_features)
         The answers.
     intercepts : ndarray of shape (k,)
-    predictions : ndarray of shape (k, n_samples)
+    predictions : ndarray of shape (1 + (k - 1) // LeaveOut.every, n_samples)
+        Those of the first answer and of every third one after it.
 
     Examples
     --------
@@ -64,14 +66,16 @@ class LeaveOut:
     True
     """
 
+    every: ClassVar[int] = 3  # strengths have one matrix; those in between, what lies between two
+
     def __init__(
         self, problem: Problem, rho: Matrix, coefs: Matrix, intercepts: Vector, predictions: Matrix
     ) -> None:
         self.problem, self.rho = problem, rho
         self.coefs, self.intercepts = coefs, intercepts
-        self._slopes = problem.rows.slopes_of_many(predictions)
-        self._gradients = self.gradients(self._slopes, coefs, rho)
-        self._predictions = np.ascontiguousarray(predictions[::_EVERY])
+        self._gradients = _gradients(problem, coefs, intercepts)
+        self._gradients[:, : rho.shape[1]] += rho * coefs
+        self._predictions = np.ascontiguousarray(predictions)
         self._matrices = self._grams(problem.weight)
 
     @staticmethod
@@ -90,24 +94,16 @@ class LeaveOut:
 
     def to(self, part: Problem) -> StepsTo:
         """Return the steps to the answers on a part of the samples."""
-        weight = self.problem.weight
-        gone = weight - part.weight
-        changed = np.flatnonzero(gone)
-        share = gone[changed] / np.where(weight[changed] > 0, weight[changed], 1.0)
-        slopes = self._slopes[:, changed] * share
-        gradients = self._gradients.copy()
-        d = part.n_features
-        gradients[:, :d] -= slopes @ self.problem.design.X[changed]
-        if part.fit_intercept:
-            gradients[:, d] -= slopes.sum(axis=1)
+        gone = self.problem.weight - part.weight
+        if not gone.any():
+            return StepsTo(self, part, self._gradients, self._matrices.copy())
+        if (gone < 0).any() or np.count_nonzero(gone) > _MOST_GONE * gone.size:
+            gradients = _gradients(part, self.coefs, self.intercepts)
+            gradients[:, : part.n_features] += self.rho * self.coefs
+            return StepsTo(self, part, gradients, self._grams(part.weight))
+        left = self.problem.with_sample_weight(gone)
+        gradients = self._gradients - _gradients(left, self.coefs, self.intercepts)
         return StepsTo(self, part, gradients, self._matrices - self._grams(gone))
-
-    def gradients(self, slopes: Matrix, coefs: Matrix, rho: Matrix) -> Matrix:
-        """Return the gradients at some coefficients, given the slopes of the samples there."""
-        gradients = gather_all(self.problem.design, slopes) + rho * coefs
-        if not self.problem.fit_intercept:
-            return gradients
-        return np.column_stack([gradients, slopes.sum(axis=1)])
 
     def _grams(self, weight: Vector) -> NDArray[np.float64]:
         problem = self.problem
@@ -130,9 +126,9 @@ class StepsTo:
         self._answers, self._part, self._gradients = answers, part, gradients
         self._factors: list[Factor] = []
         for k, rho in enumerate(answers.rho):
-            before, share = divmod(k, _EVERY)
+            before, share = divmod(k, answers.every)
             after = min(before + 1, len(matrices) - 1)
-            H = matrices[before] + (share / _EVERY) * (matrices[after] - matrices[before])
+            H = matrices[before] + (share / answers.every) * (matrices[after] - matrices[before])
             self._factors.append(_factored(H, rho))
 
     def step(self) -> tuple[Matrix, Vector]:
@@ -144,10 +140,15 @@ class StepsTo:
         self, which: Sequence[int], coefs: Matrix, intercepts: Vector
     ) -> tuple[Matrix, Vector]:
         """Return them for some of the strengths, after a step from where they are."""
-        part, answers = self._part, self._answers
-        slopes = part.rows.slopes_of_many(predict_all(part.design, coefs, intercepts))
-        gradients = answers.gradients(slopes, coefs, answers.rho[list(which)])
+        gradients = _gradients(self._part, coefs, intercepts)
+        gradients[:, : coefs.shape[1]] += self._answers.rho[list(which)] * coefs
         return _moved(coefs, intercepts, gradients, [self._factors[k] for k in which])
+
+
+def _gradients(problem: Problem, coefs: Matrix, intercepts: Vector) -> Matrix:
+    """Return the gradients of the losses at every pair, the intercept last."""
+    pulls, totals = gather_slopes(problem, coefs, intercepts)
+    return np.column_stack([pulls, totals]) if problem.fit_intercept else pulls
 
 
 def _factored(H: Matrix, rho: Vector) -> Factor:
