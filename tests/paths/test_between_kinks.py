@@ -18,7 +18,7 @@ RNG = np.random.default_rng(11)
 N, D = 400, 5
 X = RNG.normal(size=(N, D)) * [1, 20, 0.1, 1, 3] + [0, 30, 0, 0, 1]
 Y = X[:, 0] - 3 * X[:, 2] + 0.03 * X[:, 1] + RNG.standard_t(3, N)
-LABELS = np.where(Y > np.quantile(Y, 0.25), 1, -1)  # most rows begin on the kink
+LABELS = np.where(np.quantile(Y, 0.25) < Y, 1, -1)  # most rows begin on the kink
 WEIGHT = RNG.uniform(0.5, 2, N) * (np.arange(N) % 7 > 0)
 LOSSES = [rl.losses.Hinge(), rl.losses.Pinball(0.3), rl.losses.EpsilonInsensitive(0.5)]
 
