@@ -156,8 +156,9 @@ class Design:
         """Return ``sum_j X_ij**2 scale_j`` for each row i."""
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
+    @cached_property
     def row_gram(self) -> NDArray[np.float64]:
-        """Return ``X X'`` as a dense matrix, computed in float64."""
+        """``X X'`` as a dense matrix, computed in float64."""
         if self.is_sparse:
             return np.asarray((self.X @ self.X.T).toarray(), dtype=np.float64)
         if self.X.dtype == np.float64:
@@ -176,7 +177,7 @@ class Design:
         By one product ``X X' = V diag(s^2) V'`` and its decomposition; remembered, because problems
         at many strengths and on many folds look at one design.
         """
-        squares, vectors = linalg.eigh(self.row_gram(), driver="evd", check_finite=False)
+        squares, vectors = linalg.eigh(self.row_gram, driver="evd", check_finite=False)
         keep = squares > _RANK_TOLERANCE * max(float(squares[-1]), 1e-300)
         if not keep.any():
             keep[-1] = True

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.paths._answers import Answer, Multipliers, certified, not_solved
+from rectiline.paths._answers import (
+    Answer,
+    Multipliers,
+    certified,
+    certified_in_span,
+    not_solved,
+)
 from rectiline.paths._between_kinks import Anchor, answers_between
 from rectiline.paths._guide import Guide
 from rectiline.paths._reach import Beside
@@ -251,7 +257,7 @@ class Ahead:
             is_lost = not answers
         self._next += len(answers) + is_lost
         if answers:
-            solutions = certified(self._problem, answers, samples, self._tol, self._predictions)
+            solutions = self._certified(answers, samples, self._predictions)
             if self._reach is not None or self._is_thinned:
                 solutions = self._mended(answers, solutions)
             self._queue.extend(solutions)
@@ -312,7 +318,6 @@ class Ahead:
                 exceptions.append(few)
             answers.append(answer)
             self._latest = answer
-        self._lift(answers)
         if exceptions:
             return answers, SlopeMultipliers.of(n, exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
@@ -333,12 +338,29 @@ class Ahead:
             slopes = problem.direction * self._follower.multipliers / weight
         return Anchor(answer, slopes)
 
-    def _lift(self, answers: list[Answer]) -> None:
-        """Turn what the follower has found into coefficients of the columns."""
-        if answers:
-            found = self._follower.coefs_of(np.array([answer.coef for answer in answers]))
-            for answer, coef in zip(answers, found, strict=True):
+    def _certified(
+        self,
+        answers: list[Answer],
+        samples: Multipliers | None,
+        predictions: list[Matrix] | None = None,
+    ) -> list[Solution]:
+        follower = self._follower
+        if not isinstance(follower, SpanFollower):
+            return certified(self._problem, answers, samples, self._tol, predictions)
+        assert not isinstance(samples, SlopeMultipliers)
+        found = np.array([answer.coef for answer in answers])
+        if samples is None:
+            samples = follower.slopes_at(found, np.array([answer.intercept for answer in answers]))
+        solutions = certified_in_span(self._problem, answers, samples, self._tol)
+        failed = not_solved(solutions)
+        if failed:  # the coefficients found may be better than those that multipliers lead to
+            some = [answers[k] for k in failed]
+            for answer, coef in zip(some, follower.coefs_of(found[failed]), strict=True):
                 answer.coef = coef
+            again = certified(self._problem, some, samples[failed], self._tol)
+            for k, solution in zip(failed, again, strict=True):
+                solutions[k] = solution
+        return solutions
 
     def _focus(self, index: int) -> None:
         """Choose the rows to go on with, where there is a way to tell."""
@@ -371,10 +393,9 @@ class Ahead:
             if again is not None:
                 follows = self._follower.slopes_follow
                 samples = None if follows else self._follower.multipliers[None]
-                self._lift([again])
                 again.steps += answers[k].steps
                 again.seconds += answers[k].seconds
-                solutions[k : k + 1] = certified(self._problem, [again], samples, self._tol)
+                solutions[k : k + 1] = self._certified([again], samples)
         if failed:
             self._place(solutions[-1])
             self._latest = solutions[-1]

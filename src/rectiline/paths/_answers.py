@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Problem, SlopeMultipliers, certify_all, certify_slopes
+from rectiline.problems import (
+    Certificate,
+    DualPoint,
+    Problem,
+    SlopeMultipliers,
+    certify_all,
+    certify_slopes,
+    certify_span,
+)
 from rectiline.solvers import Progress, Solution, Status
 
 Vector = NDArray[np.float64]
@@ -17,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 Multipliers = Matrix | SlopeMultipliers
 
-__all__ = ["Answer", "Multipliers", "certified", "not_solved"]
+__all__ = ["Answer", "Multipliers", "certified", "certified_in_span", "not_solved"]
 
 _AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
 _LANES = 8  # pairs that products take together; fewer cost as much
@@ -61,7 +69,29 @@ def certified(
             pairs = strengths[some], coefs[some], intercepts[some]
             mine = None if samples is None else samples[some]
             proofs += certify_all(problem, *pairs, mine, predictions)
-    share = (time.perf_counter() - began) / len(answers)
+    return _solutions(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
+
+
+def certified_in_span(
+    problem: Problem, answers: Sequence[Answer], samples: Matrix, tol: float
+) -> list[Solution]:
+    """Return the same for answers given by their multipliers; sets their coefficients."""
+    began = time.perf_counter()
+    strengths = np.array([answer.strength for answer in answers])
+    intercepts = np.array([answer.intercept for answer in answers])
+    coefs, proofs = certify_span(problem, strengths, intercepts, samples)
+    for answer, coef in zip(answers, coefs, strict=True):
+        answer.coef = coef
+    return _solutions(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
+
+
+def _solutions(
+    answers: Sequence[Answer],
+    proofs: list[tuple[Certificate, DualPoint]],
+    tol: float,
+    share: float,
+) -> list[Solution]:
+    """Return the answers with their certificates, each of which has taken `share` seconds."""
     solutions = []
     for answer, (certificate, dual) in zip(answers, proofs, strict=True):
         seconds = answer.seconds + share

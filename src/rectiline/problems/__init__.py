@@ -5,6 +5,7 @@ from rectiline.problems._many import certify_all, predict_all
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
 from rectiline.problems._slopes import SlopeMultipliers, certify_slopes, gather_slopes
+from rectiline.problems._span import certify_span
 
 __all__ = [
     "Certificate",
@@ -15,6 +16,7 @@ __all__ = [
     "SlopeMultipliers",
     "certify_all",
     "certify_slopes",
+    "certify_span",
     "gather_slopes",
     "predict_all",
 ]

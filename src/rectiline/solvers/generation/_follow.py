@@ -108,10 +108,6 @@ class BasisFollower:
         point = self._state.point
         return point.coef, point.intercept, step.iterations
 
-    def coefs_of(self, found: Matrix) -> Matrix:
-        """Return the coefficients of the columns for those found by moves, one row for each."""
-        return found
-
     @property
     def multipliers(self) -> Vector:
         """Those of the last answer."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
-from rectiline.problems import Problem
+from rectiline.problems import Problem, predict_all
 from rectiline.problems.forms import RectifiedForm, ReducedForm
 from rectiline.solvers.newton._model import Model
 
@@ -181,7 +181,7 @@ class Follower:
             self._slopes = None
 
     def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
-        """Return coefficients for `coefs_of`, intercept and steps; None if it did not get there."""
+        """Return coefficients, intercept and steps; None if it did not get there."""
         steps, gap, failed, self.has_strayed = self._path.move(
             strength, self._target, _MOST_STEPS, seconds
         )
@@ -192,10 +192,6 @@ class Follower:
             return None
         d = self._problem.n_features
         return b[:d], float(b[d]) if b.size > d else 0.0, steps
-
-    def coefs_of(self, found: Matrix) -> Matrix:
-        """Return the coefficients of the columns for those found by moves, one row for each."""
-        return found
 
     @property
     def multipliers(self) -> Vector:
@@ -222,7 +218,10 @@ class Follower:
 
 
 class SpanFollower(Follower):
-    """The same in the span of the rows, for more columns than rows under a plain ridge penalty."""
+    """The same in the span of the rows, for more columns than rows under a plain ridge penalty.
+
+    Moves return coefficients in the span.
+    """
 
     way: ClassVar[str] = "reduced_newton: on from the strength before"
     _form: ClassVar[type[Any]] = ReducedForm
@@ -257,6 +256,12 @@ class SpanFollower(Follower):
         """Return the coefficients of the columns for those found by moves, one row for each."""
         _, back = self._design.row_space
         return self._design.tdot_many(found @ back.T)
+
+    def slopes_at(self, coefs: Matrix, intercepts: Vector) -> Matrix:
+        """Return the multipliers of pairs found by moves, one row for each, without kinks."""
+        problem = self._problem
+        slopes = problem.rows.slopes_of_many(predict_all(problem.design, coefs, intercepts))
+        return np.asarray(slopes)
 
 
 def _is_soft(problem: Problem, target: float) -> bool:
