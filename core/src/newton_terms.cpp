@@ -85,36 +85,54 @@ double NewtonTerms::column_gap(const double* b, const double* q) const {
     return total;
 }
 
+namespace {
+
+RECTILINE_INLINE double times_difference(const double* row, const double* b, const double* from,
+                                         std::int64_t n) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t j = 0; j < n; ++j)
+        sum += row[j] * (b[j] - from[j]);
+    return sum;
+}
+
+// out += Q (b - from)
+RECTILINE_MULTIVERSION void add_times_difference(const double* Q, const double* b,
+                                                 const double* from, std::int64_t n, double* out) {
+    for (std::int64_t i = 0; i < n; ++i)
+        out[i] += times_difference(Q + i * n, b, from, n);
+}
+
+// (b - from)'Q (b - from), or b'Q b without `from`
+RECTILINE_MULTIVERSION double form_of_difference(const double* Q, const double* b,
+                                                 const double* from, std::int64_t n) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+        sum += from ? times_difference(Q + i * n, b, from, n) * (b[i] - from[i])
+                    : dot(Q + i * n, b, n) * b[i];
+    return sum;
+}
+
+}  // namespace
+
 void FrozenTerms::add_gradient(const double* b, std::int64_t order, double* gradient) const {
     if (!linear) return;
     for (std::int64_t j = 0; j < order; ++j)
         gradient[j] += linear[j];
     if (!quadratic) return;
-    for (std::int64_t i = 0; i < order; ++i) {
-        double sum = 0;
-        for (std::int64_t j = 0; j < order; ++j)
-            sum += quadratic[i * order + j] * (b[j] - at[j]);
-        gradient[i] += sum;
-    }
+    add_times_difference(quadratic, b, at, order, gradient);
 }
 
 double FrozenTerms::change(const double* b, std::int64_t order) const {
+    if (!linear) return 0.0;
     double sum = 0;
-    for (std::int64_t i = 0; linear && i < order; ++i) {
-        double slope = linear[i];
-        for (std::int64_t j = 0; quadratic && j < order; ++j)
-            slope += 0.5 * quadratic[i * order + j] * (b[j] - at[j]);
-        sum += slope * (b[i] - at[i]);
-    }
-    return sum;
+    for (std::int64_t i = 0; i < order; ++i)
+        sum += linear[i] * (b[i] - at[i]);
+    return quadratic ? sum + 0.5 * form_of_difference(quadratic, b, at, order) : sum;
 }
 
 double FrozenTerms::curvature_along(const double* direction, std::int64_t order) const {
-    if (!quadratic) return 0.0;
-    double sum = 0;
-    for (std::int64_t i = 0; i < order; ++i)
-        sum += direction[i] * dot(quadratic + i * order, direction, order);
-    return sum;
+    return quadratic ? form_of_difference(quadratic, direction, nullptr, order) : 0.0;
 }
 
 }  // namespace rectiline

@@ -45,6 +45,7 @@ _FOCUS_SIZE = 50_000  # entries of X from which on it pays to leave out rows, or
 _LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic between answers,
 _CLOSE = 2.1  # at strengths that differ by no more than this factor
 _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found otherwise
+_SURE_ROWS = 100  # per column, from which on these are tried at all strengths at once
 _NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
 _PER_MISS = 4  # so many, before it is left to that solver
@@ -105,9 +106,9 @@ class Ahead:
         self._is_focused = False  # these are few
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
         is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
+        self._beside = None if guide is None else guide.pairs
         self._is_thinned = (
             is_large
-            and guide is None
             and self._follower.slopes_follow
             and tol >= _THINNED_TOL
             and _LEAST_THINNED <= strengths.size <= at_once
@@ -126,7 +127,7 @@ class Ahead:
                 ((columns.rho > 0) | (columns.l1 > 0)).all()
             )
             self._at_once = strengths.size if self._by_exceptions else at_once
-            if at_once >= strengths.size and guide.leave_out is not None:
+            if at_once >= strengths.size and guide.may_step:
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0
@@ -242,16 +243,18 @@ class Ahead:
         """Find some answers further on, and certify them."""
         if self._guide is not None and self._fill_beside(self._guide):
             return
-        last = min(self._next + self._at_once, self._strengths.size)
-        chosen: Sequence[int] = range(self._next, last)
+        first, end = self._next, self._strengths.size
+        chosen: Sequence[int] = range(first, min(first + self._at_once, end))
+        self._is_thinned = self._is_thinned and end - first >= _LEAST_THINNED
         if self._is_thinned:
-            chosen = [*range(0, self._strengths.size - 1, 2), self._strengths.size - 1]
+            chosen = [*range(first, end - 1, 2), end - 1]
         answers, samples = self._followed(chosen)
         # Who asked for the first one will look for it elsewhere: it must not be offered again.
         is_lost = len(answers) < len(chosen) and not (answers and self._clock.is_late)
         self._at_once = self._most_at_once
         if self._is_thinned and not is_lost and len(answers) == len(chosen):
-            answers = between(self._strengths, answers)
+            beside = None if self._beside is None else self._beside[first:]
+            answers = between(self._strengths[first:], answers, beside)
         elif self._is_thinned:  # those in between will be looked for, too
             answers, samples = answers[:1], None
             is_lost = not answers
@@ -268,6 +271,7 @@ class Ahead:
     def _fill_beside(self, guide: Guide) -> bool:
         """Step from the answers of the guide to all that are looked for; False if that fails."""
         self._guide = None
+        self._try_a_step(guide)
         if guide.leave_out is None:
             return False
         answers, solutions = left_out(self._problem, self._strengths, guide.leave_out, self._tol)
@@ -283,6 +287,18 @@ class Ahead:
             self._latest = solutions[failed[0] - 1]
             self._place(self._latest)
         return bool(self._queue)
+
+    def _try_a_step(self, guide: Guide) -> None:
+        """Find out at the weakest strength whether steps lead anywhere, if they may well not."""
+        problem = self._problem
+        if guide.was_tried or problem.n_samples >= _SURE_ROWS * problem.n_features:
+            return
+        guide.was_tried = True
+        last = slice(-1, None)
+        step = guide.leave_out_at(last)
+        _, [found] = left_out(problem, self._strengths[last], step, self._tol)
+        if found.certificate.relative_gap > _NEAR:
+            guide.leave_out = None
 
     def _followed(self, chosen: Sequence[int]) -> tuple[list[Answer], Multipliers | None]:
         """Return answers at these strengths, up to the first that is not found, and multipliers."""

@@ -56,6 +56,7 @@ class Guide:
         self._coefs = np.array([one.coef for one in solutions])
         self._intercepts = np.array([one.intercept for one in solutions])
         self._objectives = np.array([one.certificate.primal for one in solutions])
+        self.was_tried = False  # whether steps lead anywhere
         self._skippable: dict[tuple[int, int, float], int] = {}
 
     def start(self, part: Problem) -> Solution:
@@ -64,6 +65,11 @@ class Guide:
         share = part.weight / np.where(weight > 0, weight, 1.0)
         dual = self._first.dual
         return replace(self._first, dual=replace(dual, sample=share * dual.sample))
+
+    @property
+    def pairs(self) -> Matrix:
+        """Coefficients of the solutions, intercepts last, one row for each."""
+        return np.column_stack([self._coefs, self._intercepts])
 
     def predictions(self, first: int, last: int) -> Matrix:
         """Return the predictions at some of the strengths, one row for each."""
@@ -113,15 +119,22 @@ class Guide:
 
         Who finds that there is none for this problem says so.
         """
-        problem, strengths = self.problem, self.strengths
+        return self.leave_out_at(slice(None)) if self.may_step else None
+
+    @cached_property
+    def may_step(self) -> bool:
+        """Whether a step is defined for such a problem."""
+        few = self.strengths.size * self.problem.n_samples <= MOST_KEPT
+        return few and LeaveOut.accepts(self.problem, self.strengths.size)
+
+    def leave_out_at(self, some: slice) -> LeaveOut:
+        """Return the same for some of the strengths only."""
+        problem, strengths = self.problem, self.strengths[some]
         assert problem.penalty is not None
-        few = strengths.size * problem.n_samples <= MOST_KEPT
-        if not few or not LeaveOut.accepts(problem, strengths.size):
-            return None
         rho = np.outer(strengths / problem.penalty.strength, problem.columns.rho)
-        places = range(0, strengths.size, LeaveOut.every)
+        places = np.arange(self.strengths.size)[some][:: LeaveOut.every]
         predictions = np.concatenate([self.predictions(k, k + 1) for k in places])
-        return LeaveOut(problem, rho, self._coefs, self._intercepts, predictions)
+        return LeaveOut(problem, rho, self._coefs[some], self._intercepts[some], predictions)
 
 
 def _rows_of(pieces: Sequence[Matrix], first: int, last: int) -> Matrix:

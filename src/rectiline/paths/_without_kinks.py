@@ -17,6 +17,7 @@ from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import LeaveOut, Solution
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 __all__ = ["between", "left_out"]
 
@@ -54,15 +55,22 @@ def left_out(
     return answers, solutions
 
 
-def between(strengths: Vector, known: list[Answer]) -> list[Answer]:
-    """Return answers at all strengths, where not known by a cubic in their logarithm."""
+def between(strengths: Vector, known: list[Answer], beside: Matrix | None = None) -> list[Answer]:
+    """Return answers at all strengths, where not known by a cubic in their logarithm.
+
+    `beside`: answers at all strengths to a similar problem, intercepts last; then the distance to
+    them is what the cubic is of.
+    """
     there = {answer.strength: answer for answer in known}
-    curve = CubicSpline(
-        -np.log([answer.strength for answer in known]),
-        np.array([np.append(answer.coef, answer.intercept) for answer in known]),
-    )
+    pairs = np.array([np.append(answer.coef, answer.intercept) for answer in known])
+    if beside is not None:
+        pairs -= beside[[strength in there for strength in strengths.tolist()]]
+    curve = CubicSpline(-np.log([answer.strength for answer in known]), pairs)
+    all_pairs = curve(-np.log(strengths))
+    if beside is not None:
+        all_pairs += beside
     found = []
-    for strength, b in zip(strengths.tolist(), curve(-np.log(strengths)), strict=True):
+    for strength, b in zip(strengths.tolist(), all_pairs, strict=True):
         new = Answer(strength, b[:-1], float(b[-1]), 0, 0.0, "newton: between two strengths")
         found.append(there.get(strength, new))
     return found
