@@ -23,14 +23,10 @@ void BoxedSimplex::refresh(bool factorise) {
     const std::int64_t m = n_rows(), k = n_columns();
     if (factorise) {
         if (!kernel_.factorise(A_)) normed_rows_ = 0;
-        std::fill(column_place_.begin(), column_place_.end(), -1);
-        std::fill(row_place_.begin(), row_place_.end(), -1);
-        for (std::int64_t i = 0; i < kernel_.size(); ++i) {
-            row_place_[kernel_.rows[i]] = static_cast<std::int32_t>(i);
-            column_place_[kernel_.columns[i]] = static_cast<std::int32_t>(i);
-        }
+        note_places();
     }
     dt_.resize(k);
+    step_.resize(k);
     for (auto* one : {&alpha_rows_, &tau_rows_, &moved_rows_, &flips_})
         one->resize(m);
     banned_rows_.assign(m, 0);
@@ -67,7 +63,7 @@ void BoxedSimplex::compute_vertex() {
         if (column_place_[u] >= 0)
             t_[u] = 0.0;
         else if (std::fabs(t_[u]) > kOnKink)
-            at_high_[u] = t_[u] > 0.0;
+            turn_[u] = t_[u] > 0.0 ? -1.0 : 1.0;
     }
     for (std::int64_t i = 0; i < s; ++i) {
         const std::int32_t r = kernel_.rows[i];
@@ -83,7 +79,7 @@ void BoxedSimplex::compute_values() {
     std::vector<std::int32_t> high;
     std::vector<double> full;
     for (std::int64_t u = 0; u < n_columns(); ++u)
-        if (column_place_[u] < 0 && at_high_[u] && width_[u] > 0.0) {
+        if (at_high(u) && open_[u] > 0.0) {
             high.push_back(static_cast<std::int32_t>(u));
             full.push_back(width_[u]);
         }
@@ -138,7 +134,7 @@ void BoxedSimplex::perturb() {
     for (std::int64_t u = 0; u < n_columns(); ++u) {
         const double shift = size * (0.5 + 1e-6 * static_cast<double>(random.below(1000000))) *
                              (1.0 + std::fabs(given_cost_[u]));
-        cost_[u] = given_cost_[u] + (at_high_[u] ? shift : -shift);
+        cost_[u] = given_cost_[u] + (at_high(u) ? shift : -shift);
     }
     perturbed_ = true;
     ++n_perturbed_;

@@ -1,8 +1,10 @@
 // Which edge to follow, and where to stop on it.
 #include "rectiline/simplex.hpp"
+#include "rectiline/simplex_lines.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace rectiline {
 namespace {
@@ -59,25 +61,45 @@ void BoxedSimplex::set_direction(const Leaving& leaving) {
                      dt_.data());
 }
 
-// Which kinks an edge meets is as good as random: every one is written, and kept if it counts.
-void BoxedSimplex::collect_crossings() {
-    const std::int64_t s = kernel_.size();
-    met_.resize(static_cast<std::size_t>(n_columns() + s + 1));
-    Crossing* next = met_.data();
-    for (std::int64_t u = 0; u < n_columns(); ++u) {
-        const double turn = at_high_[u] ? -1.0 : 1.0, toward = turn * dt_[u];
-        const bool counts = (toward > kNoPivot) & (column_place_[u] < 0) & (width_[u] != 0.0);
-        *next = {std::max(-turn * t_[u], 0.0) / toward, width_[u] * toward, toward, u};
-        next += counts;
-    }
-    for (std::int64_t i = 0; i < s; ++i) {
+// Those of rows with a free multiplier, which are few.
+void BoxedSimplex::collect_all_rows() {
+    row_crossings_.clear();
+    for (std::int64_t i = 0; i < kernel_.size(); ++i) {
         const std::int32_t r = kernel_.rows[i];
         const double toward = -side_[r] * dy_[i], rise = high_[r] - low_[r];
-        const bool counts = (toward > kNoPivot) & (rise != 0.0);
-        *next = {std::max(side_[r] * y_[r], 0.0) / toward, rise * toward, toward, -1 - i};
-        next += counts;
+        if (!((toward > kNoPivot) & (rise != 0.0))) continue;
+        row_crossings_.push_back(
+            {std::max(side_[r] * y_[r], 0.0) / toward, rise * toward, toward, -1 - i});
     }
-    crossings_.assign(met_.data(), next);
+}
+
+// Crossings up to a step `within`, or to a longer one as long as the slope does not turn before.
+void BoxedSimplex::collect_crossings(double slope, double within) {
+    constexpr double kLonger = 16.0, kAll = std::numeric_limits<double>::infinity();
+    constexpr int kTries = 2;
+    const EdgeArrays edge{t_.data(), dt_.data(), turn_.data(), open_.data()};
+    const auto rise_of_rows = [&] {
+        double sum = 0;
+        for (const Crossing& one : row_crossings_)
+            sum += one.step <= within ? one.rise : 0.0;
+        return sum;
+    };
+    collect_all_rows();
+    double rise = edge_steps(edge, n_columns(), kNoPivot, within, step_.data());
+    for (int tries = 0; within < kAll && slope + rise + rise_of_rows() < 0.0; ++tries) {
+        within = tries < kTries && within > 0.0 ? kLonger * within : kAll;
+        rise = edge_rise(edge, n_columns(), step_.data(), within);
+    }
+    near_.resize(static_cast<std::size_t>(n_columns()));
+    const std::int64_t count = list_up_to(step_.data(), n_columns(), within, near_.data());
+    crossings_.clear();
+    for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t u = near_[k];
+        const double toward = turn_[u] * dt_[u];
+        crossings_.push_back({step_[u], open_[u] * toward, toward, u});
+    }
+    for (const Crossing& one : row_crossings_)
+        if (one.step <= within) crossings_.push_back(one);
 }
 
 // Returns where the slope turns; all crossings before that place come before it on the edge. The

@@ -3,6 +3,9 @@
 #include "rectiline/multiversion.hpp"
 #include "rectiline/small_count.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace rectiline {
 
 namespace {
@@ -74,6 +77,14 @@ RECTILINE_MULTIVERSION void dots3(const double* line, const double* x, const dou
     out[0] = p, out[1] = q, out[2] = r;
 }
 
+RECTILINE_MULTIVERSION bool any_up_to(const double* v, std::int64_t size, double most) {
+    double count = 0;
+#pragma omp simd reduction(+ : count)
+    for (std::int64_t k = 0; k < size; ++k)
+        count += v[k] <= most ? 1.0 : 0.0;
+    return count > 0;
+}
+
 }  // namespace
 
 void dots(const double* line, const double* const* with, std::int64_t count, std::int64_t size,
@@ -106,6 +117,51 @@ RECTILINE_MULTIVERSION double dot(const double* a, const double* b, std::int64_t
     for (std::int64_t k = 0; k < size; ++k)
         sum += a[k] * b[k];
     return sum;
+}
+
+RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest,
+                                         double within, double* step) {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const double *t = edge.t, *dt = edge.dt, *turn = edge.turn, *open = edge.open;
+    double rise = 0;
+#pragma omp simd reduction(+ : rise)
+    for (std::int64_t u = 0; u < size; ++u) {
+        const double toward = turn[u] * dt[u], away = -turn[u] * t[u];
+        const double moves = toward > slowest ? toward : 0.0;
+        const double counts = open[u] > 0.0 ? moves : 0.0;
+        const double ahead = away > 0.0 ? away : 0.0;
+        const double reached = ahead / counts;  // not a number for those on a kink that stay there
+        step[u] = counts > 0.0 ? reached : kNever;
+        rise += step[u] <= within ? open[u] * counts : 0.0;
+    }
+    return rise;
+}
+
+RECTILINE_MULTIVERSION double edge_rise(const EdgeArrays& edge, std::int64_t size,
+                                        const double* step, double within) {
+    constexpr double kLongest = std::numeric_limits<double>::max();
+    const double *dt = edge.dt, *turn = edge.turn, *open = edge.open;
+    const double most = within < kLongest ? within : kLongest;
+    double rise = 0;
+#pragma omp simd reduction(+ : rise)
+    for (std::int64_t u = 0; u < size; ++u)
+        rise += step[u] <= most ? open[u] * turn[u] * dt[u] : 0.0;
+    return rise;
+}
+
+std::int64_t list_up_to(const double* v, std::int64_t size, double most, std::int64_t* out) {
+    constexpr std::int64_t kBlock = 64;
+    most = std::min(most, std::numeric_limits<double>::max());
+    std::int64_t at = 0;
+    for (std::int64_t first = 0; first < size; first += kBlock) {
+        const std::int64_t last = std::min(size, first + kBlock);
+        if (!any_up_to(v + first, last - first, most)) continue;
+        for (std::int64_t u = first; u < last; ++u) {
+            out[at] = u;
+            at += v[u] <= most ? 1 : 0;
+        }
+    }
+    return at;
 }
 
 RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, double factor,

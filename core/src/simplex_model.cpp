@@ -16,7 +16,8 @@ void BoxedSimplex::add_columns(std::int64_t count, const double* cost, const dou
     given_cost_.insert(given_cost_.end(), cost, cost + count);
     width_.insert(width_.end(), width, width + count);
     column_place_.resize(n_columns(), -1);
-    at_high_.resize(n_columns(), 0);
+    turn_.resize(n_columns(), 1.0);
+    open_.insert(open_.end(), width, width + count);
     t_.resize(n_columns(), 0.0);
 }
 
@@ -44,19 +45,31 @@ void BoxedSimplex::set_widths(std::int64_t count, const std::int32_t* columns,
                               const double* width) {
     for (std::int64_t k = 0; k < count; ++k)
         width_[columns[k]] = width[k];
+    for (std::int64_t k = 0; k < count; ++k)
+        if (column_place_[columns[k]] < 0) open_[columns[k]] = width[k];
+}
+
+void BoxedSimplex::note_places() {
+    std::fill(column_place_.begin(), column_place_.end(), -1);
+    std::fill(row_place_.begin(), row_place_.end(), -1);
+    open_ = width_;
+    for (std::int64_t i = 0; i < kernel_.size(); ++i) {
+        row_place_[kernel_.rows[i]] = static_cast<std::int32_t>(i);
+        column_place_[kernel_.columns[i]] = static_cast<std::int32_t>(i);
+        open_[kernel_.columns[i]] = 0.0;
+    }
 }
 
 void BoxedSimplex::forget_basis() {
     kernel_ = KernelInverse();
-    std::fill(column_place_.begin(), column_place_.end(), -1);
-    std::fill(row_place_.begin(), row_place_.end(), -1);
+    note_places();
     normed_rows_ = 0;
 }
 
 void BoxedSimplex::set_basis(const std::uint8_t* columns, const std::uint8_t* rows) {
     forget_basis();
     for (std::int64_t u = 0; u < n_columns(); ++u) {
-        at_high_[u] = columns[u] == kAtHigh;
+        turn_[u] = columns[u] == kAtHigh ? -1.0 : 1.0;
         if (columns[u] == kBasic) kernel_.columns.push_back(static_cast<std::int32_t>(u));
     }
     for (std::int64_t r = 0; r < n_rows(); ++r) {
@@ -67,22 +80,19 @@ void BoxedSimplex::set_basis(const std::uint8_t* columns, const std::uint8_t* ro
     kernel_.rows.resize(size);
     kernel_.columns.resize(size);
     kernel_.factorise(A_);
-    for (std::int64_t i = 0; i < kernel_.size(); ++i) {
-        row_place_[kernel_.rows[i]] = static_cast<std::int32_t>(i);
-        column_place_[kernel_.columns[i]] = static_cast<std::int32_t>(i);
-    }
+    note_places();
 }
 
 void BoxedSimplex::basis(std::uint8_t* columns, std::uint8_t* rows) const {
     for (std::int64_t u = 0; u < n_columns(); ++u)
-        columns[u] = column_place_[u] >= 0 ? kBasic : at_high_[u] ? kAtHigh : kAtLow;
+        columns[u] = column_place_[u] >= 0 ? kBasic : at_high(u) ? kAtHigh : kAtLow;
     for (std::int64_t r = 0; r < n_rows(); ++r)
         rows[r] = row_place_[r] < 0 ? kBasic : side_[r] > 0.0 ? kAtHigh : kAtLow;
 }
 
 void BoxedSimplex::values(double* v) const {
     for (std::int64_t u = 0; u < n_columns(); ++u)
-        v[u] = at_high_[u] ? width_[u] : 0.0;
+        v[u] = at_high(u) ? width_[u] : 0.0;
     for (std::int64_t j = 0; j < kernel_.size(); ++j)
         v[kernel_.columns[j]] = basic_[j];
 }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace rectiline {
 namespace {
 
 constexpr double kMismatch = 1e-6;  // of a pivot computed in two ways: time to factorise
 constexpr double kFlat = 1e-12;     // steps that do not move
+constexpr double kSoon = 4.0;       // usual steps after which most edges have ended
+constexpr double kFollow = 0.3;     // share of a new step in the usual one
 
 }  // namespace
 
@@ -21,8 +24,8 @@ void BoxedSimplex::flip(std::int64_t passed) {
         const std::int64_t which = crossings_[k].which;
         if (which >= 0) {
             columns.push_back(static_cast<std::int32_t>(which));
-            change.push_back(at_high_[which] ? -width_[which] : width_[which]);
-            at_high_[which] ^= 1;
+            change.push_back(turn_[which] * width_[which]);
+            turn_[which] = -turn_[which];
         } else {
             const std::int32_t r = kernel_.rows[-1 - which];
             right_[-1 - which] = -side_[r] * (high_[r] - low_[r]);
@@ -96,8 +99,9 @@ void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering
     if (leaving.index >= 0) {
         const std::int32_t u = kernel_.columns[leaving.index];
         column_place_[u] = -1;
-        at_high_[u] = leaving.sign < 0.0;
-        if (at_high_[u])
+        open_[u] = width_[u];
+        turn_[u] = leaving.sign < 0.0 ? -1.0 : 1.0;
+        if (at_high(u))
             for (std::int64_t r = 0; r < n_rows(); ++r)
                 held_[r] += width_[u] * A_.column(u)[r];
     } else {
@@ -105,7 +109,7 @@ void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering
     }
     if (entering.which >= 0) {
         const auto column = static_cast<std::int32_t>(entering.which);
-        leave_for_column(leaving, column, (at_high_[column] ? width_[column] : 0.0) + move, pivot);
+        leave_for_column(leaving, column, (at_high(column) ? width_[column] : 0.0) + move, pivot);
     } else {
         const std::int64_t i = -1 - entering.which;
         const std::int32_t r = kernel_.rows[i];
@@ -115,7 +119,8 @@ void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering
 
 void BoxedSimplex::leave_for_column(const Leaving& leaving, std::int32_t column, double value,
                                     double pivot) {
-    if (at_high_[column])
+    open_[column] = 0.0;
+    if (at_high(column))
         for (std::int64_t r = 0; r < n_rows(); ++r)
             held_[r] -= width_[column] * A_.column(column)[r];
     t_[column] = 0.0;
@@ -157,9 +162,18 @@ void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double 
 
 SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
     set_direction(leaving);
-    collect_crossings();
+    // Most kinks lie far beyond the place to stop at.
+    constexpr double kAll = std::numeric_limits<double>::infinity();
+    const auto is_left = [&](std::int64_t place) {
+        return place == static_cast<std::int64_t>(crossings_.size());
+    };
+    collect_crossings(-leaving.infeasibility, kSoon * usual_step_);
     std::int64_t chosen = choose_crossing(-leaving.infeasibility);
-    if (chosen == static_cast<std::int64_t>(crossings_.size())) {
+    if (is_left(chosen)) {  // but for rounding this would not be one of few
+        collect_crossings(-leaving.infeasibility, kAll);
+        chosen = choose_crossing(-leaving.infeasibility);
+    }
+    if (is_left(chosen)) {
         ray_.assign(n_rows(), 0.0);
         for (std::size_t i = 0; i < dy_.size(); ++i)
             ray_[dy_rows_[i]] = dy_[i];
@@ -179,6 +193,7 @@ SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
         return SimplexOutcome::optimal;
     }
     const Crossing entering = crossings_[chosen];
+    usual_step_ += kFollow * (entering.step - usual_step_);
     flip(chosen);
     const double pivot = image(leaving, entering);
     const double expected =

@@ -73,7 +73,8 @@ class BoxedSimplex {
     void compute_row_norms(std::int64_t first);
     bool price(Leaving& found) const;
     void set_direction(const Leaving& leaving);
-    void collect_crossings();
+    void collect_crossings(double slope, double within);
+    void collect_all_rows();
     std::int64_t choose_crossing(double slope);
     std::int64_t with_usable_pivot(std::int64_t chosen);
     void flip(std::int64_t passed);
@@ -83,6 +84,8 @@ class BoxedSimplex {
     void leave_for_row(const Leaving& leaving, std::int64_t i, double value, double pivot);
     void update_row_norms(const Leaving& leaving, double pivot);
     SimplexOutcome step(const Leaving& leaving);
+    bool at_high(std::int64_t column) const { return turn_[column] < 0.0; }
+    void note_places();  // of the kernel's rows and columns
     void perturb();
     void restore_costs();
     std::int64_t step_work() const;
@@ -92,7 +95,8 @@ class BoxedSimplex {
     KernelInverse kernel_;
     std::vector<double> cost_, given_cost_, width_, low_, high_;
     std::vector<std::int32_t> column_place_, row_place_;  // in the kernel, or -1
-    std::vector<std::uint8_t> at_high_;                   // of columns outside the kernel
+    std::vector<double> turn_;       // of columns outside the kernel: -1 at high, +1 at low
+    std::vector<double> open_;       // width of columns outside the kernel, 0 for the others
     std::vector<double> side_;       // of the kernel's rows, by row: +1 at high, -1 at low
     std::vector<double> y_, t_;      // the vertex; t = cost - A'y
     std::vector<double> held_;       // A v over the columns outside the kernel
@@ -109,7 +113,10 @@ class BoxedSimplex {
     std::vector<double> line_, dt_, dy_, alpha_, tau_, moved_, alpha_rows_, tau_rows_, moved_rows_;
     std::vector<double> right_, flips_, gathered_;
     std::vector<std::int32_t> dy_rows_;
-    std::vector<Crossing> crossings_, met_;
+    std::vector<Crossing> crossings_, row_crossings_;
+    std::vector<double> step_;        // to the kink of each column
+    std::vector<std::int64_t> near_;  // columns whose kink may be reached
+    double usual_step_ = 0.0;         // of the last edges
     bool flipped_ = false;
 };
 
