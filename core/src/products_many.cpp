@@ -9,6 +9,8 @@ namespace rectiline {
 namespace {
 
 #ifdef RECTILINE_LANES
+constexpr std::int64_t kColumns = 1024;  // summed at a time, in a cache
+
 bool counts(const double* weight, std::int64_t first, std::int64_t rows) {
     return !weight ||
            std::any_of(weight + first, weight + first + rows, [](double one) { return one > 0; });
@@ -43,20 +45,26 @@ template <class T>
 void multiply_dense_transposed(const DenseView<T>& X, std::int64_t count, const double* G,
                                const double* weight, double* Q) {
     const std::int64_t padded = (count + kSide - 1) / kSide * kSide;
-    std::vector<double> Qt(static_cast<std::size_t>(padded * X.d), 0.0);
+    const std::int64_t most = std::min(X.d, kColumns);
+    std::vector<double> Qt(static_cast<std::size_t>(padded * most));
     double in[kTurned * kSide];
-    for (std::int64_t i = 0; i < X.n; i += kTurned) {
-        const std::int64_t rows = std::min(kTurned, X.n - i);
-        if (!counts(weight, i, rows)) continue;
+    for (std::int64_t j = 0; j < X.d; j += kColumns) {
+        const std::int64_t columns = std::min(kColumns, X.d - j);
+        std::fill(Qt.begin(), Qt.end(), 0.0);
+        for (std::int64_t i = 0; i < X.n; i += kTurned) {
+            const std::int64_t rows = std::min(kTurned, X.n - i);
+            if (!counts(weight, i, rows)) continue;
+            over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
+                turn_in(G + first * X.n + i, X.n, some, rows, Groups * kLanes, in);
+                add_transposed_many<Groups>(X.row(i) + j, X.row_stride, rows, columns, in,
+                                            Qt.data() + first * columns);
+            });
+        }
         over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
-            turn_in(G + first * X.n + i, X.n, some, rows, Groups * kLanes, in);
-            add_transposed_many<Groups>(X.row(i), X.row_stride, rows, X.d, in,
-                                        Qt.data() + first * X.d);
+            turn_out(Qt.data() + first * columns, Groups * kLanes, some, columns, X.d,
+                     Q + first * X.d + j);
         });
     }
-    over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
-        turn_out(Qt.data() + first * X.d, Groups * kLanes, some, X.d, X.d, Q + first * X.d);
-    });
 }
 #endif
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline.paths import Guide, path
+from rectiline.paths import FoldJob, Guide, fold_paths, path
 from rectiline.paths._ahead import Ahead, Clock
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.solvers import BasisFollower, Follower, SpanFollower, Status
@@ -55,6 +55,23 @@ def test_the_span_is_for_plain_ridge_penalties_on_dense_data_with_few_rows():
     assert not SpanFollower.accepts(rl.Problem(WIDE[:, :20], y, rl.losses.Huber()), 1e-3)
     bounded = rl.Problem(WIDE, y, rl.losses.Huber(), constraints=rl.constraints.Nonnegative())
     assert not SpanFollower.accepts(bounded, 1e-3)
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, *KINKED, rl.losses.Hinge(), rl.losses.SquaredHinge()])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_folds_of_more_columns_than_rows_are_certified(loss, is_large, monkeypatch):
+    """Large ones without kinks look at every other strength, in the span as well."""
+    if is_large:
+        monkeypatch.setattr("rectiline.paths._ahead._FOCUS_SIZE", 0)
+    y = _targets(WIDE, loss)
+    problem = rl.Problem(WIDE, y, loss, Ridge(1.0))
+    whole = path(problem, n_strengths=20, tol=1e-3)
+    guide = Guide(problem, whole.strengths, whole.solutions)
+    part = problem.with_sample_weight(np.where(np.arange(40) % 5 == 2, 0.0, 1.0))
+    found = fold_paths([FoldJob(lambda: part, whole.strengths, guide)], tol=1e-3)[0]
+    _agree(found, part, 1e-3)
+    between = ["between two strengths" in one.reason for one in found.solutions]
+    assert any(between) == (is_large and loss in [*SMOOTH, rl.losses.SquaredHinge()])
 
 
 def test_duplicated_and_zero_rows_have_a_span_of_lower_rank():

@@ -106,7 +106,7 @@ class Ahead:
         self._is_focused = False  # these are few
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
         is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
-        self._beside = None if guide is None else guide.pairs
+        self._base = guide  # beside whose answers those between others are
         self._is_thinned = (
             is_large
             and self._follower.slopes_follow
@@ -253,8 +253,7 @@ class Ahead:
         is_lost = len(answers) < len(chosen) and not (answers and self._clock.is_late)
         self._at_once = self._most_at_once
         if self._is_thinned and not is_lost and len(answers) == len(chosen):
-            beside = None if self._beside is None else self._beside[first:]
-            answers = between(self._strengths[first:], answers, beside)
+            answers = between(self._strengths[first:], answers, self._beside(first))
         elif self._is_thinned:  # those in between will be looked for, too
             answers, samples = answers[:1], None
             is_lost = not answers
@@ -267,6 +266,15 @@ class Ahead:
         if is_lost:
             self._queue.append(None)
         self._is_thinned = False
+
+    def _beside(self, first: int) -> Matrix | None:
+        """Return the answers of the guide from a strength on, as the follower writes them."""
+        if self._base is None:
+            return None
+        coefs = self._base.coefs[first:]
+        if isinstance(self._follower, SpanFollower):
+            coefs = self._follower.in_span(coefs)
+        return np.column_stack([coefs, self._base.intercepts[first:]])
 
     def _fill_beside(self, guide: Guide) -> bool:
         """Step from the answers of the guide to all that are looked for; False if that fails."""

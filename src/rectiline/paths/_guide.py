@@ -53,8 +53,8 @@ class Guide:
         # Steps were tried, and got lost: those who come next need not try.
         pivots = sum(one.solver == Generation.name for one in solutions)
         self.took_to_pivots = _MANY_PIVOTS * len(solutions) < pivots < len(solutions)
-        self._coefs = np.array([one.coef for one in solutions])
-        self._intercepts = np.array([one.intercept for one in solutions])
+        self.coefs = np.array([one.coef for one in solutions])
+        self.intercepts = np.array([one.intercept for one in solutions])
         self._objectives = np.array([one.certificate.primal for one in solutions])
         self.was_tried = False  # whether steps lead anywhere
         self._skippable: dict[tuple[int, int, float], int] = {}
@@ -66,17 +66,12 @@ class Guide:
         dual = self._first.dual
         return replace(self._first, dual=replace(dual, sample=share * dual.sample))
 
-    @property
-    def pairs(self) -> Matrix:
-        """Coefficients of the solutions, intercepts last, one row for each."""
-        return np.column_stack([self._coefs, self._intercepts])
-
     def predictions(self, first: int, last: int) -> Matrix:
         """Return the predictions at some of the strengths, one row for each."""
         if self.strengths.size * self.problem.n_samples <= MOST_KEPT:
             return _rows_of(self._all, first, last)
         some = slice(first, last)
-        return predict_all(self.problem.design, self._coefs[some], self._intercepts[some])
+        return predict_all(self.problem.design, self.coefs[some], self.intercepts[some])
 
     def stretch(self, first: int) -> int:
         """Return for how many strengths from `first` on predictions hardly move."""
@@ -98,20 +93,20 @@ class Guide:
             some = slice(first, last + 1)
             most = _SKIPPED * tol * np.abs(self._objectives[some])
             rho = columns.rho / penalty.strength
-            self._skippable[key] = skippable(self.strengths[some], rho, self._coefs[some], most)
+            self._skippable[key] = skippable(self.strengths[some], rho, self.coefs[some], most)
         return self._skippable[key]
 
     @cached_property
     def _travel(self) -> Vector:
         """How far the predictions have moved up to each strength, in units of their arguments."""
-        moves = np.diff(self._coefs, axis=0) ** 2 @ self.problem.column_mean_squares
+        moves = np.diff(self.coefs, axis=0) ** 2 @ self.problem.column_mean_squares
         return np.append(0.0, np.cumsum(np.sqrt(moves))) / self.problem.argument_scale
 
     @cached_property
     def _all(self) -> Sequence[Matrix]:
         if self._given is not None:
             return self._given
-        return [predict_all(self.problem.design, self._coefs, self._intercepts)]
+        return [predict_all(self.problem.design, self.coefs, self.intercepts)]
 
     @cached_property
     def leave_out(self) -> LeaveOut | None:
@@ -134,7 +129,7 @@ class Guide:
         rho = np.outer(strengths / problem.penalty.strength, problem.columns.rho)
         places = np.arange(self.strengths.size)[some][:: LeaveOut.every]
         predictions = np.concatenate([self.predictions(k, k + 1) for k in places])
-        return LeaveOut(problem, rho, self._coefs[some], self._intercepts[some], predictions)
+        return LeaveOut(problem, rho, self.coefs[some], self.intercepts[some], predictions)
 
 
 def _rows_of(pieces: Sequence[Matrix], first: int, last: int) -> Matrix:

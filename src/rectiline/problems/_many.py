@@ -19,6 +19,8 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["certify_all", "predict_all"]
 
+_FEW = 8  # one column in so many
+
 
 def predict_all(design: Design, coefs: Matrix, intercepts: Vector) -> Matrix:
     """Return the predictions of every row of `coefs` with its intercept, one row for each."""
@@ -148,6 +150,16 @@ def multiples(problem: Problem, factors: Vector) -> Multiples | None:
     return Multiples(columns, factors)
 
 
+def _predict_sparse(design: Design, coefs: Matrix, intercepts: Vector, weight: Vector) -> Matrix:
+    """Return predictions from the columns that are used, if these are few."""
+    used = np.flatnonzero(coefs.any(axis=0))
+    if _FEW * used.size > design.n_features or design.is_sparse:
+        return design.dot_many(coefs, intercepts, weight)
+    found = coefs[:, used] @ design.X[:, used].T.astype(np.float64, copy=False)
+    found += intercepts[:, None]
+    return np.ascontiguousarray(found)
+
+
 _Judged = tuple[Matrix, Matrix, Matrix, Vector, Vector, Vector, Vector]
 
 
@@ -173,7 +185,7 @@ def _judge_shrunk(
 ) -> _Judged:
     """Return the same where multipliers have to shrink until q is in the penalty's range."""
     design, rows, weight = problem.design, problem.rows, problem.weight
-    predictions = design.dot_many(coefs, intercepts, weight)
+    predictions = _predict_sparse(design, coefs, intercepts, weight)
     if samples is None:
         samples = rows.slopes_of_many(predictions)
     totals, sizes = rows.repair_many(samples, problem.fit_intercept)

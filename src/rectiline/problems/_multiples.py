@@ -62,8 +62,11 @@ class Multiples:
 
     def shares_allowed(self, q: Matrix) -> Vector:
         """Return for every row of q the largest share of it, up to 1, where ``h_j*`` is finite."""
-        flat = self._columns.rho == 0
-        over = (np.abs(q[:, flat]) / self._columns.l1[flat]).max(axis=1, initial=0.0)
+        flat, l1 = self._columns.rho == 0, self._columns.l1
+        if flat.all() and (l1 == l1[0]).all():
+            over = np.maximum(q.max(axis=1), -q.min(axis=1)) / l1[0]
+        else:
+            over = (np.abs(q[:, flat]) / l1[flat]).max(axis=1, initial=0.0)
         return np.asarray(1.0 / np.maximum(over / self._factors, 1.0))
 
     @cached_property

@@ -244,13 +244,17 @@ class SpanFollower(Follower):
         self, coef: Vector, intercept: float, sample: Vector, predictions: Vector | None = None
     ) -> None:
         """Start at a pair; its multipliers may lie outside their ranges."""
-        _, back = self._design.row_space
-        self._place(back.T @ self._design.dot(coef), intercept, sample, predictions)
+        self._place(self.in_span(coef[None])[0], intercept, sample, predictions)
 
     @property
     def can_focus(self) -> bool:
         """Whether it could leave out rows."""
         return False
+
+    def in_span(self, coefs: Matrix) -> Matrix:
+        """Return what moves would have found for coefficients of the columns, one row for each."""
+        _, back = self._design.row_space
+        return np.asarray(self._design.dot_many(coefs, np.zeros(len(coefs))) @ back)
 
     def coefs_of(self, found: Matrix) -> Matrix:
         """Return the coefficients of the columns for those found by moves, one row for each."""
