@@ -20,6 +20,7 @@ _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the
 _REMEMBER = 30  # entries of X per entry of the vectors from which on an answer is remembered
 _FEW = 50  # one column in so many: then they are gathered for the product
 _LONGEST_CHAIN = 8  # answers that add to the one before, so that rounding does not add up
+_WIDE = 4  # columns per row
 _SOME = 4  # vectors from which on it pays to take them together
 _ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
@@ -123,6 +124,8 @@ class Design:
         They must be zero on samples without weight.
         """
         way = self._way_for(len(weights))
+        if way == "core" and self.n_features > _WIDE * self.n_samples and self._is_double:
+            way = "numpy"  # its blocks are better for so many sums
         if way == "core":
             return self.view.tdot_many(weights, sample_weight)
         return np.asarray(weights @ self.X if way == "numpy" else [self.tdot(g) for g in weights])
@@ -137,7 +140,11 @@ class Design:
             return "each"
         if self.view.takes_many and self.n_stored <= _ONE_THREAD:
             return "core"
-        return "numpy" if self.X.dtype == np.float64 else "each"
+        return "numpy" if self._is_double else "each"
+
+    @property
+    def _is_double(self) -> bool:
+        return bool(self.X.dtype == np.float64)
 
     @cached_property
     def column_sums(self) -> Vector:

@@ -108,7 +108,7 @@ class _Trained:
         # Central intercepts, as in a fit, so that scores do not depend on which of several equally
         # good ones a solver came to.
         seconds = np.array([point.seconds for point in found])
-        return cls(found.coefs, central_intercepts(problem, found.solutions), seconds)
+        return cls(found.lent_coefs, central_intercepts(problem, found.solutions), seconds)
 
 
 @dataclass(frozen=True, eq=False)

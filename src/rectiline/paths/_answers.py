@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 Multipliers = Matrix | SlopeMultipliers
 
-__all__ = ["Answer", "Multipliers", "certified", "certified_in_span", "not_solved"]
+__all__ = ["Answer", "Multipliers", "certified", "certified_in_span", "not_solved", "stacked"]
 
 _AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
 _LANES = 8  # pairs that products take together; fewer cost as much
@@ -57,7 +57,7 @@ def certified(
     """
     began = time.perf_counter()
     strengths = np.array([answer.strength for answer in answers])
-    coefs = _stacked([answer.coef for answer in answers])
+    coefs = stacked([answer.coef for answer in answers])
     intercepts = np.array([answer.intercept for answer in answers])
     proofs = []
     if isinstance(samples, SlopeMultipliers):
@@ -114,7 +114,7 @@ def _solutions(
     return solutions
 
 
-def _stacked(rows: Sequence[Vector]) -> Matrix:
+def stacked(rows: Sequence[Vector]) -> Matrix:
     """Return the vectors as a matrix: the one that they are the rows of, if there is one."""
     whole = rows[0].base
     if (

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline.paths._ahead import Ahead, Clock
+from rectiline.paths._answers import stacked
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._guide import MOST_KEPT, Guide
 from rectiline.paths._largest import ZeroPoint
@@ -42,6 +43,11 @@ class Path:
     solutions: tuple[Solution, ...]
     seconds: float = 0.0
     predictions: tuple[NDArray[np.float64], ...] | None = None
+
+    @property
+    def lent_coefs(self) -> NDArray[np.float64]:
+        """The same as `coefs`, in memory that the solutions look at if it is in one piece."""
+        return stacked([one.coef for one in self.solutions])
 
     @property
     def coefs(self) -> NDArray[np.float64]:
