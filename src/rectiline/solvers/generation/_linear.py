@@ -34,6 +34,7 @@ _TOO_MANY_COLUMNS = 4.0  # the same for columns, which cost less to keep
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
+_TRUSTED = 0.9  # of the target, where columns alone decide
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
@@ -53,6 +54,7 @@ class LinearState:
     too_many: float = _TOO_MANY
     rounds: int = 0
     started_over: bool = False
+    trusts_columns: bool = False  # ends on what these tell, where they tell all
     q: Vector | None = None  # of the last solution that was priced
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
@@ -120,15 +122,17 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
     state.master.set_factor(1.0)
 
 
-def _products(state: LinearState, found: MasterPoint) -> tuple[Vector, Vector]:
-    """Return the predictions and q of a point of the master.
-
-    The multipliers are tidied as a certificate would do it, so that these products serve it, too.
-    """
-    form = state.form
+def _tidy(form: LinearProgramForm, found: MasterPoint) -> None:
+    """Treat the multipliers as a certificate would do it, so that products with them serve it."""
     form.rows.clip(found.sample)
     if form.fit_intercept and not form.free_columns.size:
         form.rows.balance(found.sample)
+
+
+def _products(state: LinearState, found: MasterPoint) -> tuple[Vector, Vector]:
+    """Return the predictions and q of a point of the master."""
+    form = state.form
+    _tidy(form, found)
     product, image = form.design.both(found.coef, found.sample)
     return product + found.intercept, form.rows_part(found.constraint) - image
 
@@ -182,9 +186,40 @@ def drop_directions(state: LinearState) -> None:
     state.master = rebuilt(master, state.arguments, master.units, ~idle)
 
 
+def _ends_on_columns(state: LinearState) -> bool:
+    """Whether the columns alone decide on the gap: every unit may move, and all costs are L1."""
+    form, master = state.form, state.master
+    return bool(
+        master.is_in[master.width > 0].all()
+        and form.is_separable
+        and form.columns.is_plain_l1
+        and not form.columns.has_bounds
+        and not form.n_constraints
+        and not form.problem._least_loss
+    )
+
+
+def _worst_column(state: LinearState, found: MasterPoint) -> float:
+    """Return the largest ``|q_j| / l1_j``; keeps q.
+
+    With all units in the program a point is the best for its columns. Its multipliers divided by
+    this are feasible, and prove at least that share of the objective, as none prove zero.
+    """
+    form = state.form
+    _tidy(form, found)
+    state.q = -form.design.tdot(found.sample)
+    return float((np.abs(state.q) / form.columns.l1).max(initial=0.0))
+
+
 def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
     form, found = state.form, state.master.point()
+    if state.trusts_columns and _ends_on_columns(state):
+        worst = _worst_column(state, found)
+        if worst * (1.0 - _TRUSTED * target) <= 1.0:
+            state.point = FormPoint(found.coef, found.intercept, found.sample, found.constraint)
+            state.history.append((state.pricing.directions.size, state.master.units.size, target))
+            return True
     z, q = _products(state, found)
     state.q = q
     point = FormPoint(found.coef, found.intercept, found.sample, found.constraint)
