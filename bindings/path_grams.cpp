@@ -29,15 +29,16 @@ NumpyStack grams(const Design& X, const Rows& rows, VectorIn weight, MatrixIn Z,
     return NumpyStack(data, {count, order, order}, owner);
 }
 
-std::pair<NumpyVector, NumpyVector> ranges(MatrixIn there, VectorIn here, double margin) {
-    const std::size_t n = there.shape(1);
-    require(there.shape(0) > 0 && here.shape(0) == n,
-            "there must have at least one row, and here as many entries as its rows");
+std::pair<NumpyVector, NumpyVector> ranges(VectorIn there, VectorIn least, VectorIn most,
+                                           VectorIn here, double margin) {
+    const std::size_t n = there.shape(0);
+    require(least.shape(0) == n && most.shape(0) == n && here.shape(0) == n,
+            "all vectors must have one entry per row");
     NumpyVector low = new_vector(n), high = new_vector(n);
     {
         nb::gil_scoped_release release;
-        path_ranges(there.data(), static_cast<std::int64_t>(there.shape(0)),
-                    static_cast<std::int64_t>(n), here.data(), margin, low.data(), high.data());
+        path_ranges({there.data(), least.data(), most.data()}, static_cast<std::int64_t>(n),
+                    here.data(), margin, low.data(), high.data());
     }
     return {low, high};
 }
@@ -49,7 +50,8 @@ void bind_path_grams(nb::module_& m) {
           nb::arg("intercept"), nb::arg("n_threads"),
           "For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted "
           "by `weight` times the curvature of their loss there");
-    m.def("path_ranges", &ranges, nb::arg("there"), nb::arg("here"), nb::arg("margin"),
-          "Ends of the predictions of a path beside a known one, whose predictions are the rows of "
-          "`there`, from the answer at hand on");
+    m.def("path_ranges", &ranges, nb::arg("there"), nb::arg("least"), nb::arg("most"),
+          nb::arg("here"), nb::arg("margin"),
+          "Ends of the predictions of a path, now `here`, beside a known one, which is `there` now "
+          "and lies between `least` and `most` from now on");
 }

@@ -126,13 +126,7 @@ bool NewtonPath::return_to_all(const double* z) {
     return true;
 }
 
-// Of the rows that take part.
-void NewtonPath::dual_of_few(double* g) const {
-    rows_->dual(g);
-    balance_few(g);
-}
-
-// Lets their multipliers balance those of the others.
+// Lets the multipliers of the rows that take part balance those of the others.
 void NewtonPath::balance_few(double* g) const {
     if (terms_.order > terms_.d) rows_->balance(g, few_ ? frozen_sum_ : 0.0);
 }
@@ -182,11 +176,13 @@ const NewtonPath::Exceptions& NewtonPath::exceptions() {
     return exceptions_;
 }
 
-void NewtonPath::dual(double* g) const {
-    if (!few_) return dual_of_few(g);
+void NewtonPath::dual(double* g, bool balanced) const {
+    few_dual_.resize(few_ ? index_.size() : 0);
+    double* own = few_ ? few_dual_.data() : g;
+    rows_->dual(own);
+    if (balanced) balance_few(own);
+    if (!few_) return;
     std::copy(frozen_dual_.begin(), frozen_dual_.end(), g);
-    few_dual_.resize(index_.size());
-    dual_of_few(few_dual_.data());
     for (std::size_t k = 0; k < index_.size(); ++k)
         g[index_[k]] = few_dual_[k];
 }

@@ -52,7 +52,8 @@ class NewtonPath {
     void widen();  // all rows take part again
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached
-    void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
+    // Slopes in the predictions, which if `balanced` sum to zero as far as possible.
+    void dual(double* g, bool balanced = true) const;
     // The same by exceptions, which are left to balance: rows that take part and whose multiplier
     // is not the slope at their own prediction.
     struct Exceptions {
@@ -88,7 +89,6 @@ class NewtonPath {
     void recall();
     bool return_to_all(const double* z);
     void take_all_rows();
-    void dual_of_few(double* g) const;
     void balance_few(double* g) const;
     void write_out_slopes();
 

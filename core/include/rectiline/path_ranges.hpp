@@ -5,10 +5,15 @@
 
 namespace rectiline {
 
-// `there` (count x n) are the predictions of the known path, from the answer at hand on; `here` (n)
-// those at hand. What lies between the two at first may shrink to nothing on the way; `margin`
-// standard deviations of it are added on both sides.
-void path_ranges(const double* there, std::int64_t count, std::int64_t n, const double* here,
-                 double margin, double* low, double* high);
+// `there` (n) are the predictions of the known path where it is beside the answer at hand, `least`
+// and `most` its ends from there on; `here` the predictions at hand. What lies between `there` and
+// `here` may shrink to nothing on the way; `margin` standard deviations of it are added on both
+// sides.
+struct KnownPath {
+    const double *there, *least, *most;
+};
+
+void path_ranges(const KnownPath& known, std::int64_t n, const double* here, double margin,
+                 double* low, double* high);
 
 }  // namespace rectiline

@@ -408,7 +408,9 @@ class Ahead:
     def _mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
         """Look again, on all rows, for what could not be certified."""
         failed = not_solved(solutions)
-        self._is_mended = self._is_mended or bool(failed)
+        if not failed:
+            return solutions
+        self._is_mended = True
         self._follower.widen()
         for k in failed:
             near = solutions[k].certificate.relative_gap <= _NEAR
@@ -420,7 +422,6 @@ class Ahead:
                 again.steps += answers[k].steps
                 again.seconds += answers[k].seconds
                 solutions[k : k + 1] = self._certified([again], samples)
-        if failed:
-            self._place(solutions[-1])
-            self._latest = solutions[-1]
+        self._place(solutions[-1])
+        self._latest = solutions[-1]
         return solutions

@@ -57,6 +57,7 @@ class Guide:
         self.intercepts = np.array([one.intercept for one in solutions])
         self._objectives = np.array([one.certificate.primal for one in solutions])
         self.was_tried = False  # whether steps lead anywhere
+        self._ends: dict[tuple[int, int], tuple[Vector, Vector]] = {}
         self._skippable: dict[tuple[int, int, float], int] = {}
 
     def start(self, part: Problem) -> Solution:
@@ -72,6 +73,24 @@ class Guide:
             return _rows_of(self._all, first, last)
         some = slice(first, last)
         return predict_all(self.problem.design, self.coefs[some], self.intercepts[some])
+
+    def ends(self, first: int, last: int) -> tuple[Vector, Vector]:
+        """Return the least and the largest of the same, for every sample."""
+        key = first, last
+        if key not in self._ends:  # all parts will ask
+            rows = self._rows(first, last)
+            least, most = rows[0].copy(), rows[0].copy()
+            for row in rows[1:]:
+                np.minimum(least, row, out=least)
+                np.maximum(most, row, out=most)
+            self._ends[key] = least, most
+        return self._ends[key]
+
+    def _rows(self, first: int, last: int) -> list[Vector]:
+        """Return the predictions at some of the strengths, not necessarily in one piece."""
+        if self.strengths.size * self.problem.n_samples > MOST_KEPT:
+            return list(self.predictions(first, last))
+        return [row for piece in self._all for row in piece][first:last]
 
     def stretch(self, first: int) -> int:
         """Return for how many strengths from `first` on predictions hardly move."""

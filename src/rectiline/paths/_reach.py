@@ -52,13 +52,14 @@ class Beside:
         """Return a range that is never unknown; without an answer yet, one around the guide's."""
         until = index + self.guide.stretch(index)
         if latest is None:
-            there = self.guide.predictions(index, until)
+            least, most = self.guide.ends(index, until)
             margin = _AT_FIRST * self.guide.problem.argument_scale
-            return Range(there.min(axis=0) - margin, there.max(axis=0) + margin, None, until)
+            return Range(least - margin, most + margin, None, until)
         here = _predictions(self._problem, latest)
         # The mean distance is that of the intercepts; the spread may come on top.
-        there = self.guide.predictions(index - 1, until)
-        return Range(*_core.path_ranges(there, here, _LATER), here, until)
+        there = self.guide.predictions(index - 1, index)[0]
+        ends = self.guide.ends(index - 1, until)
+        return Range(*_core.path_ranges(there, *ends, here, _LATER), here, until)
 
 
 def _predictions(problem: Problem, point: Point) -> Vector:
