@@ -50,8 +50,9 @@ struct BlockSums {
 };
 
 // z (rows x width): predictions. g: slopes that are known, whose place the multipliers take; NaN,
-// or anything where `own` is 1, stands for the slope at the prediction.
-template <int Width, class Packed>
+// or anything where `own` is 1, stands for the slope at the prediction. If AllOwn all are those, and
+// nothing is lost by them.
+template <int Width, bool AllOwn, class Packed>
 RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowFunctions& rows,
                                                  std::int64_t first, std::int64_t count,
                                                  const double* own, const double* z, double* g,
@@ -68,14 +69,17 @@ RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowF
 #pragma omp simd
         for (int k = 0; k < Width; ++k) {
             const double t = turn * at[k] + offset;
-            double known = line[k];  // a proof takes nobody's word for its range
-            known = known < least ? least : known;
-            known = known > most ? most : known;
-            const bool is_known = (mine[k] == 0) & (known == known);
-            const double slope = is_known ? known : f.slope_at(t);
+            double slope = f.slope_at(t);
+            if constexpr (!AllOwn) {
+                double known = line[k];  // a proof takes nobody's word for its range
+                known = known < least ? least : known;
+                known = known > most ? most : known;
+                const bool is_known = (mine[k] == 0) & (known == known);
+                slope = is_known ? known : slope;
+                gap[k] += weight * f.fenchel_young(t, slope);
+            }
             const double multiplier = turned * slope;
             loss[k] += weight * f.loss(t);
-            gap[k] += weight * f.fenchel_young(t, slope);
             total[k] += multiplier;
             size[k] += multiplier < 0 ? -multiplier : multiplier;
             line[k] = multiplier;
@@ -83,32 +87,6 @@ RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowF
     }
     std::copy(loss, loss + Width, out.loss);
     std::copy(gap, gap + Width, out.gap);
-    std::copy(total, total + Width, out.total);
-    std::copy(size, size + Width, out.size);
-}
-
-// The same where all slopes are those at the predictions, and nothing is lost by them.
-template <int Width, class Packed>
-RECTILINE_MULTIVERSION void own_multipliers_of_block(const Packed& curve, const RowFunctions& rows,
-                                                     std::int64_t first, std::int64_t count,
-                                                     const double* z, double* g, BlockSums& out) {
-    const Packed f = curve;
-    double loss[Width] = {}, total[Width] = {}, size[Width] = {};
-    for (std::int64_t r = 0; r < count; ++r) {
-        const double weight = rows.weight[first + r], turn = rows.direction[first + r];
-        const double offset = rows.offset[first + r], turned = turn * weight;
-        const double* at = z + r * Width;
-        double* line = g + r * Width;
-#pragma omp simd
-        for (int k = 0; k < Width; ++k) {
-            const double t = turn * at[k] + offset, multiplier = turned * f.slope_at(t);
-            loss[k] += weight * f.loss(t);
-            total[k] += multiplier;
-            size[k] += multiplier < 0 ? -multiplier : multiplier;
-            line[k] = multiplier;
-        }
-    }
-    std::copy(loss, loss + Width, out.loss);
     std::copy(total, total + Width, out.total);
     std::copy(size, size + Width, out.size);
 }
@@ -144,10 +122,11 @@ void judge_dense(const DenseView<T>& X, const RowFunctions& rows, const PairsOf&
                     g[r * kWidth + k] = slopes[r];
             }
             BlockSums block;
-            if (std::find(&own[first], &own[first] + kWidth, 0.0) == &own[first] + kWidth)
-                own_multipliers_of_block<kWidth>(curve, rows, i, count, z, g, block);
+            const double* mine = own.data() + first;
+            if (std::find(mine, mine + kWidth, 0.0) == mine + kWidth)
+                multipliers_of_block<kWidth, true>(curve, rows, i, count, mine, z, g, block);
             else
-                multipliers_of_block<kWidth>(curve, rows, i, count, &own[first], z, g, block);
+                multipliers_of_block<kWidth, false>(curve, rows, i, count, mine, z, g, block);
             for (std::int64_t k = 0; k < some; ++k) {
                 PairSums& sum = sums[first + k];
                 sum.loss.add(block.loss[k]), sum.gap.add(block.gap[k]);
