@@ -120,7 +120,9 @@ void check_freezing(const Curve& curve, bool mixed) {
             const double expected =
                 keep[i] > 0 ? 0.0 : rows.direction[i] * rows.weight[i] * curve.slope(t);
             CHECK_NEAR(g[i], expected, 1e-12);
+            CHECK(std::isnan(set.frozen_slopes()[i]) == (keep[i] > 0));
             if (keep[i] > 0) continue;
+            CHECK_NEAR(set.frozen_slopes()[i], curve.slope(t), 1e-12);
             for (std::int64_t j = 0; j < p; ++j)
                 sum[j] += expected * entry(X, i, j);
             curved[i] = rows.weight[i] * curve.curvature[curve.piece(t)];

@@ -2,10 +2,13 @@
 // goes on after rows and columns were added.
 #include "rectiline/random.hpp"
 #include "rectiline/simplex.hpp"
+#include "rectiline/simplex_lines.hpp"
 
 #include "check.hpp"
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -111,9 +114,45 @@ void grows(std::int64_t m, std::int64_t k, std::uint64_t seed, bool rounded) {
     program.check(other);
 }
 
+// Steps to kinks against their definition: those within a length, their rise, and where they are.
+void meets_kinks(std::int64_t size, std::uint64_t seed) {
+    constexpr double kSlowest = 1e-11, kNever = std::numeric_limits<double>::infinity();
+    Random random(seed);
+    const auto choice = [&](std::initializer_list<double> from) {
+        return from.begin()[random.below(from.size())];
+    };
+    std::vector<double> t(size), dt(size), turn(size), open(size), step(size, -1.0);
+    for (std::int64_t u = 0; u < size; ++u) {
+        turn[u] = choice({-1.0, 1.0});
+        // On the right side of the kink, on it, and beyond it by rounding.
+        t[u] = -turn[u] * choice({0.0, 0.5, 3.0, -1e-12});
+        dt[u] = choice({0.0, 1e-13, -1e-13, 2.0, -2.0, 0.25});
+        open[u] = choice({0.0, 1.0, 0.7});
+    }
+    const EdgeArrays edge{t.data(), dt.data(), turn.data(), open.data()};
+    for (const double within : {0.0, 1.0, 5.0, kNever}) {
+        double rise = 0;
+        std::vector<std::int64_t> wanted, found(static_cast<std::size_t>(size));
+        const double all = edge_steps(edge, size, kSlowest, within, step.data());
+        for (std::int64_t u = 0; u < size; ++u) {
+            const double toward = turn[u] * dt[u];
+            const bool counts = toward > kSlowest && open[u] > 0;
+            const double expected = counts ? std::max(-turn[u] * t[u], 0.0) / toward : kNever;
+            CHECK(step[u] == expected);
+            if (counts && expected <= within) rise += open[u] * toward, wanted.push_back(u);
+        }
+        CHECK_NEAR(all, rise, 1e-12 * (1 + rise));
+        CHECK_NEAR(edge_rise(edge, size, step.data(), within), rise, 1e-12 * (1 + rise));
+        found.resize(list_up_to(step.data(), size, within, found.data()));
+        CHECK(found == wanted);
+    }
+}
+
 }  // namespace
 
 int main() {
+    for (const std::int64_t size : {0, 1, 7, 64, 65, 500})
+        meets_kinks(size, static_cast<std::uint64_t>(size) + 3);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         grows(2 + static_cast<std::int64_t>(seed % 9), 5 + static_cast<std::int64_t>(seed), seed,
               seed % 3 == 0);
