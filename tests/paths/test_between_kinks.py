@@ -9,6 +9,7 @@ import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
 from rectiline.paths import _between_kinks as between_kinks
+from rectiline.paths import _walk as walk
 from rectiline.paths._answers import Answer
 from rectiline.paths._between_kinks import Anchor, answers_between, shares, skippable
 from rectiline.penalties import ElasticNet, Ridge
@@ -75,7 +76,7 @@ def test_folds_skip_strengths_and_certify_them_all(loss, penalty, monkeypatch):
         skipped.extend(strengths)
         return original(one, strengths, *others)
 
-    monkeypatch.setattr(ahead, "answers_between", counted)
+    monkeypatch.setattr(walk, "answers_between", counted)
     one = problem(loss, np.ones(N), penalty)
     grid = default_strengths(one, 30)
     whole = path(one, grid, tol=1e-3)

@@ -136,7 +136,7 @@ def test_folds_begin_the_way_that_the_path_on_all_data_ended(monkeypatch):
         guide = Guide(problem, found.strengths, found.solutions)
         clock = Clock(0.0, None)
         ahead = Ahead.of(problem, grid, None, {"tol": 1e-3}, clock, False, guide=guide)
-        return type(ahead._follower)
+        return type(ahead._walk.follower)
 
     assert follower_of(path(problem, grid, tol=1e-3)) is Follower
     assert follower_of(path(problem, grid, tol=1e-7)) is Follower  # pivots from the beginning

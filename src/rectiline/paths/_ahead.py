@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.paths._answers import (
-    Answer,
-    Multipliers,
-    certified,
-    certified_in_span,
-    not_solved,
-)
-from rectiline.paths._between_kinks import Anchor, answers_between
+from rectiline.paths._answers import not_solved
+from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
-from rectiline.paths._reach import Beside
+from rectiline.paths._walk import NEAR, Walk
 from rectiline.paths._without_kinks import between, left_out
-from rectiline.problems import Problem, SlopeMultipliers
+from rectiline.problems import Problem
 from rectiline.solvers import (
     BasisFollower,
     Follower,
@@ -34,8 +26,6 @@ from rectiline.solvers import (
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-Index = NDArray[np.int64]
-Exceptions = tuple[Vector | None, Index, Vector]  # see `Follower.exceptions`
 
 __all__ = ["Ahead", "Clock"]
 
@@ -46,33 +36,12 @@ _LEAST_THINNED, _THINNED_TOL = 8, 1e-4  # strengths and tolerance for a cubic be
 _CLOSE = 2.1  # at strengths that differ by no more than this factor
 _MOST_MENDED = 0.2  # share of the answers by steps that may have to be found otherwise
 _SURE_ROWS = 100  # per column, from which on these are tried at all strengths at once
-_NEAR = 0.1  # gap of an answer that is worth going on from
 _MOST_MISSED = 2  # answers that another solver had to find, and one in
 _PER_MISS = 4  # so many, before it is left to that solver
 _MISSED = 2  # answers of a large one, before linear programs go on by pivots
 _FEW_COLUMNS, _ROWS_PER_COLUMN = 64, 40  # if they are so few
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
 _WAYS = (Follower, SpanFollower, BasisFollower)
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """How much time is left."""
-
-    began: float
-    limit: float | None
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left, a little at least; None without a limit."""
-        if self.limit is None:
-            return None
-        return max(self.limit - (time.perf_counter() - self.began), 1e-6)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the time is up."""
-        return self.limit is not None and time.perf_counter() - self.began >= self.limit
 
 
 class Ahead:
@@ -96,44 +65,34 @@ class Ahead:
         self._tol, self._clock = tol, clock
         penalty = problem.penalty.with_strength(float(strengths[0]))
         self._problem = problem.with_penalty(penalty)
-        self._follower = follower(self._problem, tol, n_threads)
+        self._walk = Walk(follower, self._problem, strengths, tol, n_threads, clock)
         self._next = 0  # strength to follow to
-        self._reach: Beside | None = None
-        self._by_exceptions = False  # multipliers are, and not kept
         self._guide: Guide | None = None  # whose answers are a step away
-        self._latest: Answer | Solution | None = None  # answer at hand
-        self._focused = 0  # strength up to which the rows chosen are meant
-        self._is_focused = False  # these are few
+        self._base = guide  # beside whose answers those between others are
         self._at_once, self._most_at_once = min(at_once, _FIRST), at_once
         is_large = at_once > 1 and problem.design.n_stored >= _FOCUS_SIZE
-        self._base = guide  # beside whose answers those between others are
         self._is_thinned = (
             is_large
-            and self._follower.slopes_follow
+            and self._walk.follower.slopes_follow
             and tol >= _THINNED_TOL
             and _LEAST_THINNED <= strengths.size <= at_once
             and bool((strengths[:-1] <= _CLOSE * strengths[1:]).all())
         )
         if guide is None:
-            self._place(start)
-        elif not (is_large and self._follower.can_focus):
-            self._place(guide.start(problem))
+            self._walk.place(start)
+        elif not (is_large and self._walk.follower.can_focus):
+            self._walk.place(guide.start(problem))
             self._at_once = at_once
         else:
-            self._place(guide.start(problem), guide.predictions(0, 1)[0])
-            self._reach = Beside(guide, self._problem)
-            columns = problem.columns
-            self._by_exceptions = not self._follower.slopes_follow and bool(
-                ((columns.rho > 0) | (columns.l1 > 0)).all()
-            )
-            self._at_once = strengths.size if self._by_exceptions else at_once
+            self._walk.place(guide.start(problem), guide.predictions(0, 1)[0])
+            self._walk.stay_beside(guide)
+            self._at_once = strengths.size if self._walk.by_exceptions else at_once
             if at_once >= strengths.size and guide.may_step:
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0
         # Of the answers, as they were certified.
         self._predictions: list[Matrix] | None = [] if keeps_predictions else None
-        self._is_mended = False  # some of these are out of date
 
     @classmethod
     def of(
@@ -196,12 +155,11 @@ class Ahead:
         if self._queue:
             return
         if self._pivots_pay:
-            self._follower = BasisFollower(self._problem, self._tol)
-            self._reach, self._by_exceptions = None, False
+            self._walk.go_on_by_pivots()
             self._at_once = min(self._at_once, _FIRST)
-            self._answers, self._missed, self._is_mended = 0, 0, True
-        self._place(solution)
-        self._latest = solution
+            self._answers, self._missed, self._predictions = 0, 0, None
+        self._walk.place(solution)
+        self._walk.latest = solution
 
     @property
     def _pivots_pay(self) -> bool:
@@ -213,7 +171,7 @@ class Ahead:
         return (
             few
             and (costly or self.gives_up)
-            and not isinstance(self._follower, BasisFollower)
+            and not isinstance(self._walk.follower, BasisFollower)
             and BasisFollower.accepts(problem, self._tol)
         )
 
@@ -228,16 +186,10 @@ class Ahead:
 
         In pieces: to lay them one upon the other takes fresh memory.
         """
-        if self._predictions is None or self._missed or self._is_mended:
+        if self._predictions is None or self._missed or self._walk.has_mended:
             return None
         count = sum(len(piece) for piece in self._predictions)
         return tuple(self._predictions) if count == self._strengths.size else None
-
-    def _place(self, start: Solution | None, predictions: Vector | None = None) -> None:
-        if start is None or not np.isfinite(start.coef).all():
-            self._follower.place_at_zero()
-        else:
-            self._follower.place(start.coef, start.intercept, start.dual.sample, predictions)
 
     def _fill(self) -> None:
         """Find some answers further on, and certify them."""
@@ -248,33 +200,25 @@ class Ahead:
         self._is_thinned = self._is_thinned and end - first >= _LEAST_THINNED
         if self._is_thinned:
             chosen = [*range(first, end - 1, 2), end - 1]
-        answers, samples = self._followed(chosen)
+        answers, samples = self._walk.follow(chosen)
         # Who asked for the first one will look for it elsewhere: it must not be offered again.
         is_lost = len(answers) < len(chosen) and not (answers and self._clock.is_late)
         self._at_once = self._most_at_once
         if self._is_thinned and not is_lost and len(answers) == len(chosen):
-            answers = between(self._strengths[first:], answers, self._beside(first))
+            beside = None if self._base is None else self._walk.terms_of(self._base, first)
+            answers = between(self._strengths[first:], answers, beside)
         elif self._is_thinned:  # those in between will be looked for, too
             answers, samples = answers[:1], None
             is_lost = not answers
         self._next += len(answers) + is_lost
         if answers:
-            solutions = self._certified(answers, samples, self._predictions)
-            if self._reach is not None or self._is_thinned:
-                solutions = self._mended(answers, solutions)
+            solutions = self._walk.certified(answers, samples, self._predictions)
+            if self._walk.looks_ahead or self._is_thinned:
+                solutions = self._walk.mended(answers, solutions)
             self._queue.extend(solutions)
         if is_lost:
             self._queue.append(None)
         self._is_thinned = False
-
-    def _beside(self, first: int) -> Matrix | None:
-        """Return the answers of the guide from a strength on, as the follower writes them."""
-        if self._base is None:
-            return None
-        coefs = self._base.coefs[first:]
-        if isinstance(self._follower, SpanFollower):
-            coefs = self._follower.in_span(coefs)
-        return np.column_stack([coefs, self._base.intercepts[first:]])
 
     def _fill_beside(self, guide: Guide) -> bool:
         """Step from the answers of the guide to all that are looked for; False if that fails."""
@@ -286,14 +230,14 @@ class Ahead:
         failed = not_solved(solutions)
         if len(failed) <= _MOST_MENDED * len(solutions):
             self._next = self._strengths.size
-            self._queue.extend(self._mended(answers, solutions))
+            self._queue.extend(self._walk.mended(answers, solutions))
             return True
         guide.leave_out = None  # the next one need not try
         self._next = failed[0]
         self._queue.extend(solutions[: failed[0]])
         if self._queue:
-            self._latest = solutions[failed[0] - 1]
-            self._place(self._latest)
+            self._walk.latest = solutions[failed[0] - 1]
+            self._walk.place(solutions[failed[0] - 1])
         return bool(self._queue)
 
     def _try_a_step(self, guide: Guide) -> None:
@@ -305,123 +249,5 @@ class Ahead:
         last = slice(-1, None)
         step = guide.leave_out_at(last)
         _, [found] = left_out(problem, self._strengths[last], step, self._tol)
-        if found.certificate.relative_gap > _NEAR:
+        if found.certificate.relative_gap > NEAR:
             guide.leave_out = None
-
-    def _followed(self, chosen: Sequence[int]) -> tuple[list[Answer], Multipliers | None]:
-        """Return answers at these strengths, up to the first that is not found, and multipliers."""
-        answers: list[Answer] = []
-        follower, n = self._follower, self._problem.n_samples
-        samples: Matrix | None = None
-        exceptions: list[Exceptions] = []
-        if not follower.slopes_follow and not self._by_exceptions:
-            samples = np.empty((len(chosen), n))
-        anchor: Anchor | None = None  # from which on strengths may be skipped
-        while len(answers) < len(chosen):
-            if answers and self._clock.is_late:
-                break
-            index = chosen[len(answers)]
-            self._focus(index)
-            skipped = 0 if anchor is None else self._skippable(index - 1)
-            answer = self._moved(float(self._strengths[index + skipped]))
-            if answer is None:
-                break
-            if samples is not None:
-                follower.put_multipliers(samples[len(answers)])
-            elif self._by_exceptions:
-                assert isinstance(follower, Follower)
-                few = follower.exceptions()
-                goes_on = skipped or self._skippable(index + skipped)
-                here = self._anchor(answer, few) if goes_on else None
-                if anchor is not None and here is not None:
-                    between = self._strengths[index : index + skipped]
-                    for one in answers_between(self._problem, between, anchor, here, few[1]):
-                        answers.append(one[0])
-                        exceptions.append(one[1])
-                anchor = here
-                exceptions.append(few)
-            answers.append(answer)
-            self._latest = answer
-        if exceptions:
-            return answers, SlopeMultipliers.of(n, exceptions)
-        return answers, samples if samples is None else samples[: len(answers)]
-
-    def _skippable(self, first: int) -> int:
-        """Return how many strengths after `first` can do with answers from both sides."""
-        if self._reach is None or self._is_focused:  # moves on few rows cost less than that
-            return 0
-        last = min(self._focused, self._strengths.size) - 1
-        return self._reach.guide.skippable(first, last, self._tol)
-
-    def _anchor(self, answer: Answer, few: Exceptions) -> Anchor:
-        """Return what answers in between need of one."""
-        slopes = few[0]
-        if slopes is None:
-            problem = self._problem
-            weight = np.where(problem.weight > 0, problem.weight, np.inf)
-            slopes = problem.direction * self._follower.multipliers / weight
-        return Anchor(answer, slopes)
-
-    def _certified(
-        self,
-        answers: list[Answer],
-        samples: Multipliers | None,
-        predictions: list[Matrix] | None = None,
-    ) -> list[Solution]:
-        follower = self._follower
-        if not isinstance(follower, SpanFollower):
-            return certified(self._problem, answers, samples, self._tol, predictions)
-        assert not isinstance(samples, SlopeMultipliers)
-        found = np.array([answer.coef for answer in answers])
-        if samples is None:
-            samples = follower.slopes_at(found, np.array([answer.intercept for answer in answers]))
-        solutions = certified_in_span(self._problem, answers, samples, self._tol)
-        failed = not_solved(solutions)
-        if failed:  # the coefficients found may be better than those that multipliers lead to
-            some = [answers[k] for k in failed]
-            for answer, coef in zip(some, follower.coefs_of(found[failed]), strict=True):
-                answer.coef = coef
-            again = certified(self._problem, some, samples[failed], self._tol)
-            for k, solution in zip(failed, again, strict=True):
-                solutions[k] = solution
-        return solutions
-
-    def _focus(self, index: int) -> None:
-        """Choose the rows to go on with, where there is a way to tell."""
-        if self._reach is None or (index < self._focused and not self._follower.has_strayed):
-            return
-        known = self._reach.look(index, self._latest)
-        self._is_focused = self._follower.focus(known.low, known.high, known.here) > 0
-        self._focused = known.until
-
-    def _moved(self, strength: float) -> Answer | None:
-        """Return the answer at a strength, starting from the one at hand."""
-        began = time.perf_counter()
-        left = self._clock.left
-        moved = self._follower.move(strength, np.inf if left is None else left)
-        return (
-            None
-            if moved is None
-            else Answer(strength, *moved, time.perf_counter() - began, self._follower.way)
-        )
-
-    def _mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
-        """Look again, on all rows, for what could not be certified."""
-        failed = not_solved(solutions)
-        if not failed:
-            return solutions
-        self._is_mended = True
-        self._follower.widen()
-        for k in failed:
-            near = solutions[k].certificate.relative_gap <= _NEAR
-            self._place(solutions[k if near else max(k - 1, 0)])
-            again = self._moved(answers[k].strength)
-            if again is not None:
-                follows = self._follower.slopes_follow
-                samples = None if follows else self._follower.multipliers[None]
-                again.steps += answers[k].steps
-                again.seconds += answers[k].seconds
-                solutions[k : k + 1] = self._certified([again], samples)
-        self._place(solutions[-1])
-        self._latest = solutions[-1]
-        return solutions

@@ -56,7 +56,6 @@ class BasisFollower:
 
     way: ClassVar[str] = "generation: a few pivots from the strength before"
     slopes_follow: ClassVar[bool] = False
-    has_strayed: ClassVar[bool] = False
     can_focus: ClassVar[bool] = False
 
     def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
@@ -86,13 +85,6 @@ class BasisFollower:
         """Start near a pair."""
         self._warm = FormPoint(coef, intercept, sample, np.zeros(0))
         self._state = None
-
-    def focus(self, low: Vector, high: Vector, predictions: Vector | None = None) -> int:
-        """Nothing is left out that would have to be told."""
-        return 0
-
-    def widen(self) -> None:
-        """All rows take part always."""
 
     def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
         """Return coefficients, intercept and rounds; None if it did not get there."""
