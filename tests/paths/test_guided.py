@@ -193,10 +193,18 @@ def test_steps_are_for_problems_without_kinks():
 
 def test_where_steps_fail_rows_are_followed_and_nobody_tries_again():
     # Nearly all rows are on straight pieces: which ones are not changes with every sample.
-    few, found, guide = guided(rl.losses.Huber(0.12), Ridge(1.0), part=(np.arange(N) < 330) * 1.0)
+    few, found, guide = guided(rl.losses.Huber(0.12), Ridge(1.0), part=(np.arange(N) < 370) * 1.0)
     check(few, found)
     stepped = [point.reason == "newton: from more samples" for point in found]
     assert guide.leave_out is None or all(stepped)
+
+
+def test_steps_are_not_for_half_of_the_samples():
+    few, found, _ = guided(rl.losses.Huber(), Ridge(1.0), part=(np.arange(N) % 2) * 1.0)
+    check(few, found)
+    assert not any(point.reason == "newton: from more samples" for point in found)
+    few, found, _ = guided(rl.losses.Huber(), Ridge(1.0))
+    assert any(point.reason == "newton: from more samples" for point in found)
 
 
 def test_collinear_and_constant_columns_have_steps():

@@ -87,7 +87,7 @@ class Ahead:
             self._walk.place(guide.start(problem), guide.predictions(0, 1)[0])
             self._walk.stay_beside(guide)
             self._at_once = strengths.size if self._walk.by_exceptions else at_once
-            if at_once >= strengths.size and guide.may_step:
+            if at_once >= strengths.size and guide.is_a_step_from(problem):
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0

@@ -22,6 +22,7 @@ MOST_KEPT = 4_000_000  # predictions that are kept for the next one who asks
 _MANY_PIVOTS = 0.25  # of the answers
 _STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
 _SHORTEST, _LONGEST = 4, 16  # strengths
+_LEAST_SHARED = 0.6  # of the samples: to fewer, a step is a long way
 _SKIPPED = 0.1  # share of the tolerance that answers in between may lose
 
 
@@ -133,11 +134,15 @@ class Guide:
 
         Who finds that there is none for this problem says so.
         """
-        return self.leave_out_at(slice(None)) if self.may_step else None
+        return self.leave_out_at(slice(None)) if self._may_step else None
+
+    def is_a_step_from(self, part: Problem) -> bool:
+        """Whether a step is defined, and the part has most of the samples."""
+        here, there = np.count_nonzero(part.weight), np.count_nonzero(self.problem.weight)
+        return self._may_step and bool(here >= _LEAST_SHARED * there)
 
     @cached_property
-    def may_step(self) -> bool:
-        """Whether a step is defined for such a problem."""
+    def _may_step(self) -> bool:
         few = self.strengths.size * self.problem.n_samples <= MOST_KEPT
         return few and LeaveOut.accepts(self.problem, self.strengths.size)
 
