@@ -85,7 +85,8 @@ class Ahead:
             self._at_once = at_once
         else:
             self._walk.place(guide.start(problem), guide.predictions(0, 1)[0])
-            self._walk.stay_beside(guide)
+            if not self._walk.follower.slopes_follow:  # others do with half of the strengths
+                self._walk.stay_beside(guide)
             self._at_once = strengths.size if self._walk.by_exceptions else at_once
             if at_once >= strengths.size and guide.is_a_step_from(problem):
                 self._guide = guide
