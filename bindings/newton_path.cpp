@@ -110,7 +110,7 @@ void dual_into(const PathState& self, VectorOut g) {
     require(static_cast<std::int64_t>(g.shape(0)) == self.path->rows().n(),
             "g must have one entry per row");
     nb::gil_scoped_release release;
-    self.path->dual(g.data(), false);
+    self.path->dual(g.data());
 }
 
 }  // namespace
@@ -144,5 +144,5 @@ void bind_newton_path(nb::module_& m) {
             [](const PathState& self) { return copied(self.path->frozen_slopes()); },
             "Slopes of the losses of the frozen rows, NaN for the others; empty if all take part")
         .def("dual_into", &dual_into, nb::arg("g").noconvert(),
-             "Slopes in the predictions, in place, before they are balanced");
+             "Slopes in the predictions, in place");
 }

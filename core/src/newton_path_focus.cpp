@@ -176,11 +176,11 @@ const NewtonPath::Exceptions& NewtonPath::exceptions() {
     return exceptions_;
 }
 
-void NewtonPath::dual(double* g, bool balanced) const {
+void NewtonPath::dual(double* g) const {
     few_dual_.resize(few_ ? index_.size() : 0);
     double* own = few_ ? few_dual_.data() : g;
     rows_->dual(own);
-    if (balanced) balance_few(own);
+    balance_few(own);
     if (!few_) return;
     std::copy(frozen_dual_.begin(), frozen_dual_.end(), g);
     for (std::size_t k = 0; k < index_.size(); ++k)

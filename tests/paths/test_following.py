@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import rectiline as rl
 from rectiline.constraints import Box, LinearInequality
 from rectiline.paths import default_strengths, path
-from rectiline.paths._null import null_model, rough_null_model
+from rectiline.paths._null import null_model, rough_null_model, two_class_start
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.problems import certify_all
 from rectiline.solvers import Follower
@@ -159,6 +159,34 @@ def test_a_rough_null_model_is_near_the_exact_one(loss, share):
     assert one.objective(np.zeros(7), rough.intercept) == pytest.approx(least, rel=1e-5)
     flat = rl.Problem(X, one.offset + labels, rl.losses.Huber(), fit_intercept=False)
     assert rough_null_model(flat).intercept == 0.0
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        rl.losses.Hinge(),
+        rl.losses.SquaredHinge(),
+        rl.losses.SmoothedHinge(),
+        rl.losses.ModifiedHuber(),
+        rl.losses.PiecewiseLQ(
+            knots=[0.0, 1.0], pieces=[[0.0, -2.0, 1.0], [0.0, -1.0, 1.0], [0.0, 0.0, 0.0]],
+            of="margin",
+        ),
+    ],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.02])
+def test_two_classes_have_a_start_that_is_best_without_coefficients(loss, share):
+    rng = np.random.default_rng(6)
+    y = np.where(np.arange(200) < 200 * share, 1, -1)
+    weight = rng.integers(0, 3, 200).astype(float)
+    # So strong that coefficients do not matter: what is proved is about the intercept.
+    one = rl.Problem(rng.normal(size=(200, 2)), y, loss, Ridge(1e12), sample_weight=weight)
+    intercept, sample = two_class_start(one)
+    assert abs(sample.sum()) <= 1e-12 * abs(sample).sum()
+    assert one.certify(np.zeros(2), intercept, sample).relative_gap <= 1e-9
+    assert two_class_start(rl.Problem(X, Y, rl.losses.Absolute())) is None
+    assert two_class_start(rl.Problem(X, LABELS, loss, fit_intercept=False)) is None
 
 
 def test_the_ridge_grid_of_many_samples_is_that_of_few():

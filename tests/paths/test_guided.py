@@ -105,6 +105,16 @@ def test_a_guide_with_other_strengths_or_after_a_start_is_left_aside():
     check(few, along(few, grid, clock, start=whole[0], guide=guide, tol=1e-3))
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_the_start_on_a_part_is_balanced(loss):
+    one = problem(loss, Ridge(1.0))
+    whole = path(one, n_strengths=6, tol=1e-3)
+    weight = np.where(np.arange(N) < 100, 0.0, 1.0)
+    start = Guide(one, whole.strengths, whole.solutions).start(problem(loss, Ridge(1.0), weight))
+    sample = start.dual.sample
+    assert not sample[:100].any() and abs(sample.sum()) <= 1e-9 * abs(sample).sum()
+
+
 def test_predictions_of_a_guide_in_pieces(monkeypatch):
     one = problem(rl.losses.Hinge(), Ridge(1.0))
     whole = path(one, n_strengths=6, tol=1e-3)

@@ -52,8 +52,7 @@ class NewtonPath {
     void widen();  // all rows take part again
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached
-    // Slopes in the predictions, which if `balanced` sum to zero as far as possible.
-    void dual(double* g, bool balanced = true) const;
+    void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
     // The same by exceptions, which are left to balance: rows that take part and whose multiplier
     // is not the slope at their own prediction.
     struct Exceptions {

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
-from rectiline.paths._null import null_model, rough_null_model
+from rectiline.paths._null import has_two_classes, null_model, rough_null_model
 from rectiline.problems import Problem
 
 Vector = NDArray[np.float64]
@@ -67,7 +67,8 @@ def _ridge_top(problem: Problem) -> float:
 
     It follows the units of X and y, so that the grid finds the same models in any of them.
     """
-    null = (rough_null_model if problem.n_samples > _MANY else null_model)(problem)
+    is_quick = problem.n_samples <= _MANY or has_two_classes(problem)
+    null = (null_model if is_quick else rough_null_model)(problem)
     q = -problem.design.tdot(0.5 * (null.low + null.high))
     moved = problem.design.dot(q)
     weight = problem.weight

@@ -65,8 +65,10 @@ class Guide:
         """Return the first solution as a start for a part of the samples."""
         weight = self.problem.weight
         share = part.weight / np.where(weight > 0, weight, 1.0)
-        dual = self._first.dual
-        return replace(self._first, dual=replace(dual, sample=share * dual.sample))
+        dual, sample = self._first.dual, share * self._first.dual.sample
+        if part.fit_intercept:
+            part.rows.balance(sample)
+        return replace(self._first, dual=replace(dual, sample=sample))
 
     def predictions(self, first: int, last: int) -> Matrix:
         """Return the predictions at some of the strengths, one row for each."""

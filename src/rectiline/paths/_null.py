@@ -18,10 +18,19 @@ from rectiline.problems._inputs import row_functions
 
 Vector = NDArray[np.float64]
 
-__all__ = ["NullModel", "best_intercept", "middle_intercept", "null_model", "rough_null_model"]
+__all__ = [
+    "NullModel",
+    "best_intercept",
+    "has_two_classes",
+    "middle_intercept",
+    "null_model",
+    "rough_null_model",
+    "two_class_start",
+]
 
 _HALVINGS = 24  # of the range of a rough intercept
 _ROUGH = 1e-6  # of that range
+_SIGNS = np.array([1.0, -1.0])  # of the two classes
 _ZERO_SLOPE = 1e-13  # sums of slopes below this share of their terms are zero up to rounding
 
 
@@ -171,12 +180,42 @@ def middle_intercept(problem: Problem, coef: Vector, near: float | None = None) 
 
 def null_model(problem: Problem) -> NullModel:
     """Return the best model with all coefficients zero."""
-    intercept = 0.0
-    if problem.fit_intercept:
-        p, t = problem.direction, problem.offset
-        shifts = _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
-        intercept = shifts.middle_minimiser()
+    intercept = _shifts(problem).middle_minimiser() if problem.fit_intercept else 0.0
     return NullModel(intercept, *problem.rows.slope_ranges(intercept))
+
+
+def has_two_classes(problem: Problem) -> bool:
+    """Whether all samples of a class are alike as long as there are no coefficients."""
+    return len(problem.losses) == 1 and problem.losses[0].of == "margin"
+
+
+def _shifts(problem: Problem) -> _Shifts:
+    """Return the loss of a constant prediction."""
+    if not has_two_classes(problem):
+        p, t = problem.direction, problem.offset
+        return _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
+    totals = [float(problem.weight[problem.direction == sign].sum()) for sign in _SIGNS]
+    return _Shifts(problem.losses, None, np.zeros(2), _SIGNS, np.array(totals))
+
+
+def two_class_start(problem: Problem) -> tuple[float, Vector] | None:
+    """Return the best intercept without coefficients, and multipliers that sum to zero.
+
+    For a loss of the margin, where all samples of a class are alike; None for others.
+    """
+    if not problem.fit_intercept or not has_two_classes(problem):
+        return None
+    up = problem.direction > 0
+    more, less = float(problem.weight[up].sum()), float(problem.weight[~up].sum())
+    intercept = _shifts(problem).middle_minimiser()
+    low, high = problem.losses[0].curve.derivative(_SIGNS * intercept)
+    # Between these ends all multipliers of a class go by the same share.
+    ends = more * low[0] - less * high[1], more * high[0] - less * low[1]
+    if not np.isfinite(ends).all():
+        return None
+    share = min(max(-ends[0] / (ends[1] - ends[0]), 0.0), 1.0) if ends[1] > ends[0] else 0.0
+    slopes = low[0] + share * (high[0] - low[0]), high[1] - share * (high[1] - low[1])
+    return intercept, problem.direction * problem.weight * np.where(up, *slopes)
 
 
 def rough_null_model(problem: Problem) -> NullModel:

@@ -18,6 +18,7 @@ from rectiline.paths._answers import (
 from rectiline.paths._between_kinks import Anchor, answers_between
 from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
+from rectiline.paths._null import two_class_start
 from rectiline.paths._reach import Beside
 from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import BasisFollower, Follower, Solution, SpanFollower
@@ -88,10 +89,14 @@ class Walk:
 
     def place(self, start: Solution | None, predictions: Vector | None = None) -> None:
         """Start at a solution, or without any; its `predictions` save a product if known."""
-        if start is None or not np.isfinite(start.coef).all():
+        if start is not None and np.isfinite(start.coef).all():
+            self.follower.place(start.coef, start.intercept, start.dual.sample, predictions)
+            return
+        null = two_class_start(self.problem) if isinstance(self.follower, Follower) else None
+        if null is None:
             self.follower.place_at_zero()
         else:
-            self.follower.place(start.coef, start.intercept, start.dual.sample, predictions)
+            self.follower.place(np.zeros(self.problem.n_features), *null)
 
     def follow(self, chosen: Sequence[int]) -> tuple[list[Answer], Multipliers | None]:
         """Return answers at these strengths, up to the first that is not found, and multipliers."""

@@ -210,7 +210,7 @@ class Follower:
         return slopes if slopes.size else self._slopes, rows, values
 
     def put_multipliers(self, into: Vector) -> None:
-        """Write the same into a contiguous vector, before they are balanced."""
+        """Write the same into a contiguous vector."""
         if isinstance(self._path, _core.NewtonPath):
             self._path.dual_into(into)
         else:
