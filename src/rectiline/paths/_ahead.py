@@ -75,7 +75,7 @@ class Ahead:
             is_large
             and self._walk.follower.slopes_follow
             and tol >= _THINNED_TOL
-            and _LEAST_THINNED <= strengths.size <= at_once
+            and strengths.size >= _LEAST_THINNED
             and bool((strengths[:-1] <= _CLOSE * strengths[1:]).all())
         )
         if guide is None:
@@ -88,7 +88,7 @@ class Ahead:
             if not self._walk.follower.slopes_follow:  # others do with half of the strengths
                 self._walk.stay_beside(guide)
             self._at_once = strengths.size if self._walk.by_exceptions else at_once
-            if at_once >= strengths.size and guide.is_a_step_from(problem):
+            if guide.is_a_step_from(problem):
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0

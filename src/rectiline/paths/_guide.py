@@ -145,7 +145,8 @@ class Guide:
 
     @cached_property
     def _may_step(self) -> bool:
-        few = self.strengths.size * self.problem.n_samples <= MOST_KEPT
+        kept = 1 + (self.strengths.size - 1) // LeaveOut.every  # predictions of each sample
+        few = kept * self.problem.n_samples <= MOST_KEPT
         return few and LeaveOut.accepts(self.problem, self.strengths.size)
 
     def leave_out_at(self, some: slice) -> LeaveOut:
