@@ -128,6 +128,8 @@ MEASURES = (
             # Cold fits look at few of these rows.
             "50000x10 hinge l2": ("margin", "hinge", "l2", 50_000, 10),
             "50000x10 huber l2": ("residual", "huber", "l2", 50_000, 10),
+            "200000x20 hinge l2": ("margin", "hinge", "l2", 200_000, 20),
+            "200000x20 huber l2": ("residual", "huber", "l2", 200_000, 20),
             **{
                 f"{name} raw, {loss} {penalty}": (f"{kind}:{name}", loss, penalty, 0, 0)
                 for kind, name, loss, penalty in SEARCHED
