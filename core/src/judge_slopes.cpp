@@ -50,8 +50,8 @@ struct BlockSums {
 };
 
 // z (rows x width): predictions. g: slopes that are known, whose place the multipliers take; NaN,
-// or anything where `own` is 1, stands for the slope at the prediction. If AllOwn all are those, and
-// nothing is lost by them.
+// or anything where `own` is 1, stands for the slope at the prediction. If AllOwn all are those,
+// and nothing is lost by them.
 template <int Width, bool AllOwn, class Packed>
 RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowFunctions& rows,
                                                  std::int64_t first, std::int64_t count,
