@@ -6,7 +6,7 @@ from cases import LOSSES
 from scipy import sparse
 
 import rectiline as rl
-from rectiline.penalties import Ridge
+from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.problems import certify_span
 
 RNG = np.random.default_rng(21)
@@ -57,3 +57,19 @@ def test_multipliers_of_an_optimum_are_enough(case, layout, strength):
     assert proof.primal - proof.gap <= level * (1 + 1e-8) + 1e-12
     assert proof.primal == pytest.approx(level, rel=1e-3, abs=1e-8)
     np.testing.assert_allclose(coefs[0], best.coef, atol=1e-3 * abs(best.coef).max() + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"penalty": L1(1.0)},
+        {"penalty": ElasticNet(0.5, 0.5)},
+        {"penalty": None},
+        {"constraints": rl.constraints.Nonnegative()},
+    ],
+    ids=repr,
+)
+def test_what_has_other_costs_is_refused(more):
+    one = rl.Problem(X, TARGETS, rl.losses.Huber(), **more)
+    with pytest.raises(ValueError, match="needs a ridge penalty, the same for all columns"):
+        certify_span(one, np.ones(1), np.zeros(1), np.zeros((1, N)))

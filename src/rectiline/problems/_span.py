@@ -54,10 +54,14 @@ def certify_span(
     >>> coefs.round(3), round(proof.gap, 12)
     (array([[0.667, 0.667, 0.667]]), 0.0)
     """
-    assert problem.penalty is not None
+    columns = problem.columns
+    plain = problem.is_separable and not problem.is_constrained and not columns.has_l1
+    same = columns.rho[0] > 0 and bool((columns.rho == columns.rho[0]).all())
+    if problem.penalty is None or not plain or not same:
+        raise ValueError("certify_span needs a ridge penalty, the same for all columns, alone.")
     problem.remember_levels()
     rows, design = problem.rows, problem.design
-    rho = float(problem.columns.rho[0]) * strengths / problem.penalty.strength
+    rho = float(columns.rho[0]) * strengths / problem.penalty.strength
     totals, sizes = rows.repair_many(samples, problem.fit_intercept)
     pulls = samples @ design.row_gram
     paid = 0.5 * np.einsum("ki,ki->k", samples, pulls) / rho
