@@ -71,13 +71,12 @@ RECTILINE_MULTIVERSION void multipliers_of_block(const Packed& curve, const RowF
             const double t = turn * at[k] + offset;
             double slope = f.slope_at(t);
             if constexpr (!AllOwn) {
-                double known = line[k];  // a proof takes nobody's word for its range
-                known = known < least ? least : known;
-                known = known > most ? most : known;
-                const bool is_known = (mine[k] == 0) & (known == known);
-                slope = is_known ? known : slope;
-                gap[k] += weight * f.fenchel_young(t, slope);
+                const bool is_known = (mine[k] == 0) & (line[k] == line[k]);
+                slope = is_known ? line[k] : slope;
             }
+            slope = slope < least ? least : slope;  // a proof takes nobody's word for its range
+            slope = slope > most ? most : slope;
+            if constexpr (!AllOwn) gap[k] += weight * f.fenchel_young(t, slope);
             const double multiplier = turned * slope;
             loss[k] += weight * f.loss(t);
             total[k] += multiplier;

@@ -70,7 +70,7 @@ def test_products(layout, dtype, n_threads):
 def test_products_with_many_vectors(layout, dtype, most, monkeypatch):
     monkeypatch.setattr("rectiline.backends._design._ONE_THREAD", most)
     rng = np.random.default_rng(1)
-    for n, d in SIZES:
+    for n, d in [*SIZES, (300, 1100), (20, 1100)]:  # more columns than are summed at a time
         plain = entries(n, d).astype(dtype)
         design = as_design(LAYOUTS[layout](plain))
         X = plain.astype(np.float64)

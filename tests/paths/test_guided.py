@@ -131,6 +131,11 @@ def test_predictions_of_a_guide_in_pieces(monkeypatch):
     for first, last in [(0, 1), (0, 2), (1, 3), (2, 6), (0, 6), (5, 6)]:
         np.testing.assert_array_equal(known.predictions(first, last), expected[first:last])
     assert np.shares_memory(known.predictions(1, 3), expected)
+    for one_guide in (known, again):
+        least, most = one_guide.ends(1, 5)
+        np.testing.assert_allclose(least, expected[1:5].min(axis=0))
+        np.testing.assert_allclose(most, expected[1:5].max(axis=0))
+    assert known.ends(1, 5)[0] is known.ends(1, 5)[0]
 
 
 def test_ranges_hold_the_guide_and_the_distance_to_it():
@@ -207,6 +212,27 @@ def test_where_steps_fail_rows_are_followed_and_nobody_tries_again():
     check(few, found)
     stepped = [point.reason == "newton: from more samples" for point in found]
     assert guide.leave_out is None or all(stepped)
+
+
+@pytest.mark.parametrize(("delta", "leads"), [(1.35, True), (0.12, False)])
+def test_a_step_is_tried_where_it_may_fail(delta, leads, monkeypatch):
+    monkeypatch.setattr(ahead, "_SURE_ROWS", 10**6)
+    part = TRAIN if leads else (np.arange(N) < 370) * 1.0
+    few, found, guide = guided(rl.losses.Huber(delta), Ridge(1.0), part=part)
+    check(few, found)
+    assert guide.was_tried
+    stepped = [point.reason == "newton: from more samples" for point in found]
+    assert any(stepped) == (guide.leave_out is not None) == leads
+
+
+@pytest.mark.parametrize("loss", [rl.losses.Huber(), rl.losses.SquaredHinge()], ids=repr)
+def test_so_many_samples_that_few_answers_wait_for_certificates(loss, monkeypatch):
+    monkeypatch.setattr(ahead, "_MOST_ENTRIES", 5 * N)  # of 12 answers
+    few, found, _ = guided(loss, Ridge(1.0))
+    check(few, found)
+    whole = path(problem(loss, Ridge(1.0)), n_strengths=12, ratio=1e-3, tol=1e-3)
+    check(problem(loss, Ridge(1.0)), whole)
+    np.testing.assert_array_equal(whole.lent_coefs, whole.coefs)
 
 
 def test_steps_are_not_for_half_of_the_samples():

@@ -40,7 +40,7 @@ RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t 
         const double size = slope < 0 ? 1 - slope : 1 + slope;
         double near = (off < 0 ? -off : off) > kSameSlope * size ? 1.0 : 0.0;
         near = f.curvature_at(t[i]) > least ? 1.0 : near;
-        double inside = -1.0;  // how far the knot that is most so is
+        double inside = -1.0;  // of the knot deepest in the range: distance to its nearer end
         for (int k = 0; k < Packed::kKnots; ++k) {
             const double past = f.knot[k] - from, ahead = to - f.knot[k];
             const double least_of_both = past < ahead ? past : ahead;

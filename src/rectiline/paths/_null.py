@@ -194,8 +194,11 @@ def _shifts(problem: Problem) -> _Shifts:
     if not has_two_classes(problem):
         p, t = problem.direction, problem.offset
         return _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
-    totals = [float(problem.weight[problem.direction == sign].sum()) for sign in _SIGNS]
-    return _Shifts(problem.losses, None, np.zeros(2), _SIGNS, np.array(totals))
+    return _Shifts(problem.losses, None, np.zeros(2), _SIGNS, _class_totals(problem))
+
+
+def _class_totals(problem: Problem) -> Vector:
+    return np.array([float(problem.weight[problem.direction == sign].sum()) for sign in _SIGNS])
 
 
 def two_class_start(problem: Problem) -> tuple[float, Vector] | None:
@@ -205,17 +208,16 @@ def two_class_start(problem: Problem) -> tuple[float, Vector] | None:
     """
     if not problem.fit_intercept or not has_two_classes(problem):
         return None
-    up = problem.direction > 0
-    more, less = float(problem.weight[up].sum()), float(problem.weight[~up].sum())
+    up, down = _class_totals(problem)
     intercept = _shifts(problem).middle_minimiser()
     low, high = problem.losses[0].curve.derivative(_SIGNS * intercept)
     # Between these ends all multipliers of a class go by the same share.
-    ends = more * low[0] - less * high[1], more * high[0] - less * low[1]
+    ends = up * low[0] - down * high[1], up * high[0] - down * low[1]
     if not np.isfinite(ends).all():
         return None
     share = min(max(-ends[0] / (ends[1] - ends[0]), 0.0), 1.0) if ends[1] > ends[0] else 0.0
     slopes = low[0] + share * (high[0] - low[0]), high[1] - share * (high[1] - low[1])
-    return intercept, problem.direction * problem.weight * np.where(up, *slopes)
+    return intercept, problem.direction * problem.weight * np.where(problem.direction > 0, *slopes)
 
 
 def rough_null_model(problem: Problem) -> NullModel:

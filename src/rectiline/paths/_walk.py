@@ -78,9 +78,7 @@ class Walk:
         """Look at rows that may meet a kink near the answers of the guide only."""
         columns = self.problem.columns
         self._reach = Beside(guide, self.problem)
-        self.by_exceptions = not self.follower.slopes_follow and bool(
-            ((columns.rho > 0) | (columns.l1 > 0)).all()
-        )
+        self.by_exceptions = bool(((columns.rho > 0) | (columns.l1 > 0)).all())
 
     def go_on_by_pivots(self) -> None:
         """Take another method, for linear programs."""

@@ -157,7 +157,7 @@ def _predict_sparse(design: Design, coefs: Matrix, intercepts: Vector, weight: V
         return design.dot_many(coefs, intercepts, weight)
     found = coefs[:, used] @ design.X[:, used].T.astype(np.float64, copy=False)
     found += intercepts[:, None]
-    return np.ascontiguousarray(found)
+    return np.asarray(found)
 
 
 _Judged = tuple[Matrix, Matrix, Matrix, Vector, Vector, Vector, Vector]

@@ -91,7 +91,10 @@ class BasisFollower:
         form = self._form = self._form.at_strength(strength)
         if self._state is None:
             self._state = start_linear(form, self._warm, Generation().plan(form), 0)
-            self._state.trusts_columns = True  # all answers will be certified
+            # All answers will be certified; losses that begin at zero let columns tell the gap.
+            self._state.trusts_columns = all(
+                one.curve.minimum()[1] == 0.0 for one in form.problem.losses
+            )
         else:
             restart_linear(self._state, form)
         step = advance_linear(self._state, Budget(_MOST_ROUNDS, seconds, self._target))

@@ -54,7 +54,7 @@ class LinearState:
     too_many: float = _TOO_MANY
     rounds: int = 0
     started_over: bool = False
-    trusts_columns: bool = False  # ends on what these tell, where they tell all
+    trusts_columns: bool = False  # ends on what these tell; losses must have their least at zero
     q: Vector | None = None  # of the last solution that was priced
     history: list[tuple[int, int, float]] = field(default_factory=list)
 
@@ -193,9 +193,7 @@ def _ends_on_columns(state: LinearState) -> bool:
         master.is_in[master.width > 0].all()
         and form.is_separable
         and form.columns.is_plain_l1
-        and not form.columns.has_bounds
         and not form.n_constraints
-        and not form.problem._least_loss
     )
 
 
