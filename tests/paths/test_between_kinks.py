@@ -1,4 +1,4 @@
-"""Answers between two others: what they lose is bounded, foreseen, and certified."""
+"""Strengths that are skipped: told by a guide, and certified between two others."""
 
 from __future__ import annotations
 
@@ -8,75 +8,61 @@ import pytest
 import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
-from rectiline.paths import _between_kinks as between_kinks
-from rectiline.paths import _walk as walk
-from rectiline.paths._answers import Answer
-from rectiline.paths._between_kinks import Anchor, answers_between, shares, skippable
-from rectiline.penalties import ElasticNet, Ridge
-from rectiline.problems import SlopeMultipliers, certify_slopes
+from rectiline.paths import _answers as answers
+from rectiline.paths._between_kinks import anchors
+from rectiline.penalties import L1, ElasticNet, Ridge
+from rectiline.problems import certify_between, judge_all
+from rectiline.solvers import Follower
 
 RNG = np.random.default_rng(11)
 N, D = 400, 5
 X = RNG.normal(size=(N, D)) * [1, 20, 0.1, 1, 3] + [0, 30, 0, 0, 1]
 Y = X[:, 0] - 3 * X[:, 2] + 0.03 * X[:, 1] + RNG.standard_t(3, N)
 LABELS = np.where(np.quantile(Y, 0.25) < Y, 1, -1)  # most rows begin on the kink
-WEIGHT = RNG.uniform(0.5, 2, N) * (np.arange(N) % 7 > 0)
 LOSSES = [rl.losses.Hinge(), rl.losses.Pinball(0.3), rl.losses.EpsilonInsensitive(0.5)]
+PENALTIES = [Ridge(1.0), ElasticNet(0.5, 0.5), L1(1.0)]
 
 
-def problem(loss, weight=WEIGHT, penalty=Ridge(1.0)):  # noqa: B008
+def problem(loss, weight=None, penalty=PENALTIES[0]):
     y = LABELS if loss.of == "margin" else Y
     return rl.Problem(X, y, loss, penalty, sample_weight=weight)
 
 
-def anchor(one, strength):
-    """Return an answer that is as good as exact, with its slopes."""
-    best = rl.solve(one.with_penalty(Ridge(strength)), tol=1e-10)
-    weight = np.where(one.weight > 0, one.weight, np.inf)
-    answer = Answer(strength, best.coef, best.intercept, 0, 0.0, "")
-    return Anchor(answer, one.direction * best.dual.sample / weight), best
-
-
-def test_shares_grow_as_the_inverse_strength():
-    t = shares(np.array([8.0, 4.0, 2.0]))
-    np.testing.assert_allclose(t, [0.0, 1 / 3, 1.0])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_what_is_expected_to_be_lost_is_what_is_proved(loss, penalty):
+    one = problem(loss, penalty=penalty)
+    grid = default_strengths(one, 30)
+    whole = path(one, grid, tol=1e-9)
+    samples = np.array([point.dual.sample for point in whole])
+    pairs = judge_all(one, grid, whole.coefs, whole.intercepts, samples)
+    terms = one.columns.rho, one.columns.l1, whole.coefs, pairs.q
+    objectives = np.array([point.certificate.primal for point in whole])
+    chosen = anchors(grid, *terms, 3e-3 * objectives)
+    assert chosen[0] == 0 and chosen[-1] == 29 and chosen == sorted(set(chosen))
+    assert len(chosen) < 30
+    ends = judge_all(
+        one, grid[chosen], whole.coefs[chosen], whole.intercepts[chosen], samples[chosen]
+    )
+    for k in range(len(chosen) - 1):
+        inner = slice(chosen[k] + 1, chosen[k + 1])
+        for pair in certify_between(ends, k, grid[inner]):
+            assert pair.certificate.relative_gap <= 3e-3 * (1 + 1e-4) + 1e-6
+    assert anchors(grid, *terms, np.full(30, np.inf)) == [0, 29]
+    assert len(anchors(grid, *terms, np.full(30, -1.0))) == 30
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize("place", [0, 6, 12, 20])
-def test_what_is_lost_is_within_the_bound(loss, place):
-    one = problem(loss)
-    grid = default_strengths(one, 30)[place : place + 4]
-    (first, one_end), (last, other_end) = anchor(one, grid[0]), anchor(one, grid[-1])
-    kept = np.flatnonzero(np.abs(first.slopes - last.slopes) > 1e-9)[:50].astype(np.int64)
-    found = answers_between(one, grid[1:-1], first, last, kept)
-    assert [answer.strength for answer, _ in found] == list(grid[1:-1])
-    known = SlopeMultipliers.of(N, [few for _, few in found])
-    coefs = np.array([answer.coef for answer, _ in found])
-    intercepts = np.array([answer.intercept for answer, _ in found])
-    proofs = certify_slopes(one, grid[1:-1], coefs, intercepts, known)
-    b, q = one_end.coef, grid[0] * one_end.coef
-    b_end, q_end = other_end.coef, grid[-1] * other_end.coef
-    for (proof, _), t, strength in zip(proofs, shares(grid)[1:-1], grid[1:-1], strict=True):
-        off = (1 - t) * b + t * b_end - ((1 - t) * q + t * q_end) / strength
-        bound = t * (1 - t) * (b_end - b) @ (q - q_end) + 0.5 * strength * off @ off
-        assert -1e-9 * proof.primal <= proof.gap <= bound + 1e-8 * proof.primal
-    exact = np.array([b, *coefs, b_end])
-    assert skippable(grid, np.ones(D), exact, np.full(4, np.inf)) == 2
-    assert skippable(grid, np.ones(D), exact, np.full(4, 1e-300)) == 0
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize("penalty", [Ridge(1.0), ElasticNet(0.5, 0.5)], ids=repr)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_folds_skip_strengths_and_certify_them_all(loss, penalty, monkeypatch):
     monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
-    skipped, original = [], between_kinks.answers_between
+    skipped, original = [], answers.certify_between
 
-    def counted(one, strengths, *others):
+    def counted(pairs, first, strengths):
         skipped.extend(strengths)
-        return original(one, strengths, *others)
+        return original(pairs, first, strengths)
 
-    monkeypatch.setattr(walk, "answers_between", counted)
+    monkeypatch.setattr(answers, "certify_between", counted)
     one = problem(loss, np.ones(N), penalty)
     grid = default_strengths(one, 30)
     whole = path(one, grid, tol=1e-3)
@@ -86,10 +72,58 @@ def test_folds_skip_strengths_and_certify_them_all(loss, penalty, monkeypatch):
     assert len(found) == 30 and found.relative_gaps.max() <= 1e-3
     np.testing.assert_array_equal(found.strengths, grid)
     for strength, solution in list(zip(grid, found, strict=True))[::3]:
-        exact = rl.solve(few.with_penalty(penalty.with_strength(float(strength))), tol=1e-9)
-        best = exact.certificate.primal
-        assert best * (1 - 1e-9) <= solution.certificate.primal <= best * (1 + 1.1e-3)
-    if loss.of == "margin" and penalty == Ridge(1.0):
+        here = few.with_penalty(penalty.with_strength(float(strength)))
+        exact = rl.solve(here, tol=1e-9)
+        best, proof = exact.certificate.primal, solution.certificate
+        assert best * (1 - 1e-9) <= proof.primal <= best * (1 + 1.1e-3)
+        again = here.certify(solution.coef, solution.intercept, solution.dual)
+        assert again.relative_gap <= 1e-3 and again.primal <= proof.primal * (1 + 1e-9)
+    if penalty != L1(1.0):  # these go other ways
         assert skipped
-    if penalty != Ridge(1.0):
-        assert not skipped
+
+
+@pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {3}, {0, 4, 5}, {2, 3, 4, 5, 6, 7}], ids=repr)
+def test_folds_whose_moves_get_lost_have_all_answers(lost, monkeypatch):
+    monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
+    one = problem(rl.losses.Hinge())
+    grid = default_strengths(one, 30)
+    whole = path(one, grid, tol=1e-3)
+    guide = Guide(one, whole.strengths, whole.solutions)
+    few = problem(rl.losses.Hinge(), (np.arange(N) % 5 != 2).astype(float))
+    move, calls = Follower.move, []
+
+    def sometimes(self, strength, *others):
+        calls.append(strength)
+        return None if len(calls) - 1 in lost else move(self, strength, *others)
+
+    monkeypatch.setattr(Follower, "move", sometimes)
+    found = fold_paths([FoldJob(lambda: few, grid, guide)], tol=1e-3)[0]
+    np.testing.assert_array_equal(found.strengths, grid)
+    for strength, solution in zip(grid, found, strict=True):
+        here = few.with_penalty(Ridge(float(strength)))
+        proof = here.certify(solution.coef, solution.intercept, solution.dual)
+        assert proof.relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize("off", [0.3, 3.0])
+def test_answers_between_poor_ones_are_looked_for(off, monkeypatch):
+    """Answers that a certificate refuses, and with them those in between."""
+    monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
+    one = problem(rl.losses.Hinge())
+    grid = default_strengths(one, 30)
+    whole = path(one, grid, tol=1e-3)
+    guide = Guide(one, whole.strengths, whole.solutions)
+    few = problem(rl.losses.Hinge(), (np.arange(N) % 5 != 2).astype(float))
+    move, calls = Follower.move, []
+
+    def poor(self, strength, *others):
+        calls.append(strength)
+        found = move(self, strength, *others)
+        return found if found is None or len(calls) != 2 else (found[0] * (1 + off), *found[1:])
+
+    monkeypatch.setattr(Follower, "move", poor)
+    found = fold_paths([FoldJob(lambda: few, grid, guide)], tol=1e-3)[0]
+    assert len(found) == 30 and found.relative_gaps.max() <= 1e-3
+    for strength, solution in zip(grid, found, strict=True):
+        here = few.with_penalty(Ridge(float(strength)))
+        assert here.certify(solution.coef, solution.intercept, solution.dual).relative_gap <= 1e-3

@@ -96,8 +96,8 @@ def test_what_is_not_followed():
 def test_others_step_in(monkeypatch, kind):
     move = Follower.move
 
-    def poor(self, strength, seconds):
-        found = move(self, strength, seconds)
+    def poor(self, strength, *others):
+        found = move(self, strength, *others)
         if strength > 100 or found is None:
             return found
         return None if kind == "lost" else (found[0] + 1.0, *found[1:])

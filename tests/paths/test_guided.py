@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
-from rectiline.paths._answers import Answer
+from rectiline.paths._answers import Answer, Kept
 from rectiline.paths._path import along
 from rectiline.paths._reach import Beside
 from rectiline.paths._without_kinks import between
@@ -127,7 +127,7 @@ def test_predictions_of_a_guide_in_pieces(monkeypatch):
     assert again.leave_out is None and "_all" not in vars(again)
     monkeypatch.undo()
     pieces = [expected[:1], expected[1:3], expected[3:]]
-    known = Guide(one, whole.strengths, whole.solutions, pieces)
+    known = Guide(one, whole.strengths, whole.solutions, Kept(pieces))
     for first, last in [(0, 1), (0, 2), (1, 3), (2, 6), (0, 6), (5, 6)]:
         np.testing.assert_array_equal(known.predictions(first, last), expected[first:last])
     assert np.shares_memory(known.predictions(1, 3), expected)
@@ -143,15 +143,15 @@ def test_ranges_hold_the_guide_and_the_distance_to_it():
     whole = path(one, n_strengths=20, tol=1e-3)
     reach = Beside(Guide(one, whole.strengths, whole.solutions), one)
     z = whole.coefs @ X.T + whole.intercepts[:, None]
-    low, high, here, until = reach.look(0, None)
+    low, high, here, until = reach.look(0, None, 0)
     assert here is None and 4 <= until <= 16
     assert (low < z[:until]).all() and (z[:until] < high).all()
     near = Answer(1.0, whole.coefs[1], whole.intercepts[1] + 0.3, 0, 0.0, "")
-    low, high, here, until = reach.look(2, near)
+    low, high, here, until = reach.look(2, near, 1)
     np.testing.assert_allclose(here, z[1] + 0.3)
     assert (low <= z[1:until].min(axis=0) + 1e-12).all()
     assert (z[1:until].max(axis=0) + 0.3 <= high + 1e-12).all()
-    assert reach.look(18, near).until == 20
+    assert reach.look(18, near, 17).until == 20
 
 
 @pytest.mark.parametrize("loss", [rl.losses.Hinge(), rl.losses.Pinball(0.7)], ids=repr)
@@ -293,9 +293,9 @@ def test_answers_belong_to_their_strengths_when_some_are_not_found(monkeypatch, 
     one = problem(loss, Ridge(1.0))
     move, calls = Follower.move, []
 
-    def sometimes(self, strength, seconds):
+    def sometimes(self, strength, *others):
         calls.append(strength)
-        return None if len(calls) - 1 in lost else move(self, strength, seconds)
+        return None if len(calls) - 1 in lost else move(self, strength, *others)
 
     monkeypatch.setattr(Follower, "move", sometimes)
     found = path(one, n_strengths=30, tol=1e-3)

@@ -109,7 +109,7 @@ def test_pivots_are_for_linear_programs_with_a_cost_on_every_column():
 
 
 def test_a_path_that_gets_lost_goes_on_by_pivots(monkeypatch):
-    monkeypatch.setattr(Follower, "move", lambda self, strength, seconds: None)
+    monkeypatch.setattr(Follower, "move", lambda self, strength, *others: None)
     X = RNG.standard_normal((900, 5))
     y = _targets(X, rl.losses.Hinge())
     problem = rl.Problem(X, y, rl.losses.Hinge(), L1(1.0))
@@ -122,7 +122,7 @@ def test_a_path_that_gets_lost_goes_on_by_pivots(monkeypatch):
 
 
 def test_pivots_that_get_lost_are_found_by_others(monkeypatch):
-    monkeypatch.setattr(BasisFollower, "move", lambda self, strength, seconds: None)
+    monkeypatch.setattr(BasisFollower, "move", lambda self, strength, *others: None)
     problem = rl.Problem(TALL, _targets(TALL, rl.losses.Absolute()), rl.losses.Absolute(), L1(1.0))
     _agree(path(problem, n_strengths=9, tol=1e-6), problem, 1e-6)
 
@@ -141,6 +141,6 @@ def test_folds_begin_the_way_that_the_path_on_all_data_ended(monkeypatch):
     assert follower_of(path(problem, grid, tol=1e-3)) is Follower
     assert follower_of(path(problem, grid, tol=1e-7)) is Follower  # pivots from the beginning
     move = Follower.move
-    lost = lambda self, strength, seconds: move(self, strength, seconds) if strength > 60 else None  # noqa: E731
+    lost = lambda self, strength, *others: move(self, strength, *others) if strength > 60 else None  # noqa: E731
     monkeypatch.setattr(Follower, "move", lost)
     assert follower_of(path(problem, grid, tol=1e-3)) is BasisFollower

@@ -150,7 +150,7 @@ class Search:
             strength=float(self.strengths[ratio][place]),
             l1_ratio=self.l1_ratios[ratio],
             problems=problems,
-            paths=tuple(replace(one, predictions=None) for one in paths),
+            paths=tuple(replace(one, kept=None) for one in paths),
             solutions=tuple(one[place] for one in paths),
             strengths=self.strengths[ratio],
             results=self._table(scores, seconds),
@@ -182,7 +182,7 @@ class Search:
             cache(make) if fold is None else make,  # who asks for the size first has made it
             self.strengths[ratio],
             guide,
-            fold is None and self.all_first,  # folds will ask for the predictions
+            fold is None and self.all_first,  # folds will ask
             partial(self.report.for_problem, index),
             end,
         )
@@ -205,9 +205,7 @@ class Search:
         self, limit: float | None, whole: list[tuple[Problem, Path]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return scores and fit times, shaped (ratios, strengths, folds)."""
-        guides = [
-            Guide(problem, one.strengths, one.solutions, one.predictions) for problem, one in whole
-        ]
+        guides = [Guide(problem, one.strengths, one.solutions, one.kept) for problem, one in whole]
         jobs = [
             self._job(task, ratio, fold, guides[task] if guides else None)
             for ratio in range(len(self.l1_ratios))

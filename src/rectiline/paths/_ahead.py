@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.paths._answers import not_solved
+from rectiline.paths._answers import Kept, not_solved
 from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
 from rectiline.paths._walk import NEAR, Walk
 from rectiline.paths._without_kinks import between, left_out
-from rectiline.problems import Problem
+from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import (
     BasisFollower,
     Follower,
@@ -58,7 +58,7 @@ class Ahead:
         clock: Clock,
         at_once: int,
         guide: Guide | None,
-        keeps_predictions: bool,
+        keeps: bool,
     ) -> None:
         assert problem.penalty is not None
         self._strengths = strengths
@@ -92,8 +92,7 @@ class Ahead:
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
         self._answers, self._missed = 0, 0
-        # Of the answers, as they were certified.
-        self._predictions: list[Matrix] | None = [] if keeps_predictions else None
+        self._kept = Kept() if keeps else None
 
     @classmethod
     def of(
@@ -105,7 +104,7 @@ class Ahead:
         clock: Clock,
         is_heard: bool,
         guide: Guide | None = None,
-        keeps_predictions: bool = False,
+        keeps: bool = False,
     ) -> Ahead | None:
         """Return None where the problem or the options are for `solve` alone.
 
@@ -136,7 +135,7 @@ class Ahead:
             clock,
             at_once,
             guide,
-            keeps_predictions,
+            keeps,
         )
 
     def next(self) -> tuple[Solution | None, Solution | None]:
@@ -158,9 +157,8 @@ class Ahead:
         if self._pivots_pay:
             self._walk.go_on_by_pivots()
             self._at_once = min(self._at_once, _FIRST)
-            self._answers, self._missed, self._predictions = 0, 0, None
-        self._walk.place(solution)
-        self._walk.latest = solution
+            self._answers, self._missed, self._kept = 0, 0, None
+        self._walk.go_on_from(solution, self._next - 1)
 
     @property
     def _pivots_pay(self) -> bool:
@@ -182,15 +180,11 @@ class Ahead:
         return self._missed > _MOST_MISSED + self._answers / _PER_MISS
 
     @property
-    def predictions(self) -> tuple[Matrix, ...] | None:
-        """Predictions of all answers handed out, where they are known and were to be kept.
-
-        In pieces: to lay them one upon the other takes fresh memory.
-        """
-        if self._predictions is None or self._missed or self._walk.has_mended:
+    def kept(self) -> Kept | None:
+        """What was worked out about all answers handed out, if it was to be kept."""
+        if self._kept is None or self._missed or self._walk.has_mended:
             return None
-        count = sum(len(piece) for piece in self._predictions)
-        return tuple(self._predictions) if count == self._strengths.size else None
+        return self._kept.complete(self._strengths.size)
 
     def _fill(self) -> None:
         """Find some answers further on, and certify them."""
@@ -201,6 +195,8 @@ class Ahead:
         self._is_thinned = self._is_thinned and end - first >= _LEAST_THINNED
         if self._is_thinned:
             chosen = [*range(first, end - 1, 2), end - 1]
+        elif self._walk.by_exceptions:
+            chosen = self._walk.planned(first)
         answers, samples = self._walk.follow(chosen)
         # Who asked for the first one will look for it elsewhere: it must not be offered again.
         is_lost = len(answers) < len(chosen) and not (answers and self._clock.is_late)
@@ -211,9 +207,12 @@ class Ahead:
         elif self._is_thinned:  # those in between will be looked for, too
             answers, samples = answers[:1], None
             is_lost = not answers
+        if isinstance(samples, SlopeMultipliers):
+            answers, solutions = self._walk.certified_between(answers, samples, chosen, self._kept)
+        elif answers:
+            solutions = self._walk.certified(answers, samples, self._kept)
         self._next += len(answers) + is_lost
         if answers:
-            solutions = self._walk.certified(answers, samples, self._predictions)
             if self._walk.looks_ahead or self._is_thinned:
                 solutions = self._walk.mended(answers, solutions)
             self._queue.extend(solutions)
@@ -237,8 +236,7 @@ class Ahead:
         self._next = failed[0]
         self._queue.extend(solutions[: failed[0]])
         if self._queue:
-            self._walk.latest = solutions[failed[0] - 1]
-            self._walk.place(solutions[failed[0] - 1])
+            self._walk.go_on_from(solutions[failed[0] - 1], failed[0] - 1)
         return bool(self._queue)
 
     def _try_a_step(self, guide: Guide) -> None:

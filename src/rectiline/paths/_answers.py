@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from rectiline.problems import (
     DualPoint,
     Problem,
     SlopeMultipliers,
+    can_judge,
     certify_all,
-    certify_slopes,
+    certify_between,
     certify_span,
+    judge_all,
+    judge_slopes,
 )
 from rectiline.solvers import Progress, Solution, Status
 
@@ -25,10 +28,20 @@ Matrix = NDArray[np.float64]
 
 Multipliers = Matrix | SlopeMultipliers
 
-__all__ = ["Answer", "Multipliers", "certified", "certified_in_span", "not_solved", "stacked"]
+__all__ = [
+    "Answer",
+    "Kept",
+    "Multipliers",
+    "certified",
+    "certified_in_span",
+    "certified_slopes",
+    "not_solved",
+    "stacked",
+]
 
 _AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
 _LANES = 8  # pairs that products take together; fewer cost as much
+_BETWEEN = "newton: between two strengths"
 
 
 @dataclass(slots=True, eq=False)
@@ -43,33 +56,89 @@ class Answer:
     way: str  # name of the solver, and why it was used
 
 
+@dataclass(slots=True, eq=False)
+class Kept:
+    """What was worked out for certificates of answers, in pieces, for the next one who asks.
+
+    Pieces are not laid one upon the other: that takes fresh memory.
+    """
+
+    predictions: list[Matrix] = field(default_factory=list)  # one row for each answer
+    pulls: list[Matrix] = field(default_factory=list)  # -X'g of their multipliers
+
+    def complete(self, count: int) -> Kept:
+        """Return what is there for all answers."""
+        whole = [part if _length(part) == count else [] for part in (self.predictions, self.pulls)]
+        return Kept(*whole)
+
+
+def _length(pieces: list[Matrix]) -> int:
+    return sum(len(piece) for piece in pieces)
+
+
 def certified(
     problem: Problem,
     answers: Sequence[Answer],
-    samples: Multipliers | None,
+    samples: Matrix | None,
     tol: float,
-    predictions: list[Matrix] | None = None,
+    kept: Kept | None = None,
 ) -> list[Solution]:
     """Return the answers with their certificates: solved, or at their limit.
 
-    Without `samples` the multipliers are those that belong to the predictions. See `certify_all`
-    for what `predictions` receives, unless multipliers are given by exceptions.
+    Without `samples` the multipliers are those that belong to the predictions. What was worked out
+    for them goes into `kept`.
     """
     began = time.perf_counter()
     strengths = np.array([answer.strength for answer in answers])
     coefs = stacked([answer.coef for answer in answers])
     intercepts = np.array([answer.intercept for answer in answers])
     proofs = []
-    if isinstance(samples, SlopeMultipliers):
-        proofs = certify_slopes(problem, strengths, coefs, intercepts, samples)
-    else:
-        at_once = _LANES * max(round(_AT_ONCE / (_LANES * problem.n_samples)), 1)
-        for first in range(0, len(answers), at_once):
-            some = slice(first, first + at_once)
-            pairs = strengths[some], coefs[some], intercepts[some]
-            mine = None if samples is None else samples[some]
-            proofs += certify_all(problem, *pairs, mine, predictions)
+    at_once = _LANES * max(round(_AT_ONCE / (_LANES * problem.n_samples)), 1)
+    for first in range(0, len(answers), at_once):
+        some = slice(first, first + at_once)
+        pairs = strengths[some], coefs[some], intercepts[some]
+        mine = None if samples is None else samples[some]
+        if kept is not None and can_judge(problem):
+            judged = judge_all(problem, *pairs, mine, kept.predictions)
+            kept.pulls.append(judged.q)
+            proofs += judged.proofs
+        else:
+            proofs += certify_all(problem, *pairs, mine)
     return _solutions(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
+
+
+def certified_slopes(
+    problem: Problem,
+    answers: Sequence[Answer],
+    samples: SlopeMultipliers,
+    tol: float,
+    kept: Kept | None = None,
+    between: Sequence[Vector] = (),
+) -> tuple[list[Answer], list[Solution]]:
+    """Return the same for multipliers that are slopes, but for some.
+
+    With answers at the strengths `between` each one and the next.
+    """
+    began = time.perf_counter()
+    strengths = np.array([answer.strength for answer in answers])
+    coefs = stacked([answer.coef for answer in answers])
+    intercepts = np.array([answer.intercept for answer in answers])
+    judged = judge_slopes(problem, strengths, coefs, intercepts, samples)
+    everyone, proofs = [], []
+    for k, answer in enumerate(answers):
+        everyone.append(answer)
+        proofs.append(judged.proofs[k])
+        if kept is not None:
+            kept.pulls.append(judged.q[k : k + 1])
+        if k < len(between) and between[k].size:
+            found = certify_between(judged, k, between[k])
+            for strength, one in zip(between[k].tolist(), found, strict=True):
+                everyone.append(Answer(strength, one.coef, one.intercept, 0, 0.0, _BETWEEN))
+                proofs.append((one.certificate, one.dual))
+            if kept is not None:
+                kept.pulls.append(np.array([one.pull for one in found]))
+    share = (time.perf_counter() - began) / len(everyone)
+    return everyone, _solutions(everyone, proofs, tol, share)
 
 
 def certified_in_span(

@@ -1,92 +1,69 @@
-"""Answers between two others, for losses with kinks under a ridge penalty.
+"""Strengths whose answers may as well lie between two others, told by the path of a guide.
 
-Let (b, g) and (b', g') be pairs without a gap at two strengths, and take a share t of the way from
-one to the other, in coefficients and multipliers alike. As losses and their conjugates are convex,
-the rows of the pair in between lose at most
-
-    t (1 - t) (z' - z)'(g' - g)  =  t (1 - t) (b' - b)'(q - q'),    q = -X'g = s rho b
-
-and its columns what separates its b from its q / (s rho). Strong penalties leave b close to q / s
-with a q that hardly changes: then t grows as 1/s does, next to nothing is lost, and most strengths
-need not be looked at.
+What such answers lose is bounded in `certify_between`. Here the same is estimated, for pairs that
+lose nothing themselves: with a share that falls as the strength does any penalty ``s h`` then loses
+at most ``t (1 - t) (s - s') (h(b') - h(b))``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.paths._answers import Answer
-from rectiline.problems import Problem
+from rectiline.problems import shares_between
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-Index = NDArray[np.int64]
 
-__all__ = ["Anchor", "answers_between", "shares", "skippable"]
-
-_WAY = "newton: between two strengths"
+__all__ = ["anchors"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Anchor:
-    """An answer with the slopes of the losses of all rows."""
-
-    answer: Answer
-    slopes: Vector
-
-
-def shares(strengths: Vector) -> Vector:
-    """Return how far each strength is on the way from the first to the last."""
-    inverse = 1.0 / strengths
-    return np.asarray((inverse - inverse[0]) / (inverse[-1] - inverse[0]))
-
-
-def skippable(strengths: Vector, rho: Vector, coefs: Matrix, most: Vector) -> int:
-    """Return how many strengths after the first could do with answers from both sides.
+def anchors(
+    strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix, q: Matrix, most: Vector
+) -> list[int]:
+    """Return the strengths to look at, from the first to the last.
 
     Parameters
     ----------
     strengths : ndarray of shape (k,)
-    rho : ndarray of shape (d,)
-        Ridge terms at strength 1.
-    coefs : ndarray of shape (k, d)
-        Answers to a similar problem.
+        From large to small.
+    rho, l1 : ndarray of shape (d,)
+        Terms of the penalty at strength 1.
+    coefs, q : ndarray of shape (k, d)
+        Answers to a similar problem, and -X'g of their multipliers g.
     most : ndarray of shape (k,)
-        Largest loss by this.
+        What an answer may lose by lying between two others.
     """
-    count = 0
-    q = strengths[:, None] * rho * coefs
-    for last in range(2, strengths.size):
-        some = slice(0, last + 1)
-        t = shares(strengths[some])[1:-1, None]
-        b = (1 - t) * coefs[0] + t * coefs[last]
-        stiff = strengths[1:last, None] * rho
-        off = b - ((1 - t) * q[0] + t * q[last]) / stiff
-        rows = (t * (1 - t))[:, 0] * abs((coefs[last] - coefs[0]) @ (q[last] - q[0]))
-        if (rows + 0.5 * (stiff * off**2).sum(axis=1) > most[1:last]).any():
-            break
-        count = last - 1
-    return count
+    chosen = [0]
+    while chosen[-1] < strengths.size - 1:
+        first = chosen[-1]
+        last = first + 1
+        while last + 1 < strengths.size:
+            some = slice(first, last + 2)
+            ends = [first, last + 1]
+            lost = _lost(strengths[some], rho, l1, coefs[ends], q[ends])
+            if (lost > most[some][1:-1]).any():
+                break
+            last += 1
+        chosen.append(last)
+    return chosen
 
 
-def answers_between(
-    problem: Problem, strengths: Vector, first: Anchor, last: Anchor, kept: Index
-) -> list[tuple[Answer, tuple[Vector, Index, Vector]]]:
-    """Return answers at the strengths between two, and their multipliers by exceptions.
-
-    `kept` are rows whose multipliers may be moved to balance the others.
-    """
-    ends = np.array([first.answer.strength, *strengths, last.answer.strength])
-    found = []
-    for strength, t in zip(strengths.tolist(), shares(ends)[1:-1].tolist(), strict=True):
-        coef = (1 - t) * first.answer.coef + t * last.answer.coef
-        intercept = (1 - t) * first.answer.intercept + t * last.answer.intercept
-        slopes = (1 - t) * first.slopes
-        slopes += t * last.slopes
-        values = problem.direction[kept] * problem.weight[kept] * slopes[kept]
-        answer = Answer(strength, coef, intercept, 0, 0.0, _WAY)
-        found.append((answer, (slopes, kept, values)))
-    return found
+def _lost(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix, q: Matrix) -> Vector:
+    """Return what answers between the first and the last are expected to lose."""
+    before, after = coefs
+    if l1.any():
+        t = shares_between(strengths, strongly_convex=False)[:, 0]
+        grown = l1 @ (np.abs(after) - np.abs(before)) + 0.5 * rho @ (after**2 - before**2)
+        return np.asarray(t * (1 - t) * (strengths[0] - strengths[-1]) * max(grown, 0.0))
+    t = shares_between(strengths, strongly_convex=True)
+    rows = t * (1 - t) * abs(float((after - before) @ (q[1] - q[0])))
+    # Columns: rho s / 2 times the square of b - q / (s rho), which is linear in the share.
+    s = strengths[1:-1, None]
+    at_first, at_last = before - q[0] / (s * rho), after - q[1] / (s * rho)
+    squares = [
+        np.einsum("j,kj,kj->k", rho, *pair)[:, None]
+        for pair in ((at_first, at_first), (at_first, at_last), (at_last, at_last))
+    ]
+    off = (1 - t) ** 2 * squares[0] + 2 * t * (1 - t) * squares[1] + t**2 * squares[2]
+    return np.asarray((rows + 0.5 * s * off).min(axis=1))

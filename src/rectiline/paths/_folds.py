@@ -37,7 +37,7 @@ class FoldJob:
     make: Callable[[], Problem]
     strengths: Vector
     guide: Guide | None = None  # near which the solutions will be
-    keeps_predictions: bool = False
+    keeps: bool = False  # see `along`
     on_start: Callable[[], Callable[[Progress], Any] | None] = lambda: None  # gives the callback
     on_end: Callable[[Problem, Path], Any] = lambda problem, found: found  # gives what is kept
 
@@ -71,7 +71,7 @@ def fold_paths(
             checked_strengths(job.strengths),
             Clock(time.perf_counter(), share),
             guide=job.guide,
-            keeps_predictions=job.keeps_predictions,
+            keeps=job.keeps,
             callback=callback,
             **options,
         )

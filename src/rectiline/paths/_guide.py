@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.paths._between_kinks import skippable
+from rectiline.paths._answers import Kept
+from rectiline.paths._between_kinks import anchors
 from rectiline.problems import Problem, predict_all
 from rectiline.solvers import Generation, LeaveOut, Solution
 
@@ -23,7 +24,7 @@ _MANY_PIVOTS = 0.25  # of the answers
 _STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
 _SHORTEST, _LONGEST = 4, 16  # strengths
 _LEAST_SHARED = 0.6  # of the samples: to fewer, a step is a long way
-_SKIPPED = 0.1  # share of the tolerance that answers in between may lose
+_SKIPPED = 0.3  # share of the tolerance that answers in between may lose
 
 
 class Guide:
@@ -37,8 +38,8 @@ class Guide:
         From large to small.
     solutions : sequence of Solution
         One for each strength.
-    predictions : sequence of ndarray, each of shape (some, n_samples), optional
-        Those of the solutions in order, if they are known.
+    kept : Kept, optional
+        What else is known about the solutions.
     """
 
     def __init__(
@@ -46,10 +47,11 @@ class Guide:
         problem: Problem,
         strengths: Vector,
         solutions: tuple[Solution, ...],
-        predictions: Sequence[Matrix] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self.problem, self.strengths = problem, strengths
-        self._given = predictions
+        self._kept = Kept() if kept is None else kept
+        self._solutions = solutions
         self._first = solutions[0]
         # Steps were tried, and got lost: those who come next need not try.
         pivots = sum(one.solver == Generation.name for one in solutions)
@@ -59,7 +61,7 @@ class Guide:
         self._objectives = np.array([one.certificate.primal for one in solutions])
         self.was_tried = False  # whether steps lead anywhere
         self._ends: dict[tuple[int, int], tuple[Vector, Vector]] = {}
-        self._skippable: dict[tuple[int, int, float], int] = {}
+        self._anchors: dict[float, list[int]] = {}
 
     def start(self, part: Problem) -> Solution:
         """Return the first solution as a start for a part of the samples."""
@@ -102,21 +104,26 @@ class Guide:
         at_once = max(MOST_KEPT // self.problem.n_samples - 1, 1)  # predictions are made for all
         return min(max(near - first, _SHORTEST), _LONGEST, at_once, self.strengths.size - first)
 
-    def skippable(self, first: int, last: int, tol: float) -> int:
-        """Return how many strengths after `first` need not be looked at, up to `last`.
+    def anchors(self, tol: float) -> list[int]:
+        """Return the strengths to look at: answers between these will do at the others.
 
-        Answers in between will do, if those on a part of the samples are as regular as these.
+        If those on a part of the samples are as regular as these.
         """
         penalty, columns = self.problem.penalty, self.problem.columns
-        if penalty is None or columns.has_l1 or not columns.strongly_convex:
-            return 0
-        key = first, last, tol
-        if key not in self._skippable:  # all parts will ask
-            some = slice(first, last + 1)
-            most = _SKIPPED * tol * np.abs(self._objectives[some])
-            rho = columns.rho / penalty.strength
-            self._skippable[key] = skippable(self.strengths[some], rho, self.coefs[some], most)
-        return self._skippable[key]
+        assert penalty is not None
+        if tol not in self._anchors:  # all parts will ask
+            most = _SKIPPED * tol * np.abs(self._objectives)
+            rho, l1 = columns.rho / penalty.strength, columns.l1 / penalty.strength
+            self._anchors[tol] = anchors(self.strengths, rho, l1, self.coefs, self._pulls, most)
+        return self._anchors[tol]
+
+    @cached_property
+    def _pulls(self) -> Matrix:
+        """-X'g of the multipliers, one row for each strength."""
+        if self._kept.pulls:
+            return np.concatenate(self._kept.pulls)
+        design = self.problem.design
+        return np.array([-design.tdot(one.dual.sample) for one in self._solutions])
 
     @cached_property
     def _travel(self) -> Vector:
@@ -126,8 +133,8 @@ class Guide:
 
     @cached_property
     def _all(self) -> Sequence[Matrix]:
-        if self._given is not None:
-            return self._given
+        if self._kept.predictions:
+            return self._kept.predictions
         return [predict_all(self.problem.design, self.coefs, self.intercepts)]
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline.paths._ahead import Ahead, Clock
-from rectiline.paths._answers import stacked
+from rectiline.paths._answers import Kept, stacked
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._guide import MOST_KEPT, Guide
 from rectiline.paths._largest import ZeroPoint
@@ -35,14 +35,14 @@ class Path:
         One for each strength, every one with its own certificate.
     seconds : float
         Wall time of the whole path.
-    predictions : tuple of ndarray, each of shape (some, n_samples), or None
-        At each strength, if somebody has asked to keep them.
+    kept : Kept or None
+        What else is known about the solutions, if somebody has asked to keep it.
     """
 
     strengths: Vector
     solutions: tuple[Solution, ...]
     seconds: float = 0.0
-    predictions: tuple[NDArray[np.float64], ...] | None = None
+    kept: Kept | None = None
 
     @property
     def lent_coefs(self) -> NDArray[np.float64]:
@@ -164,14 +164,14 @@ def along(
     start: Solution | None = None,
     guide: Guide | None = None,
     callback: Any = None,
-    keeps_predictions: bool = False,
+    keeps: bool = False,
     **options: Any,
 ) -> Path:
     """Solve the problem at strengths from large to small.
 
     The first solutions may be `known`; if none is, `start` is where the first one starts. They
-    cannot be far from those of the `guide`, if there is one. Predictions are kept if they come up
-    anyway.
+    cannot be far from those of the `guide`, if there is one. With `keeps`, what comes up anyway
+    is kept for others who ask.
     """
     assert problem.penalty is not None
     listener = _Listener(callback)
@@ -181,7 +181,7 @@ def along(
         guide = None
     if guide is not None:
         problem.take_units(guide.problem)
-    keeps_predictions = keeps_predictions and grid.size * problem.n_samples <= MOST_KEPT
+    keeps = keeps and grid.size * problem.n_samples <= MOST_KEPT
     ahead = Ahead.of(
         problem,
         grid[len(solutions) :],
@@ -190,7 +190,7 @@ def along(
         clock,
         listener.is_heard,
         guide,
-        keeps_predictions,
+        keeps,
     )
     session = Session()
     # What this problem works out about the data comes along to those made from it.
@@ -221,8 +221,8 @@ def along(
         if latest.status in (Status.INFEASIBLE, Status.STOPPED) or listener.stopped:
             break
     reached = grid[: len(solutions)]
-    predictions = None if ahead is None else ahead.predictions
-    return Path(reached, tuple(solutions), time.perf_counter() - clock.began, predictions)
+    kept = None if ahead is None else ahead.kept
+    return Path(reached, tuple(solutions), time.perf_counter() - clock.began, kept)
 
 
 class _Listener:

@@ -48,8 +48,11 @@ class Beside:
     def __init__(self, guide: Guide, problem: Problem) -> None:
         self.guide, self._problem = guide, problem
 
-    def look(self, index: int, latest: Point | None) -> Range:
-        """Return a range that is never unknown; without an answer yet, one around the guide's."""
+    def look(self, index: int, latest: Point | None, at: int) -> Range:
+        """Return a range up to some strength beyond `index`, from the latest answer on, `at`.
+
+        Without an answer yet, one around those of the guide.
+        """
         until = index + self.guide.stretch(index)
         if latest is None:
             least, most = self.guide.ends(index, until)
@@ -57,8 +60,8 @@ class Beside:
             return Range(least - margin, most + margin, None, until)
         here = _predictions(self._problem, latest)
         # The mean distance is that of the intercepts; the spread may come on top.
-        there = self.guide.predictions(index - 1, index)[0]
-        ends = self.guide.ends(index - 1, until)
+        there = self.guide.predictions(at, at + 1)[0]
+        ends = self.guide.ends(at, until)
         return Range(*_core.path_ranges(there, *ends, here, _LATER), here, until)
 
 

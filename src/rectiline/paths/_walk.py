@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._answers import (
     Answer,
+    Kept,
     Multipliers,
     certified,
     certified_in_span,
+    certified_slopes,
     not_solved,
 )
-from rectiline.paths._between_kinks import Anchor, answers_between
 from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
 from rectiline.paths._null import two_class_start
@@ -31,6 +33,7 @@ Exceptions = tuple[Vector | None, Index, Vector]  # see `Follower.exceptions`
 __all__ = ["NEAR", "Walk"]
 
 NEAR = 0.1  # gap of an answer that is worth going on from
+_ANCHORED = 0.5  # share of the tolerance for answers that others will lie between
 
 
 class Walk:
@@ -62,11 +65,11 @@ class Walk:
         self.problem, self._strengths = problem, strengths
         self._tol, self._clock = tol, clock
         self.follower = follower(problem, tol, n_threads)
-        self.latest: Answer | Solution | None = None  # answer at hand
+        self.latest: Answer | Solution | None = None  # answer at hand,
+        self._at = 0  # at this strength
         self.has_mended = False  # answers that it had handed out
         self._reach: Beside | None = None
         self._focused = 0  # strength up to which the rows chosen are meant
-        self._is_focused = False  # these are few
         self.by_exceptions = False  # multipliers are, and not kept
 
     @property
@@ -96,6 +99,11 @@ class Walk:
         else:
             self.follower.place(np.zeros(self.problem.n_features), *null)
 
+    def go_on_from(self, solution: Solution, at: int) -> None:
+        """Start at the solution for one of the strengths."""
+        self.place(solution)
+        self.latest, self._at = solution, at
+
     def follow(self, chosen: Sequence[int]) -> tuple[list[Answer], Multipliers | None]:
         """Return answers at these strengths, up to the first that is not found, and multipliers."""
         answers: list[Answer] = []
@@ -104,51 +112,37 @@ class Walk:
         exceptions: list[Exceptions] = []
         if not follower.slopes_follow and not self.by_exceptions:
             samples = np.empty((len(chosen), n))
-        anchor: Anchor | None = None  # from which on strengths may be skipped
-        while len(answers) < len(chosen):
+        for place, index in enumerate(chosen):
             if answers and self._clock.is_late:
                 break
-            index = chosen[len(answers)]
             self._focus(index)
-            skipped = 0 if anchor is None else self._skippable(index - 1)
-            answer = self._moved(float(self._strengths[index + skipped]))
+            is_end = self._is_anchor(chosen, place)
+            answer = self._moved(float(self._strengths[index]), _ANCHORED if is_end else 1.0)
             if answer is None:
                 break
             if samples is not None:
                 follower.put_multipliers(samples[len(answers)])
             elif self.by_exceptions:
                 assert isinstance(follower, Follower)
-                few = follower.exceptions()
-                goes_on = skipped or self._skippable(index + skipped)
-                here = self._anchor(answer, few) if goes_on else None
-                if anchor is not None and here is not None:
-                    between = self._strengths[index : index + skipped]
-                    for one in answers_between(self.problem, between, anchor, here, few[1]):
-                        answers.append(one[0])
-                        exceptions.append(one[1])
-                anchor = here
-                exceptions.append(few)
+                exceptions.append(follower.exceptions())
             answers.append(answer)
-            self.latest = answer
+            self.latest, self._at = answer, index
         if exceptions:
             return answers, SlopeMultipliers.of(n, exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
 
-    def _skippable(self, first: int) -> int:
-        """Return how many strengths after `first` can do with answers from both sides."""
-        if self._reach is None or self._is_focused:  # moves on few rows cost less than that
-            return 0
-        last = min(self._focused, self._strengths.size) - 1
-        return self._reach.guide.skippable(first, last, self._tol)
+    def _is_anchor(self, chosen: Sequence[int], place: int) -> bool:
+        """Whether others will lie between this answer and one beside it."""
+        if not self.by_exceptions:
+            return False
+        near = chosen[max(place - 1, 0) : place + 2]
+        return near[-1] - near[0] >= len(near)
 
-    def _anchor(self, answer: Answer, few: Exceptions) -> Anchor:
-        """Return what answers in between need of one."""
-        slopes = few[0]
-        if slopes is None:
-            problem = self.problem
-            weight = np.where(problem.weight > 0, problem.weight, np.inf)
-            slopes = problem.direction * self.follower.multipliers / weight
-        return Anchor(answer, slopes)
+    def planned(self, first: int) -> list[int]:
+        """Return the strengths to look at from one on, where others will lie between them."""
+        assert self._reach is not None
+        planned = self._reach.guide.anchors(self._tol)
+        return [first, *(one for one in planned if one > first)]
 
     def _focus(self, index: int) -> None:
         """Choose the rows to go on with, where there is a way to tell."""
@@ -158,15 +152,15 @@ class Walk:
         assert isinstance(follower, Follower)
         if index < self._focused and not follower.has_strayed:
             return
-        known = self._reach.look(index, self.latest)
-        self._is_focused = follower.focus(known.low, known.high, known.here) > 0
+        known = self._reach.look(index, self.latest, self._at)
+        follower.focus(known.low, known.high, known.here)
         self._focused = known.until
 
-    def _moved(self, strength: float) -> Answer | None:
-        """Return the answer at a strength, starting from the one at hand."""
+    def _moved(self, strength: float, share: float = 1.0) -> Answer | None:
+        """Return the answer at a strength to a share of the tolerance, from the one at hand on."""
         began = time.perf_counter()
         left = self._clock.left
-        moved = self.follower.move(strength, np.inf if left is None else left)
+        moved = self.follower.move(strength, np.inf if left is None else left, share)
         return (
             None
             if moved is None
@@ -176,14 +170,13 @@ class Walk:
     def certified(
         self,
         answers: list[Answer],
-        samples: Multipliers | None,
-        predictions: list[Matrix] | None = None,
+        samples: Matrix | None,
+        kept: Kept | None = None,
     ) -> list[Solution]:
         """Return answers that it has found with their certificates; see `_answers.certified`."""
         follower = self.follower
         if not isinstance(follower, SpanFollower):
-            return certified(self.problem, answers, samples, self._tol, predictions)
-        assert not isinstance(samples, SlopeMultipliers)
+            return certified(self.problem, answers, samples, self._tol, kept)
         found = np.array([answer.coef for answer in answers])
         if samples is None:
             samples = follower.slopes_at(found, np.array([answer.intercept for answer in answers]))
@@ -197,6 +190,20 @@ class Walk:
             for k, solution in zip(failed, again, strict=True):
                 solutions[k] = solution
         return solutions
+
+    def certified_between(
+        self,
+        answers: list[Answer],
+        samples: SlopeMultipliers,
+        chosen: Sequence[int],
+        kept: Kept | None = None,
+    ) -> tuple[list[Answer], list[Solution]]:
+        """Return the same with answers at the strengths between those that were chosen."""
+        between = [
+            self._strengths[one + 1 : next_one]
+            for one, next_one in pairwise(chosen[: len(answers)])
+        ]
+        return certified_slopes(self.problem, answers, samples, self._tol, kept, between)
 
     def mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
         """Look again, on all rows, for what could not be certified."""
@@ -216,8 +223,7 @@ class Walk:
                 again.steps += answers[k].steps
                 again.seconds += answers[k].seconds
                 solutions[k : k + 1] = self.certified([again], samples)
-        self.place(solutions[-1])
-        self.latest = solutions[-1]
+        self.go_on_from(solutions[-1], self._at)
         return solutions
 
     def terms_of(self, guide: Guide, first: int) -> Matrix:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from rectiline.paths._answers import Answer, certified, not_solved
+from rectiline.paths._answers import Answer, certified, certified_slopes, not_solved
 from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import LeaveOut, Solution
 
@@ -38,7 +38,8 @@ def left_out(
         for strength, coef, intercept in zip(strengths, *pairs, strict=True)
     ]
     # Few samples balance the intercept; where that is not enough, the next step has all do it.
-    solutions = certified(problem, answers, SlopeMultipliers.own(problem, len(answers)), tol)
+    own = SlopeMultipliers.own(problem, len(answers))
+    answers, solutions = certified_slopes(problem, answers, own, tol)
     for _ in range(_MORE_STEPS):
         failed = not_solved(solutions)
         if not failed or len(failed) > _MOST_AGAIN * len(solutions):

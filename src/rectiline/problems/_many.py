@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from rectiline.backends import Design
 from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._judged import JudgedPairs, RowSums, can_judge, multiples
 from rectiline.problems._multiples import Multiples
 from rectiline.problems._problem import Problem
-from rectiline.problems._proofs import FREE_TOLERANCE
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["certify_all", "predict_all"]
+__all__ = ["certify_all", "judge_all", "predict_all"]
 
 _FEW = 8  # one column in so many
 
@@ -70,84 +70,39 @@ def certify_all(
         raise ValueError("certify_all takes no rows of constraints.")
     if problem.penalty is None:
         raise ValueError("certify_all needs a penalty that has a strength.")
+    if can_judge(problem):
+        return judge_all(problem, strengths, coefs, intercepts, samples, predictions).proofs
     problem.remember_levels()
-    columns = multiples(problem, strengths / problem.penalty.strength)
 
     def at(strength: float) -> Problem:
         assert problem.penalty is not None
         return problem.with_penalty(problem.penalty.with_strength(float(strength)))
 
-    if columns is None:
-        if samples is None:
-            samples = problem.rows.slopes_of_many(predict_all(problem.design, coefs, intercepts))
-        return [
-            at(strength).certify_repaired(*pair)
-            for strength, *pair in zip(strengths, coefs, intercepts, samples, strict=True)
-        ]
-    judge = _judge_fixed if columns.strongly_convex else _judge_shrunk
-    z, samples, q, losses, row_gaps, totals, sizes = judge(
-        problem, columns, coefs, intercepts, samples
-    )
-    if predictions is not None and (problem.weight > 0).all():  # others are left out
-        predictions.append(z)
-    sums = losses, row_gaps, totals, sizes
-    primals, gaps, zeros = values_and_gaps(problem, columns, coefs, intercepts, q, sums)
-    reference, found = abs(problem.loss_at_zero), []
-    for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
-        point = DualPoint(samples[k] if gap <= zeros[k] else np.zeros(problem.n_samples))
-        found.append((Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference), point))
-    return found
+    if samples is None:
+        samples = problem.rows.slopes_of_many(predict_all(problem.design, coefs, intercepts))
+    return [
+        at(strength).certify_repaired(*pair)
+        for strength, *pair in zip(strengths, coefs, intercepts, samples, strict=True)
+    ]
 
 
-def values_and_gaps(
+def judge_all(
     problem: Problem,
-    columns: Multiples,
+    strengths: Vector,
     coefs: Matrix,
     intercepts: Vector,
-    q: Matrix,
-    sums: tuple[Vector, Vector, Vector, Vector],
-) -> tuple[Vector, Vector, Vector]:
-    """Return objectives, gaps, and gaps with zero multipliers where these may prove more.
-
-    `sums` over the rows: losses, gaps, totals of the multipliers and of their sizes.
-    """
-    losses, row_gaps, totals, sizes = sums
-    primals = losses + columns.values(coefs)
-    gaps = row_gaps + columns.gaps(coefs, q)
-    if problem.fit_intercept:
-        gaps += np.abs(intercepts * totals)
-        gaps[np.abs(totals) > FREE_TOLERANCE * sizes] = np.inf
-    return primals, gaps, _zero_gaps(problem, columns, coefs, losses, gaps)
-
-
-def _zero_gaps(
-    problem: Problem, columns: Multiples, coefs: Matrix, losses: Vector, gaps: Vector
-) -> Vector:
-    """Return the gaps with zero multipliers, where these may prove more; infinite elsewhere.
-
-    See `Problem._or_zero_dual`.
-    """
-    excess = losses - problem._least_loss
-    some = np.flatnonzero(excess < gaps)
-    zeros = np.full(gaps.size, np.inf)
-    if some.size:
-        few = columns.some(some)
-        zeros[some] = np.maximum(excess[some], 0.0)
-        zeros[some] += few.gaps(coefs[some], np.zeros((some.size, problem.n_features)))
-    return zeros
-
-
-def multiples(problem: Problem, factors: Vector) -> Multiples | None:
-    """Return what the columns pay under multiples of the penalty.
-
-    None where bounds or columns without cost ask for more than one look at a pair.
-    """
-    columns = problem.columns
-    if problem.is_constrained or not problem.is_separable:
-        return None
-    if not ((columns.rho > 0) | (columns.l1 > 0)).all():
-        return None
-    return Multiples(columns, factors)
+    samples: Matrix | None = None,
+    predictions: list[Matrix] | None = None,
+) -> JudgedPairs:
+    """Return the same with what proves it, for a cost on every column and no bounds."""
+    columns = multiples(problem, strengths)
+    problem.remember_levels()
+    judge = _judge_fixed if columns.strongly_convex else _judge_shrunk
+    z, samples, q, rows = judge(problem, columns, coefs, intercepts, samples)
+    if predictions is not None and (problem.weight > 0).all():  # others are left out
+        predictions.append(z)
+    duals = [DualPoint(sample) for sample in samples]
+    return JudgedPairs.of(problem, strengths, columns, coefs, intercepts, q, rows, duals)
 
 
 def _predict_sparse(design: Design, coefs: Matrix, intercepts: Vector, weight: Vector) -> Matrix:
@@ -160,13 +115,13 @@ def _predict_sparse(design: Design, coefs: Matrix, intercepts: Vector, weight: V
     return np.asarray(found)
 
 
-_Judged = tuple[Matrix, Matrix, Matrix, Vector, Vector, Vector, Vector]
+_Judged = tuple[Matrix, Matrix, Matrix, RowSums]
 
 
 def _judge_fixed(
     problem: Problem, columns: Multiples, coefs: Matrix, intercepts: Vector, samples: Matrix | None
 ) -> _Judged:
-    """Return predictions, repaired multipliers, q, losses, gaps of rows, totals and their sizes.
+    """Return predictions, repaired multipliers, q, and sums over the rows.
 
     For penalties under which any q will do: pair after pair is looked at while it is in the cache.
     """
@@ -177,7 +132,7 @@ def _judge_fixed(
         samples = np.empty_like(predictions)
     sums = problem.rows.judge_many(predictions, samples, from_slopes, problem.fit_intercept)
     q = design.tdot_many(samples, weight)
-    return predictions, samples, np.negative(q, out=q), *sums
+    return predictions, samples, np.negative(q, out=q), RowSums(*sums)
 
 
 def _judge_shrunk(
@@ -196,5 +151,5 @@ def _judge_shrunk(
     for k in np.flatnonzero(shrink < 1.0):
         samples[k] *= shrink[k]
         totals[k], sizes[k] = samples[k].sum(), np.abs(samples[k]).sum()
-    sums = rows.sums_of_many(predictions, samples)
-    return predictions, samples, q, *sums, totals, sizes
+    losses, gaps = rows.sums_of_many(predictions, samples)
+    return predictions, samples, q, RowSums(losses, gaps, totals, sizes)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._many import multiples, values_and_gaps
+from rectiline.problems._judged import JudgedPairs, RowSums, can_judge, multiples
 from rectiline.problems._problem import Problem
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-__all__ = ["SlopeMultipliers", "certify_slopes", "gather_slopes"]
+__all__ = ["SlopeMultipliers", "certify_slopes", "gather_slopes", "judge_slopes"]
 
 _NO_EXCEPTIONS = None, np.zeros(0, dtype=np.int64), np.zeros(0)
 _BALANCING = 250  # samples: so many move so little each that their losses hardly notice
@@ -137,8 +137,8 @@ def gather_slopes(problem: Problem, coefs: Matrix, intercepts: Vector) -> tuple[
     One row for each; no matrix of predictions or slopes is made.
     """
     own = SlopeMultipliers.of(problem.n_samples, [_NO_EXCEPTIONS] * len(coefs))
-    _, _, totals, _, pulls = _judged(problem, coefs, intercepts, own, balanced=False)
-    return pulls, totals
+    rows, pulls = _judged(problem, coefs, intercepts, own, balanced=False)
+    return pulls, rows.totals
 
 
 def _judged(
@@ -147,9 +147,9 @@ def _judged(
     intercepts: Vector,
     multipliers: SlopeMultipliers,
     balanced: bool,
-) -> tuple[Vector, Vector, Vector, Vector, Matrix]:
-    """Return losses, gaps of rows, sums of multipliers and of their sizes, and ``X'g``."""
-    return _core.judge_slopes(
+) -> tuple[RowSums, Matrix]:
+    """Return sums over the rows, and ``X'g``."""
+    *sums, pulls = _core.judge_slopes(
         problem.design.by_rows.view,
         problem.rows,
         coefs,
@@ -161,6 +161,7 @@ def _judged(
         multipliers.value,
         balanced,
     )
+    return RowSums(*sums), pulls
 
 
 def certify_slopes(
@@ -200,37 +201,32 @@ def certify_slopes(
     >>> [proof.gap for proof, _ in certify_slopes(problem, np.ones(1), *pair, multipliers)]
     [0.0]
     """
-    assert problem.penalty is not None
-    columns = multiples(problem, strengths / problem.penalty.strength)
-    if columns is None:
+    return judge_slopes(problem, strengths, coefs, intercepts, multipliers).proofs
+
+
+def judge_slopes(
+    problem: Problem,
+    strengths: Vector,
+    coefs: Matrix,
+    intercepts: Vector,
+    multipliers: SlopeMultipliers,
+) -> JudgedPairs:
+    """Return the same with what proves it."""
+    if not can_judge(problem):
         raise ValueError("certify_slopes needs a cost on every column and no constraints.")
+    columns = multiples(problem, strengths)
     problem.remember_levels()
-    losses, row_gaps, totals, sizes, pulls = _judged(
-        problem, coefs, intercepts, multipliers, problem.fit_intercept
-    )
+    rows, pulls = _judged(problem, coefs, intercepts, multipliers, problem.fit_intercept)
     q, shares = np.negative(pulls, out=pulls), np.ones(len(coefs))
     if not columns.strongly_convex:
-        # With a share s of the multipliers each term is, by convexity, at most s times what it was
-        # and (1 - s) times what it is without multipliers.
         shares = columns.shares_allowed(q)
         q *= shares[:, None]
-        row_gaps = shares * row_gaps + (1 - shares) * (losses - problem._least_loss)
-        totals, sizes = shares * totals, shares * sizes
-    sums = losses, row_gaps, totals, sizes
-    primals, gaps, zeros = values_and_gaps(problem, columns, coefs, intercepts, q, sums)
-    reference_level, found = abs(problem.loss_at_zero), []
+        rows = rows.shrunk(shares, problem._least_loss)
     first, row, value = multipliers.first, multipliers.row, multipliers.value
-    for k, (primal, gap) in enumerate(zip(primals.tolist(), gaps.tolist(), strict=True)):
+    duals = []
+    for k, place in enumerate(multipliers.reference):
         some = slice(first[k], first[k + 1])
-        known = (
-            None if multipliers.reference[k] < 0 else multipliers.slopes[multipliers.reference[k]]
-        )
+        known = None if place < 0 else multipliers.slopes[place]
         pair, exceptions = (coefs[k], float(intercepts[k])), (row[some], value[some])
-        point = (
-            _SlopesDual.of(problem, known, pair, exceptions, float(shares[k]))
-            if gap <= zeros[k]
-            else DualPoint(np.zeros(problem.n_samples))
-        )
-        proof = Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference_level)
-        found.append((proof, point))
-    return found
+        duals.append(_SlopesDual.of(problem, known, pair, exceptions, float(shares[k])))
+    return JudgedPairs.of(problem, strengths, columns, coefs, intercepts, q, rows, duals)

@@ -86,7 +86,9 @@ class BasisFollower:
         self._warm = FormPoint(coef, intercept, sample, np.zeros(0))
         self._state = None
 
-    def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
+    def move(
+        self, strength: float, seconds: float, share: float = 1.0
+    ) -> tuple[Vector, float, int] | None:
         """Return coefficients, intercept and rounds; None if it did not get there."""
         form = self._form = self._form.at_strength(strength)
         if self._state is None:

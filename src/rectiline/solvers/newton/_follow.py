@@ -180,12 +180,18 @@ class Follower:
             self._path.widen()
             self._slopes = None
 
-    def move(self, strength: float, seconds: float) -> tuple[Vector, float, int] | None:
-        """Return coefficients, intercept and steps; None if it did not get there."""
+    def move(
+        self, strength: float, seconds: float, share: float = 1.0
+    ) -> tuple[Vector, float, int] | None:
+        """Return coefficients, intercept and steps; None if it did not get there.
+
+        `share`: of the target, to get closer.
+        """
+        target = share * self._target
         steps, gap, failed, self.has_strayed = self._path.move(
-            strength, self._target, _MOST_STEPS, seconds
+            strength, target, _MOST_STEPS, seconds
         )
-        if failed or not gap <= self._target:
+        if failed or not gap <= target:
             return None
         b = self._path.coefficients()
         if not np.isfinite(b).all():
