@@ -8,7 +8,7 @@ import pytest
 import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
-from rectiline.paths import _answers as answers
+from rectiline.paths import _chain as chain
 from rectiline.paths._between_kinks import anchors
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.problems import certify_between, judge_all
@@ -56,13 +56,13 @@ def test_what_is_expected_to_be_lost_is_what_is_proved(loss, penalty):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_folds_skip_strengths_and_certify_them_all(loss, penalty, monkeypatch):
     monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
-    skipped, original = [], answers.certify_between
+    skipped, original = [], chain.certify_between
 
     def counted(pairs, first, strengths):
         skipped.extend(strengths)
         return original(pairs, first, strengths)
 
-    monkeypatch.setattr(answers, "certify_between", counted)
+    monkeypatch.setattr(chain, "certify_between", counted)
     one = problem(loss, np.ones(N), penalty)
     grid = default_strengths(one, 30)
     whole = path(one, grid, tol=1e-3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
 from rectiline.paths._walk import NEAR, Walk
 from rectiline.paths._without_kinks import between, left_out
-from rectiline.problems import Problem, SlopeMultipliers
+from rectiline.problems import Problem
 from rectiline.solvers import (
     BasisFollower,
     Follower,
@@ -83,9 +83,12 @@ class Ahead:
         elif not (is_large and self._walk.follower.can_focus):
             self._walk.place(guide.start(problem))
             self._at_once = at_once
+            if not self._walk.follower.slopes_follow:
+                self._walk.plan_by(guide)
         else:
             self._walk.place(guide.start(problem), guide.predictions(0, 1)[0])
             if not self._walk.follower.slopes_follow:  # others do with half of the strengths
+                self._walk.plan_by(guide)
                 self._walk.stay_beside(guide)
             self._at_once = strengths.size if self._walk.by_exceptions else at_once
             if guide.is_a_step_from(problem):
@@ -191,12 +194,10 @@ class Ahead:
         if self._guide is not None and self._fill_beside(self._guide):
             return
         first, end = self._next, self._strengths.size
-        chosen: Sequence[int] = range(first, min(first + self._at_once, end))
+        chosen = self._walk.planned(first, self._at_once)
         self._is_thinned = self._is_thinned and end - first >= _LEAST_THINNED
         if self._is_thinned:
             chosen = [*range(first, end - 1, 2), end - 1]
-        elif self._walk.by_exceptions:
-            chosen = self._walk.planned(first)
         answers, samples = self._walk.follow(chosen)
         # Who asked for the first one will look for it elsewhere: it must not be offered again.
         is_lost = len(answers) < len(chosen) and not (answers and self._clock.is_late)
@@ -204,18 +205,16 @@ class Ahead:
         if self._is_thinned and not is_lost and len(answers) == len(chosen):
             beside = None if self._base is None else self._walk.terms_of(self._base, first)
             answers = between(self._strengths[first:], answers, beside)
+            chosen = range(first, end)
         elif self._is_thinned:  # those in between will be looked for, too
             answers, samples = answers[:1], None
             is_lost = not answers
-        if isinstance(samples, SlopeMultipliers):
-            answers, solutions = self._walk.certified_between(answers, samples, chosen, self._kept)
-        elif answers:
-            solutions = self._walk.certified(answers, samples, self._kept)
-        self._next += len(answers) + is_lost
         if answers:
-            if self._walk.looks_ahead or self._is_thinned:
+            answers, solutions = self._walk.certified(answers, samples, chosen, self._kept)
+            if self._walk.is_guided or self._is_thinned:
                 solutions = self._walk.mended(answers, solutions)
             self._queue.extend(solutions)
+        self._next += len(answers) + is_lost
         if is_lost:
             self._queue.append(None)
         self._is_thinned = False

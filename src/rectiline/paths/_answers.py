@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from rectiline.problems import (
     Certificate,
     DualPoint,
+    JudgedPairs,
     Problem,
     SlopeMultipliers,
     can_judge,
     certify_all,
-    certify_between,
     certify_span,
     judge_all,
     judge_slopes,
@@ -34,14 +34,14 @@ __all__ = [
     "Multipliers",
     "certified",
     "certified_in_span",
-    "certified_slopes",
+    "judged_answers",
     "not_solved",
+    "solutions_of",
     "stacked",
 ]
 
 _AT_ONCE = 300_000  # predictions: more would only ask for fresh memory
 _LANES = 8  # pairs that products take together; fewer cost as much
-_BETWEEN = "newton: between two strengths"
 
 
 @dataclass(slots=True, eq=False)
@@ -86,59 +86,55 @@ def certified(
     """Return the answers with their certificates: solved, or at their limit.
 
     Without `samples` the multipliers are those that belong to the predictions. What was worked out
-    for them goes into `kept`.
+    goes into `kept`.
     """
     began = time.perf_counter()
-    strengths = np.array([answer.strength for answer in answers])
-    coefs = stacked([answer.coef for answer in answers])
-    intercepts = np.array([answer.intercept for answer in answers])
-    proofs = []
-    at_once = _LANES * max(round(_AT_ONCE / (_LANES * problem.n_samples)), 1)
-    for first in range(0, len(answers), at_once):
-        some = slice(first, first + at_once)
-        pairs = strengths[some], coefs[some], intercepts[some]
-        mine = None if samples is None else samples[some]
-        if kept is not None and can_judge(problem):
-            judged = judge_all(problem, *pairs, mine, kept.predictions)
-            kept.pulls.append(judged.q)
-            proofs += judged.proofs
-        else:
-            proofs += certify_all(problem, *pairs, mine)
-    return _solutions(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
+    if kept is not None and can_judge(problem):
+        judged = judged_answers(problem, answers, samples, kept.predictions)
+        kept.pulls.append(judged.q)
+        proofs = judged.proofs
+    else:
+        strengths, coefs, intercepts = _arrays(answers)
+        proofs = []
+        for some in _pieces(problem, len(answers)):
+            mine = None if samples is None else samples[some]
+            proofs += certify_all(problem, strengths[some], coefs[some], intercepts[some], mine)
+    return solutions_of(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
 
 
-def certified_slopes(
+def judged_answers(
     problem: Problem,
     answers: Sequence[Answer],
-    samples: SlopeMultipliers,
-    tol: float,
-    kept: Kept | None = None,
-    between: Sequence[Vector] = (),
-) -> tuple[list[Answer], list[Solution]]:
-    """Return the same for multipliers that are slopes, but for some.
+    samples: Multipliers | None,
+    predictions: list[Matrix] | None = None,
+) -> JudgedPairs:
+    """Return the same with what proves it, for problems that `can_judge` accepts.
 
-    With answers at the strengths `between` each one and the next.
+    See `certify_all` for what `predictions` receives, unless multipliers are given by exceptions.
     """
-    began = time.perf_counter()
-    strengths = np.array([answer.strength for answer in answers])
-    coefs = stacked([answer.coef for answer in answers])
-    intercepts = np.array([answer.intercept for answer in answers])
-    judged = judge_slopes(problem, strengths, coefs, intercepts, samples)
-    everyone, proofs = [], []
-    for k, answer in enumerate(answers):
-        everyone.append(answer)
-        proofs.append(judged.proofs[k])
-        if kept is not None:
-            kept.pulls.append(judged.q[k : k + 1])
-        if k < len(between) and between[k].size:
-            found = certify_between(judged, k, between[k])
-            for strength, one in zip(between[k].tolist(), found, strict=True):
-                everyone.append(Answer(strength, one.coef, one.intercept, 0, 0.0, _BETWEEN))
-                proofs.append((one.certificate, one.dual))
-            if kept is not None:
-                kept.pulls.append(np.array([one.pull for one in found]))
-    share = (time.perf_counter() - began) / len(everyone)
-    return everyone, _solutions(everyone, proofs, tol, share)
+    strengths, coefs, intercepts = _arrays(answers)
+    if isinstance(samples, SlopeMultipliers):
+        return judge_slopes(problem, strengths, coefs, intercepts, samples)
+    parts = []
+    for some in _pieces(problem, len(answers)):
+        pairs = strengths[some], coefs[some], intercepts[some]
+        mine = None if samples is None else samples[some]
+        parts.append(judge_all(problem, *pairs, mine, predictions))
+    return JudgedPairs.joined(parts)
+
+
+def _arrays(answers: Sequence[Answer]) -> tuple[Vector, Matrix, Vector]:
+    """Return strengths, coefficients and intercepts."""
+    return (
+        np.array([answer.strength for answer in answers]),
+        stacked([answer.coef for answer in answers]),
+        np.array([answer.intercept for answer in answers]),
+    )
+
+
+def _pieces(problem: Problem, count: int) -> list[slice]:
+    at_once = _LANES * max(round(_AT_ONCE / (_LANES * problem.n_samples)), 1)
+    return [slice(first, first + at_once) for first in range(0, count, at_once)]
 
 
 def certified_in_span(
@@ -151,14 +147,14 @@ def certified_in_span(
     coefs, proofs = certify_span(problem, strengths, intercepts, samples)
     for answer, coef in zip(answers, coefs, strict=True):
         answer.coef = coef
-    return _solutions(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
+    return solutions_of(answers, proofs, tol, (time.perf_counter() - began) / len(answers))
 
 
-def _solutions(
+def solutions_of(
     answers: Sequence[Answer],
-    proofs: list[tuple[Certificate, DualPoint]],
+    proofs: Sequence[tuple[Certificate, DualPoint]],
     tol: float,
-    share: float,
+    share: float = 0.0,
 ) -> list[Solution]:
     """Return the answers with their certificates, each of which has taken `share` seconds."""
     solutions = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +14,14 @@ from rectiline.paths._answers import (
     Multipliers,
     certified,
     certified_in_span,
-    certified_slopes,
     not_solved,
 )
+from rectiline.paths._chain import Chain
 from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
 from rectiline.paths._null import two_class_start
 from rectiline.paths._reach import Beside
-from rectiline.problems import Problem, SlopeMultipliers
+from rectiline.problems import Problem, SlopeMultipliers, can_judge
 from rectiline.solvers import BasisFollower, Follower, Solution, SpanFollower
 
 Vector = NDArray[np.float64]
@@ -33,6 +32,7 @@ Exceptions = tuple[Vector | None, Index, Vector]  # see `Follower.exceptions`
 __all__ = ["NEAR", "Walk"]
 
 NEAR = 0.1  # gap of an answer that is worth going on from
+_ROUNDS = 6  # of looking for answers in the middle of others that do not hold
 _ANCHORED = 0.5  # share of the tolerance for answers that others will lie between
 
 
@@ -68,20 +68,25 @@ class Walk:
         self.latest: Answer | Solution | None = None  # answer at hand,
         self._at = 0  # at this strength
         self.has_mended = False  # answers that it had handed out
-        self._reach: Beside | None = None
-        self._focused = 0  # strength up to which the rows chosen are meant
+        self._planner: Guide | None = None  # tells which strengths to look at,
+        self._reach: Beside | None = None  # and which rows,
+        self._focused = 0  # up to this strength
         self.by_exceptions = False  # multipliers are, and not kept
 
     @property
-    def looks_ahead(self) -> bool:
-        """Whether it tells which rows to look at by the path of a guide."""
-        return self._reach is not None
+    def is_guided(self) -> bool:
+        """Whether it looks at some strengths or rows only."""
+        return self._planner is not None or self._reach is not None
+
+    def plan_by(self, guide: Guide) -> None:
+        """Look at strengths that others may lie between only, where the guide says so."""
+        if can_judge(self.problem) and not isinstance(self.follower, SpanFollower):
+            self._planner = guide
 
     def stay_beside(self, guide: Guide) -> None:
         """Look at rows that may meet a kink near the answers of the guide only."""
-        columns = self.problem.columns
         self._reach = Beside(guide, self.problem)
-        self.by_exceptions = bool(((columns.rho > 0) | (columns.l1 > 0)).all())
+        self.by_exceptions = can_judge(self.problem)
 
     def go_on_by_pivots(self) -> None:
         """Take another method, for linear programs."""
@@ -104,8 +109,13 @@ class Walk:
         self.place(solution)
         self.latest, self._at = solution, at
 
-    def follow(self, chosen: Sequence[int]) -> tuple[list[Answer], Multipliers | None]:
-        """Return answers at these strengths, up to the first that is not found, and multipliers."""
+    def follow(
+        self, chosen: Sequence[int], all_anchors: bool = False
+    ) -> tuple[list[Answer], Multipliers | None]:
+        """Return answers at these strengths, up to the first that is not found, and multipliers.
+
+        `all_anchors`: others will lie between any of them and those found before.
+        """
         answers: list[Answer] = []
         follower, n = self.follower, self.problem.n_samples
         samples: Matrix | None = None
@@ -116,7 +126,7 @@ class Walk:
             if answers and self._clock.is_late:
                 break
             self._focus(index)
-            is_end = self._is_anchor(chosen, place)
+            is_end = all_anchors or self._is_anchor(chosen, place)
             answer = self._moved(float(self._strengths[index]), _ANCHORED if is_end else 1.0)
             if answer is None:
                 break
@@ -133,16 +143,15 @@ class Walk:
 
     def _is_anchor(self, chosen: Sequence[int], place: int) -> bool:
         """Whether others will lie between this answer and one beside it."""
-        if not self.by_exceptions:
-            return False
         near = chosen[max(place - 1, 0) : place + 2]
-        return near[-1] - near[0] >= len(near)
+        return self._planner is not None and near[-1] - near[0] >= len(near)
 
-    def planned(self, first: int) -> list[int]:
-        """Return the strengths to look at from one on, where others will lie between them."""
-        assert self._reach is not None
-        planned = self._reach.guide.anchors(self._tol)
-        return [first, *(one for one in planned if one > first)]
+    def planned(self, first: int, most: int) -> Sequence[int]:
+        """Return the strengths to look at from one on, up to so many."""
+        if self._planner is None:
+            return range(first, min(first + most, self._strengths.size))
+        places = self._planner.anchors(self._tol)
+        return [first, *(one for one in places if one > first)][:most]
 
     def _focus(self, index: int) -> None:
         """Choose the rows to go on with, where there is a way to tell."""
@@ -170,10 +179,32 @@ class Walk:
     def certified(
         self,
         answers: list[Answer],
-        samples: Matrix | None,
+        samples: Multipliers | None,
+        chosen: Sequence[int],
         kept: Kept | None = None,
+    ) -> tuple[list[Answer], list[Solution]]:
+        """Return answers at the strengths chosen with certificates, and those between them."""
+        if self._planner is None and not self.by_exceptions:
+            assert not isinstance(samples, SlopeMultipliers)
+            return answers, self._each_certified(answers, samples, kept)
+        chain = Chain(self.problem, self._strengths, self._tol)
+        chain.add(chosen, answers, samples)
+        for _ in range(_ROUNDS if self._reach is None else 0):
+            missing = chain.middles()
+            if not missing or self._clock.is_late:
+                break
+            # Forth and back, so that no way is gone twice.
+            order = missing if self._at < missing[0] else missing[::-1]
+            found, multipliers = self.follow(order, all_anchors=True)
+            if found:
+                chain.add(order, found, multipliers)
+            if len(found) < len(order):
+                break
+        return chain.solutions(kept)
+
+    def _each_certified(
+        self, answers: list[Answer], samples: Matrix | None, kept: Kept | None = None
     ) -> list[Solution]:
-        """Return answers that it has found with their certificates; see `_answers.certified`."""
         follower = self.follower
         if not isinstance(follower, SpanFollower):
             return certified(self.problem, answers, samples, self._tol, kept)
@@ -190,20 +221,6 @@ class Walk:
             for k, solution in zip(failed, again, strict=True):
                 solutions[k] = solution
         return solutions
-
-    def certified_between(
-        self,
-        answers: list[Answer],
-        samples: SlopeMultipliers,
-        chosen: Sequence[int],
-        kept: Kept | None = None,
-    ) -> tuple[list[Answer], list[Solution]]:
-        """Return the same with answers at the strengths between those that were chosen."""
-        between = [
-            self._strengths[one + 1 : next_one]
-            for one, next_one in pairwise(chosen[: len(answers)])
-        ]
-        return certified_slopes(self.problem, answers, samples, self._tol, kept, between)
 
     def mended(self, answers: list[Answer], solutions: list[Solution]) -> list[Solution]:
         """Look again, on all rows, for what could not be certified."""
@@ -222,7 +239,7 @@ class Walk:
                 samples = None if follows else self.follower.multipliers[None]
                 again.steps += answers[k].steps
                 again.seconds += answers[k].seconds
-                solutions[k : k + 1] = self.certified([again], samples)
+                solutions[k : k + 1] = self._each_certified([again], samples)
         self.go_on_from(solutions[-1], self._at)
         return solutions
 

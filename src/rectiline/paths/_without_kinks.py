@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from rectiline.paths._answers import Answer, certified, certified_slopes, not_solved
+from rectiline.paths._answers import (
+    Answer,
+    certified,
+    judged_answers,
+    not_solved,
+    solutions_of,
+)
 from rectiline.problems import Problem, SlopeMultipliers
 from rectiline.solvers import LeaveOut, Solution
 
@@ -39,7 +45,7 @@ def left_out(
     ]
     # Few samples balance the intercept; where that is not enough, the next step has all do it.
     own = SlopeMultipliers.own(problem, len(answers))
-    answers, solutions = certified_slopes(problem, answers, own, tol)
+    solutions = solutions_of(answers, judged_answers(problem, answers, own).proofs, tol)
     for _ in range(_MORE_STEPS):
         failed = not_solved(solutions)
         if not failed or len(failed) > _MOST_AGAIN * len(solutions):

@@ -97,6 +97,42 @@ class JudgedPairs:
         proofs = _proofs(problem, columns, coefs, intercepts, q, rows, duals)
         return cls(problem, strengths, coefs, intercepts, q, rows, duals, proofs)
 
+    def some(self, which: list[int]) -> JudgedPairs:
+        """Return some of the pairs."""
+        places = np.array(which, dtype=np.intp)
+        return JudgedPairs(
+            self.problem,
+            self.strengths[places],
+            self.coefs[places],
+            self.intercepts[places],
+            self.q[places],
+            self.rows.some(places),
+            [self.duals[k] for k in which],
+            [self.proofs[k] for k in which],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[JudgedPairs]) -> JudgedPairs:
+        """Return the pairs of several parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+
+        def all_of(name: str) -> NDArray[np.float64]:
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        fields = ("losses", "gaps", "totals", "sizes")
+        rows = [np.concatenate([getattr(part.rows, name) for part in parts]) for name in fields]
+        return cls(
+            parts[0].problem,
+            all_of("strengths"),
+            all_of("coefs"),
+            all_of("intercepts"),
+            all_of("q"),
+            RowSums(*rows),
+            [dual for part in parts for dual in part.duals],
+            [proof for part in parts for proof in part.proofs],
+        )
+
 
 def gaps_of(
     problem: Problem,

@@ -99,7 +99,7 @@ class BasisFollower:
             )
         else:
             restart_linear(self._state, form)
-        step = advance_linear(self._state, Budget(_MOST_ROUNDS, seconds, self._target))
+        step = advance_linear(self._state, Budget(_MOST_ROUNDS, seconds, share * self._target))
         if not step.reached:
             self._warm = self._state = None
             return None
