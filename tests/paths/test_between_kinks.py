@@ -36,7 +36,8 @@ def test_what_is_expected_to_be_lost_is_what_is_proved(loss, penalty):
     whole = path(one, grid, tol=1e-9)
     samples = np.array([point.dual.sample for point in whole])
     pairs = judge_all(one, grid, whole.coefs, whole.intercepts, samples)
-    terms = one.columns.rho, one.columns.l1, whole.coefs, pairs.q
+    q = None if one.columns.has_l1 else pairs.q
+    terms = one.columns.rho, one.columns.l1, whole.coefs, q
     objectives = np.array([point.certificate.primal for point in whole])
     chosen = anchors(grid, *terms, 3e-3 * objectives)
     assert chosen[0] == 0 and chosen[-1] == 29 and chosen == sorted(set(chosen))

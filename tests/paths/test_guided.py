@@ -3,6 +3,8 @@ from it, certified on all rows, and the same as without a guide."""
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,6 +12,7 @@ import scipy.sparse as sp
 import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
+from rectiline.paths._ahead import Clock
 from rectiline.paths._answers import Answer, Kept
 from rectiline.paths._path import along
 from rectiline.paths._reach import Beside
@@ -120,28 +123,30 @@ def test_predictions_of_a_guide_in_pieces(monkeypatch):
     whole = path(one, n_strengths=6, tol=1e-3)
     guide = Guide(one, whole.strengths, whole.solutions)
     expected = whole.coefs @ X.T + whole.intercepts[:, None]
-    np.testing.assert_allclose(guide.predictions(1, 4), expected[1:4])
+    np.testing.assert_allclose(guide.predictions([1, 3]), expected[[1, 3]])
+    np.testing.assert_allclose(guide.predictions([0, 3, 5]), expected[[0, 3, 5]])
+    assert guide.predictions([3])[0] is guide.predictions([3])[0]
     monkeypatch.setattr("rectiline.paths._guide.MOST_KEPT", 10)
     again = Guide(one, whole.strengths, whole.solutions)
-    np.testing.assert_allclose(again.predictions(1, 4), expected[1:4])
-    assert again.leave_out is None and "_all" not in vars(again)
+    np.testing.assert_allclose(again.predictions([1, 2, 3]), expected[1:4])
+    assert again.leave_out is None and again.predictions([3])[0] is not again.predictions([3])[0]
     monkeypatch.undo()
     pieces = [expected[:1], expected[1:3], expected[3:]]
     known = Guide(one, whole.strengths, whole.solutions, Kept(pieces))
-    for first, last in [(0, 1), (0, 2), (1, 3), (2, 6), (0, 6), (5, 6)]:
-        np.testing.assert_array_equal(known.predictions(first, last), expected[first:last])
-    assert np.shares_memory(known.predictions(1, 3), expected)
+    for places in [[0], [1, 2], [0, 5], [2, 3, 4, 5]]:
+        np.testing.assert_array_equal(known.predictions(places), expected[places])
+    assert np.shares_memory(known.predictions([1])[0], expected)
     for one_guide in (known, again):
-        least, most = one_guide.ends(1, 5)
-        np.testing.assert_allclose(least, expected[1:5].min(axis=0))
-        np.testing.assert_allclose(most, expected[1:5].max(axis=0))
-    assert known.ends(1, 5)[0] is known.ends(1, 5)[0]
+        least, most = one_guide.ends([1, 2, 4])
+        np.testing.assert_allclose(least, expected[[1, 2, 4]].min(axis=0))
+        np.testing.assert_allclose(most, expected[[1, 2, 4]].max(axis=0))
+    assert known.ends([1, 5])[0] is known.ends([1, 5])[0]
 
 
 def test_ranges_hold_the_guide_and_the_distance_to_it():
     one = problem(rl.losses.Hinge(), Ridge(1.0))
     whole = path(one, n_strengths=20, tol=1e-3)
-    reach = Beside(Guide(one, whole.strengths, whole.solutions), one)
+    reach = Beside(Guide(one, whole.strengths, whole.solutions), one, range(20))
     z = whole.coefs @ X.T + whole.intercepts[:, None]
     low, high, here, until = reach.look(0, None, 0)
     assert here is None and 4 <= until <= 16
@@ -340,3 +345,24 @@ def test_multipliers_are_slopes_with_exceptions(loss, penalty, is_focused, share
         assert excess < 0.02 * abs(written).sum()
         np.testing.assert_allclose(written, follower.multipliers, atol=excess + 1e-9)
     assert written_out or share == 0.5 or loss.of != "margin" or penalty != Ridge(1.0)
+
+
+@pytest.mark.parametrize("lost", [set(), {0}, {3}, {0, 5, 9}], ids=repr)
+@pytest.mark.parametrize("loss", [rl.losses.Hinge(), rl.losses.Huber()], ids=repr)
+def test_pulls_are_kept_for_every_answer(monkeypatch, loss, lost):
+    one = problem(loss, Ridge(1.0))
+    move, calls = Follower.move, []
+
+    def sometimes(self, strength, *others):
+        calls.append(strength)
+        return None if len(calls) - 1 in lost else move(self, strength, *others)
+
+    monkeypatch.setattr(Follower, "move", sometimes)
+    grid = default_strengths(one, 20)
+    found = along(one, grid, Clock(time.perf_counter(), None), keeps=True, tol=1e-3)
+    pulls = np.concatenate(found.kept.pulls)
+    expected = np.array([-X.T @ point.dual.sample for point in found])
+    assert pulls.shape == expected.shape
+    same = np.isclose(pulls, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max()).all(axis=1)
+    assert same.sum() >= 19  # one may have been looked for again
+    assert (found.kept.predictions is None) == bool(lost)

@@ -130,6 +130,21 @@ def test_a_working_set_that_missed_rows_is_enlarged():
     assert not state.may_freeze or state.reach > 1e-6
 
 
+def test_a_working_set_that_certificates_refuse_grows_every_time(monkeypatch):
+    """Shrinking again after each refusal, it would mislead the solver for ever."""
+    one = problem("pinball", 40_000, 5, C=1.0)
+    method, _, state = started(one)
+    budget = Budget(400, np.inf, 1e-6)
+    assert method.advance(state, budget).reached and state.reach is not None
+    seen = []
+    for _ in range(3):  # whoever asks again does not believe the answer
+        state.moved = 0.1 * state.reach
+        before = state.reach
+        assert method.advance(state, budget).reached
+        seen.append(state.reach / before)
+    assert min(seen) >= 5.0
+
+
 def test_too_stiff_a_start_is_stepped_back_from():
     """The guard on inner steps: a huge first stiffness must not end the solve."""
     one = problem("hinge", 2000, 30, C=1e4)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rectiline.paths._answers import Kept, not_solved
 from rectiline.paths._clock import Clock
-from rectiline.paths._guide import Guide
+from rectiline.paths._guide import MOST_KEPT, Guide
 from rectiline.paths._walk import NEAR, Walk
 from rectiline.paths._without_kinks import between, left_out
 from rectiline.problems import Problem
@@ -86,7 +86,7 @@ class Ahead:
             if not self._walk.follower.slopes_follow:
                 self._walk.plan_by(guide)
         else:
-            self._walk.place(guide.start(problem), guide.predictions(0, 1)[0])
+            self._walk.place(guide.start(problem), guide.predictions([0])[0])
             if not self._walk.follower.slopes_follow:  # others do with half of the strengths
                 self._walk.plan_by(guide)
                 self._walk.stay_beside(guide)
@@ -94,8 +94,10 @@ class Ahead:
             if guide.is_a_step_from(problem):
                 self._guide = guide
         self._queue: deque[Solution | None] = deque()
+        self._is_lost = False  # the last answer asked for: there is none
         self._answers, self._missed = 0, 0
-        self._kept = Kept() if keeps else None
+        few = strengths.size * problem.n_samples <= MOST_KEPT
+        self._kept = Kept([] if few else None) if keeps else None
 
     @classmethod
     def of(
@@ -147,6 +149,7 @@ class Ahead:
             with limited_threads(self._problem):
                 self._fill()
         found = self._queue.popleft() if self._queue else None
+        self._is_lost = found is None
         self._answers += 1
         if found is None or found.status == Status.SOLVED:
             return found, None
@@ -155,12 +158,16 @@ class Ahead:
     def missed(self, solution: Solution) -> None:
         """Go on from the solution that another solver had to find."""
         self._missed += 1
+        if self._kept is not None:
+            self._kept.predictions = None
+            if self._is_lost:
+                self._kept.pulls.append(-self._problem.design.tdot(solution.dual.sample)[None])
         if self._queue:
             return
         if self._pivots_pay:
             self._walk.go_on_by_pivots()
             self._at_once = min(self._at_once, _FIRST)
-            self._answers, self._missed, self._kept = 0, 0, None
+            self._answers, self._missed = 0, 0
         self._walk.go_on_from(solution, self._next - 1)
 
     @property
@@ -185,8 +192,10 @@ class Ahead:
     @property
     def kept(self) -> Kept | None:
         """What was worked out about all answers handed out, if it was to be kept."""
-        if self._kept is None or self._missed or self._walk.has_mended:
+        if self._kept is None:
             return None
+        if self._walk.has_mended:  # pulls need not be those of the very answers
+            self._kept.predictions = None
         return self._kept.complete(self._strengths.size)
 
     def _fill(self) -> None:

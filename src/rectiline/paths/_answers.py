@@ -63,13 +63,15 @@ class Kept:
     Pieces are not laid one upon the other: that takes fresh memory.
     """
 
-    predictions: list[Matrix] = field(default_factory=list)  # one row for each answer
+    predictions: list[Matrix] | None = None  # one row for each answer
     pulls: list[Matrix] = field(default_factory=list)  # -X'g of their multipliers
 
     def complete(self, count: int) -> Kept:
         """Return what is there for all answers."""
-        whole = [part if _length(part) == count else [] for part in (self.predictions, self.pulls)]
-        return Kept(*whole)
+        return Kept(
+            self.predictions if self.predictions and _length(self.predictions) == count else None,
+            self.pulls if _length(self.pulls) == count else [],
+        )
 
 
 def _length(pieces: list[Matrix]) -> int:

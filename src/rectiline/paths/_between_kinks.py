@@ -19,7 +19,7 @@ __all__ = ["anchors"]
 
 
 def anchors(
-    strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix, q: Matrix, most: Vector
+    strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix, q: Matrix | None, most: Vector
 ) -> list[int]:
     """Return the strengths to look at, from the first to the last.
 
@@ -29,8 +29,10 @@ def anchors(
         From large to small.
     rho, l1 : ndarray of shape (d,)
         Terms of the penalty at strength 1.
-    coefs, q : ndarray of shape (k, d)
-        Answers to a similar problem, and -X'g of their multipliers g.
+    coefs : ndarray of shape (k, d)
+        Answers to a similar problem.
+    q : ndarray of shape (k, d), optional
+        -X'g of their multipliers g, which ridge penalties ask for.
     most : ndarray of shape (k,)
         What an answer may lose by lying between two others.
     """
@@ -41,7 +43,10 @@ def anchors(
         while last + 1 < strengths.size:
             some = slice(first, last + 2)
             ends = [first, last + 1]
-            lost = _lost(strengths[some], rho, l1, coefs[ends], q[ends])
+            if q is None:
+                lost = _lost_by_any(strengths[some], rho, l1, coefs[ends])
+            else:
+                lost = _lost_by_ridge(strengths[some], rho, coefs[ends], q[ends])
             if (lost > most[some][1:-1]).any():
                 break
             last += 1
@@ -49,21 +54,25 @@ def anchors(
     return chosen
 
 
-def _lost(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix, q: Matrix) -> Vector:
+def _lost_by_any(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix) -> Vector:
     """Return what answers between the first and the last are expected to lose."""
     before, after = coefs
-    if l1.any():
-        t = shares_between(strengths, strongly_convex=False)[:, 0]
-        grown = l1 @ (np.abs(after) - np.abs(before)) + 0.5 * rho @ (after**2 - before**2)
-        return np.asarray(t * (1 - t) * (strengths[0] - strengths[-1]) * max(grown, 0.0))
+    t = shares_between(strengths, strongly_convex=False)[:, 0]
+    grown = l1 @ (np.abs(after) - np.abs(before)) + 0.5 * rho @ (after**2 - before**2)
+    return np.asarray(t * (1 - t) * (strengths[0] - strengths[-1]) * max(float(grown), 0.0))
+
+
+def _lost_by_ridge(strengths: Vector, rho: Vector, coefs: Matrix, q: Matrix) -> Vector:
+    """Return the same for a ridge penalty, with the best shares."""
     t = shares_between(strengths, strongly_convex=True)
-    rows = t * (1 - t) * abs(float((after - before) @ (q[1] - q[0])))
+    rows = t * (1 - t) * abs(float((coefs[1] - coefs[0]) @ (q[1] - q[0])))
     # Columns: rho s / 2 times the square of b - q / (s rho), which is linear in the share.
     s = strengths[1:-1, None]
-    at_first, at_last = before - q[0] / (s * rho), after - q[1] / (s * rho)
-    squares = [
-        np.einsum("j,kj,kj->k", rho, *pair)[:, None]
-        for pair in ((at_first, at_first), (at_first, at_last), (at_last, at_last))
-    ]
-    off = (1 - t) ** 2 * squares[0] + 2 * t * (1 - t) * squares[1] + t**2 * squares[2]
+    first, last = coefs[0] - q[0] / (s * rho), coefs[1] - q[1] / (s * rho)
+    squares = (1 - t) ** 2 * _size(rho, first, first) + t**2 * _size(rho, last, last)
+    off = squares + 2 * t * (1 - t) * _size(rho, first, last)
     return np.asarray((rows + 0.5 * s * off).min(axis=1))
+
+
+def _size(rho: Vector, one: Matrix, other: Matrix) -> Matrix:
+    return np.asarray(np.einsum("j,kj,kj->k", rho, one, other)[:, None])

@@ -60,11 +60,12 @@ class Guide:
         self.intercepts = np.array([one.intercept for one in solutions])
         self._objectives = np.array([one.certificate.primal for one in solutions])
         self.was_tried = False  # whether steps lead anywhere
-        self._ends: dict[tuple[int, int], tuple[Vector, Vector]] = {}
+        self._predictions: dict[int, Vector] = {}
+        self._ends: dict[tuple[int, ...], tuple[Vector, Vector]] = {}
         self._anchors: dict[float, list[int]] = {}
 
-    def start(self, part: Problem) -> Solution:
-        """Return the first solution as a start for a part of the samples."""
+    def start(self, part: Problem) -> Solution | None:
+        """Return the first solution as a start for a part of the samples, if it is one."""
         weight = self.problem.weight
         share = part.weight / np.where(weight > 0, weight, 1.0)
         dual, sample = self._first.dual, share * self._first.dual.sample
@@ -72,30 +73,32 @@ class Guide:
             part.rows.balance(sample)
         return replace(self._first, dual=replace(dual, sample=sample))
 
-    def predictions(self, first: int, last: int) -> Matrix:
-        """Return the predictions at some of the strengths, one row for each."""
-        if self.strengths.size * self.problem.n_samples <= MOST_KEPT:
-            return _rows_of(self._all, first, last)
-        some = slice(first, last)
-        return predict_all(self.problem.design, self.coefs[some], self.intercepts[some])
+    def predictions(self, places: Sequence[int]) -> list[Vector]:
+        """Return the predictions at some of the strengths."""
+        if self._kept.predictions:
+            rows = [row for piece in self._kept.predictions for row in piece]
+            return [rows[k] for k in places]
+        missing = [k for k in places if k not in self._predictions]
+        made: dict[int, Vector] = {}
+        if missing:
+            some = predict_all(self.problem.design, self.coefs[missing], self.intercepts[missing])
+            made = dict(zip(missing, some, strict=True))
+        found = [made[k] if k in made else self._predictions[k] for k in places]
+        if (len(self._predictions) + len(made)) * self.problem.n_samples <= MOST_KEPT:
+            self._predictions.update(made)
+        return found
 
-    def ends(self, first: int, last: int) -> tuple[Vector, Vector]:
+    def ends(self, places: Sequence[int]) -> tuple[Vector, Vector]:
         """Return the least and the largest of the same, for every sample."""
-        key = first, last
+        key = tuple(places)
         if key not in self._ends:  # all parts will ask
-            rows = self._rows(first, last)
+            rows = self.predictions(places)
             least, most = rows[0].copy(), rows[0].copy()
             for row in rows[1:]:
                 np.minimum(least, row, out=least)
                 np.maximum(most, row, out=most)
             self._ends[key] = least, most
         return self._ends[key]
-
-    def _rows(self, first: int, last: int) -> list[Vector]:
-        """Return the predictions at some of the strengths, not necessarily in one piece."""
-        if self.strengths.size * self.problem.n_samples > MOST_KEPT:
-            return list(self.predictions(first, last))
-        return [row for piece in self._all for row in piece][first:last]
 
     def stretch(self, first: int) -> int:
         """Return for how many strengths from `first` on predictions hardly move."""
@@ -114,7 +117,8 @@ class Guide:
         if tol not in self._anchors:  # all parts will ask
             most = _SKIPPED * tol * np.abs(self._objectives)
             rho, l1 = columns.rho / penalty.strength, columns.l1 / penalty.strength
-            self._anchors[tol] = anchors(self.strengths, rho, l1, self.coefs, self._pulls, most)
+            pulls = None if columns.has_l1 else self._pulls
+            self._anchors[tol] = anchors(self.strengths, rho, l1, self.coefs, pulls, most)
         return self._anchors[tol]
 
     @cached_property
@@ -130,12 +134,6 @@ class Guide:
         """How far the predictions have moved up to each strength, in units of their arguments."""
         moves = np.diff(self.coefs, axis=0) ** 2 @ self.problem.column_mean_squares
         return np.append(0.0, np.cumsum(np.sqrt(moves))) / self.problem.argument_scale
-
-    @cached_property
-    def _all(self) -> Sequence[Matrix]:
-        if self._kept.predictions:
-            return self._kept.predictions
-        return [predict_all(self.problem.design, self.coefs, self.intercepts)]
 
     @cached_property
     def leave_out(self) -> LeaveOut | None:
@@ -162,16 +160,5 @@ class Guide:
         assert problem.penalty is not None
         rho = np.outer(strengths / problem.penalty.strength, problem.columns.rho)
         places = np.arange(self.strengths.size)[some][:: LeaveOut.every]
-        predictions = np.concatenate([self.predictions(k, k + 1) for k in places])
+        predictions = np.array(self.predictions(places.tolist()))
         return LeaveOut(problem, rho, self.coefs[some], self.intercepts[some], predictions)
-
-
-def _rows_of(pieces: Sequence[Matrix], first: int, last: int) -> Matrix:
-    """Return some rows of matrices that lie one upon the other."""
-    found, begin = [], 0
-    for piece in pieces:
-        end = begin + len(piece)
-        if begin < last and first < end:
-            found.append(piece[max(first - begin, 0) : last - begin])
-        begin = end
-    return found[0] if len(found) == 1 else np.concatenate(found)

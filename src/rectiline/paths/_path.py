@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline.paths._ahead import Ahead, Clock
 from rectiline.paths._answers import Kept, stacked
 from rectiline.paths._grid import checked_strengths, grid_and_start
-from rectiline.paths._guide import MOST_KEPT, Guide
+from rectiline.paths._guide import Guide
 from rectiline.paths._largest import ZeroPoint
+from rectiline.paths._scout import Scout, scouting_part
 from rectiline.problems import Problem
 from rectiline.solvers import Progress, Session, Solution, Status, solve
 
@@ -179,9 +180,10 @@ def along(
     latest = solutions[-1] if solutions else start
     if guide is not None and (latest is not None or not np.array_equal(guide.strengths, grid)):
         guide = None
+    elif guide is None and latest is None and not listener.is_heard:
+        guide = _scouted(problem, grid, clock, options)
     if guide is not None:
         problem.take_units(guide.problem)
-    keeps = keeps and grid.size * problem.n_samples <= MOST_KEPT
     ahead = Ahead.of(
         problem,
         grid[len(solutions) :],
@@ -223,6 +225,17 @@ def along(
     reached = grid[: len(solutions)]
     kept = None if ahead is None else ahead.kept
     return Path(reached, tuple(solutions), time.perf_counter() - clock.began, kept)
+
+
+def _scouted(problem: Problem, grid: Vector, clock: Clock, options: dict[str, Any]) -> Scout | None:
+    """Return answers on few of the samples, if these can tell where those on all will be."""
+    part = scouting_part(problem, grid, options)
+    if part is None:
+        return None
+    ahead = along(part, grid, Clock(time.perf_counter(), clock.left), keeps=True, **options)
+    if ahead.kept is None or not ahead.kept.pulls:  # it did not get to the end on its own
+        return None
+    return Scout(problem, grid, ahead.solutions, Kept(None, ahead.kept.pulls))
 
 
 class _Listener:

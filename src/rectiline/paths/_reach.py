@@ -6,6 +6,7 @@ Nothing depends on these ranges being right but time: answers are certified on a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -43,10 +44,10 @@ class Range(NamedTuple):
 
 
 class Beside:
-    """Ranges around the predictions of a guide."""
+    """Ranges around the predictions of a guide, which are looked at in some `places` only."""
 
-    def __init__(self, guide: Guide, problem: Problem) -> None:
-        self.guide, self._problem = guide, problem
+    def __init__(self, guide: Guide, problem: Problem, places: Sequence[int]) -> None:
+        self.guide, self._problem, self._places = guide, problem, places
 
     def look(self, index: int, latest: Point | None, at: int) -> Range:
         """Return a range up to some strength beyond `index`, from the latest answer on, `at`.
@@ -55,14 +56,19 @@ class Beside:
         """
         until = index + self.guide.stretch(index)
         if latest is None:
-            least, most = self.guide.ends(index, until)
+            least, most = self.guide.ends(self._between(index, until))
             margin = _AT_FIRST * self.guide.problem.argument_scale
             return Range(least - margin, most + margin, None, until)
         here = _predictions(self._problem, latest)
         # The mean distance is that of the intercepts; the spread may come on top.
-        there = self.guide.predictions(at, at + 1)[0]
-        ends = self.guide.ends(at, until)
+        [there] = self.guide.predictions([at])
+        ends = self.guide.ends(self._between(at, until))
         return Range(*_core.path_ranges(there, *ends, here, _LATER), here, until)
+
+    def _between(self, first: int, last: int) -> list[int]:
+        """Return the places from one on, and before the last, with those at the ends."""
+        inner = [k for k in self._places if first < k < last - 1]
+        return [first, *inner, *([last - 1] if last - 1 > first else [])]
 
 
 def _predictions(problem: Problem, point: Point) -> Vector:

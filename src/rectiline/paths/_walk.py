@@ -85,7 +85,9 @@ class Walk:
 
     def stay_beside(self, guide: Guide) -> None:
         """Look at rows that may meet a kink near the answers of the guide only."""
-        self._reach = Beside(guide, self.problem)
+        everywhere = range(self._strengths.size)
+        known = everywhere if self._planner is None else guide.anchors(self._tol)
+        self._reach = Beside(guide, self.problem, known)
         self.by_exceptions = can_judge(self.problem)
 
     def go_on_by_pivots(self) -> None:

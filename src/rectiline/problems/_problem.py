@@ -170,6 +170,23 @@ class Problem(Proofs):
         )
         return other
 
+    def with_samples(self, chosen: NDArray[np.intp], sample_weight: ArrayLike) -> Problem:
+        """Return the same problem on some of the samples, under other weights.
+
+        Constraints stay as they were made.
+        """
+        other = object.__new__(Problem)
+        other.__dict__.update({name: getattr(self, name) for name in _GIVEN})
+        other.design = as_design(self.design.X[chosen])
+        other.direction, other.offset = self.direction[chosen], self.offset[chosen]
+        if self.loss_index is not None:
+            other.loss_index = self.loss_index[chosen]
+        other.weight = checked_weight(sample_weight, other.n_samples)
+        other.rows = row_functions(
+            other.losses, other.loss_index, other.direction, other.offset, other.weight
+        )
+        return other
+
     def with_design(self, X: Any) -> Problem:
         """Return the same losses on another design with as many rows, under a plain ridge penalty.
 

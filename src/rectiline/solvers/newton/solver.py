@@ -60,7 +60,8 @@ class NewtonState:
     cold: bool
     schedule: Schedule
     may_freeze: bool  # whether a working set can pay
-    reach: float | None = None  # how far arguments may still move, once known
+    reach: float | None = None  # how far arguments may still move, once known,
+    least_reach: float = 0.0  # and no less, since shorter ones have misled it
     length: Vector | None = None  # of each row, for the working set
     growth: float = 0.0  # stiffness that the last reduced run ended with
     run: Run | None = None
@@ -243,7 +244,7 @@ class Newton:
                 state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
                 state.relative_gap, state.growth = gap, run.growth
                 state.objective = run.objective
-                state.reach *= 0.2
+                state.reach = max(0.2 * state.reach, state.least_reach)
                 state.run = None
             else:
                 state.rows.place(model.expand(state.b))
@@ -255,7 +256,7 @@ class Newton:
         if state.moved is None or state.reach is None:
             return
         state.rows.place(state.model.expand(state.b))
-        state.reach = max(5.0 * state.reach, 2.0 * state.moved)
+        state.reach = state.least_reach = max(5.0 * state.reach, 2.0 * state.moved)
         state.moved = None
 
     def _judge(self, state: NewtonState, run: Run, sample: Vector) -> float:
