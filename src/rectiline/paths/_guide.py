@@ -24,7 +24,7 @@ _MANY_PIVOTS = 0.25  # of the answers
 _STRETCH = 0.5  # movement that counts as hardly any, in units of the arguments
 _SHORTEST, _LONGEST = 4, 16  # strengths
 _LEAST_SHARED = 0.6  # of the samples: to fewer, a step is a long way
-_SKIPPED = 0.3  # share of the tolerance that answers in between may lose
+_SKIPPED = 0.2  # share of the tolerance that answers in between may lose
 
 
 class Guide:

@@ -33,7 +33,7 @@ __all__ = ["NEAR", "Walk"]
 
 NEAR = 0.1  # gap of an answer that is worth going on from
 _ROUNDS = 6  # of looking for answers in the middle of others that do not hold
-_ANCHORED = 0.5  # share of the tolerance for answers that others will lie between
+_ANCHORED = 0.7  # share of the tolerance for answers that others will lie between
 
 
 class Walk:
@@ -191,10 +191,19 @@ class Walk:
             return answers, self._each_certified(answers, samples, kept)
         chain = Chain(self.problem, self._strengths, self._tol)
         chain.add(chosen, answers, samples)
-        for _ in range(_ROUNDS if self._reach is None else 0):
+        self._add_middles(chain)
+        return chain.solutions(kept)
+
+    def _add_middles(self, chain: Chain) -> None:
+        """Look for answers in the middle of others that do not hold, on all rows."""
+        for _ in range(_ROUNDS):
             missing = chain.middles()
             if not missing or self._clock.is_late:
                 break
+            if self._reach is not None:
+                assert isinstance(self.follower, Follower)
+                self.follower.widen()
+                self._focused = self._strengths.size
             # Forth and back, so that no way is gone twice.
             order = missing if self._at < missing[0] else missing[::-1]
             found, multipliers = self.follow(order, all_anchors=True)
@@ -202,7 +211,7 @@ class Walk:
                 chain.add(order, found, multipliers)
             if len(found) < len(order):
                 break
-        return chain.solutions(kept)
+        self._focused = min(self._focused, self._at)  # it has come back
 
     def _each_certified(
         self, answers: list[Answer], samples: Matrix | None, kept: Kept | None = None
