@@ -83,7 +83,7 @@ class Ahead:
         elif not (is_large and self._walk.follower.can_focus):
             self._walk.place(guide.start(problem))
             self._at_once = at_once
-            if not self._walk.follower.slopes_follow:
+            if is_large and not self._walk.follower.slopes_follow:
                 self._walk.plan_by(guide)
         else:
             self._walk.place(guide.start(problem), guide.predictions([0])[0])

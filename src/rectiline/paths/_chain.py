@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._answers import Answer, Kept, Multipliers, judged_answers, solutions_of
-from rectiline.problems import Certificate, DualPoint, JudgedPairs, Problem, certify_between
+from rectiline.problems import JudgedPairs, Problem, certify_between
 from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
@@ -20,7 +20,7 @@ __all__ = ["Chain"]
 
 _WAY = "interpolation: between two strengths"
 
-Found = tuple[list[Answer], list[Solution], list[Vector]]  # the last: -X'g of multipliers
+Found = tuple[list[Answer], list[Solution], list[Vector]]  # the last: -X'g, where known
 
 
 class Chain:
@@ -101,9 +101,10 @@ class Chain:
         ends = [judged.some([k]) for _, judged, k in (self._links[first], self._links[last])]
         pairs = certify_between(JudgedPairs.joined(ends), 0, inner)
         share = (time.perf_counter() - began) / len(pairs)
-        answers, proofs = [], []
-        for strength, pair in zip(inner.tolist(), pairs, strict=True):
-            answers.append(Answer(strength, pair.coef, pair.intercept, 0, share, _WAY))
-            proof: tuple[Certificate, DualPoint] = pair.certificate, pair.dual
-            proofs.append(proof)
-        return answers, solutions_of(answers, proofs, self._tol), [pair.pull for pair in pairs]
+        answers = [
+            Answer(strength, pair.coef, pair.intercept, 0, share, _WAY)
+            for strength, pair in zip(inner.tolist(), pairs, strict=True)
+        ]
+        proofs = [(pair.certificate, pair.dual) for pair in pairs]
+        pulls = [pair.pull for pair in pairs if pair.pull is not None]
+        return answers, solutions_of(answers, proofs, self._tol), pulls

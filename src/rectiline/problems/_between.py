@@ -37,7 +37,7 @@ class BetweenPair(NamedTuple):
 
     coef: Vector
     intercept: float
-    pull: Vector  # -X'g of the multipliers g
+    pull: Vector | None  # -X'g of the multipliers g, if it was worked out
     certificate: Certificate
     dual: DualPoint
 
@@ -119,23 +119,27 @@ def certify_between(pairs: JudgedPairs, first: int, strengths: Vector) -> list[B
     table = shares_between(grid, problem.columns.strongly_convex)
     t = table.ravel()
     columns = multiples(problem, np.repeat(strengths, table.shape[1]))
+    used = _columns_in_use(pairs, ends)
 
     def mixed(of: Matrix) -> Matrix:
-        return np.asarray(np.multiply.outer(1 - t, of[first]) + np.multiply.outer(t, of[first + 1]))
+        return np.asarray(np.multiply.outer(1 - t, of[0]) + np.multiply.outer(t, of[1]))
 
-    coefs, q, intercepts = mixed(pairs.coefs), mixed(pairs.q), mixed(pairs.intercepts)
+    coefs, q = mixed(pairs.coefs[ends, used]), mixed(pairs.q[ends, used])
+    intercepts = mixed(pairs.intercepts[ends])
     known = pairs.rows
     rows = RowSums(
-        mixed(known.losses),
-        np.maximum(mixed(known.gaps) + t * (1 - t) * _apart(pairs, ends), 0.0),
-        mixed(known.totals),
-        mixed(known.sizes),
+        mixed(known.losses[ends]),
+        np.maximum(mixed(known.gaps[ends]) + t * (1 - t) * _apart(pairs, ends), 0.0),
+        mixed(known.totals[ends]),
+        mixed(known.sizes[ends]),
     )
     shares = np.ones(t.size)
     if not columns.strongly_convex:  # rounding alone can ask for less
-        shares = columns.shares_allowed(q)
+        shares = columns.shares_within(mixed(columns.extent(pairs.q[ends])))
         q *= shares[:, None]
         rows = rows.shrunk(shares, problem._least_loss)
+    if not isinstance(used, slice):
+        columns = columns.on(used)
     gaps = gaps_of(problem, columns, coefs, intercepts, q, rows).reshape(table.shape)
     best = np.argmin(gaps, axis=1) + np.arange(len(table)) * table.shape[1]
     duals = [
@@ -152,8 +156,21 @@ def certify_between(pairs: JudgedPairs, first: int, strengths: Vector) -> list[B
         rows.some(best),
         duals,
     )
-    values = zip(found.coefs, found.intercepts.tolist(), found.q, found.proofs, strict=True)
-    return [BetweenPair(coef, intercept, pull, *proof) for coef, intercept, pull, proof in values]
+    whole = np.zeros((strengths.size, problem.n_features))
+    whole[:, used] = found.coefs
+    values = zip(whole, found.intercepts.tolist(), found.proofs, strict=True)
+    pulls = [None] * strengths.size if not isinstance(used, slice) else found.q
+    return [
+        BetweenPair(coef, intercept, pull, *proof)
+        for (coef, intercept, proof), pull in zip(values, pulls, strict=True)
+    ]
+
+
+def _columns_in_use(pairs: JudgedPairs, ends: slice) -> slice | NDArray[np.intp]:
+    """Return the columns that matter: under an l1 penalty, those with a coefficient."""
+    if not pairs.problem.columns.is_plain_l1:
+        return slice(None)
+    return np.flatnonzero(pairs.coefs[ends].any(axis=0))
 
 
 def _apart(pairs: JudgedPairs, ends: slice) -> float:

@@ -184,7 +184,7 @@ def _zero_gaps(
     if some.size:
         few = columns.some(some)
         zeros[some] = np.maximum(excess[some], 0.0)
-        zeros[some] += few.gaps(coefs[some], np.zeros((some.size, problem.n_features)))
+        zeros[some] += few.gaps(coefs[some], np.zeros_like(coefs[some]))
     return zeros
 
 

@@ -62,12 +62,24 @@ class Multiples:
 
     def shares_allowed(self, q: Matrix) -> Vector:
         """Return for every row of q the largest share of it, up to 1, where ``h_j*`` is finite."""
+        return self.shares_within(self.extent(q))
+
+    def shares_within(self, extent: Vector) -> Vector:
+        """Return the same for rows of such an extent."""
+        return np.asarray(1.0 / np.maximum(extent / self._factors, 1.0))
+
+    def extent(self, q: Matrix) -> Vector:
+        """Return for every row of q the least factor at which all ``h_j*`` are finite."""
         flat, l1 = self._columns.rho == 0, self._columns.l1
         if flat.all() and (l1 == l1[0]).all():
-            over = np.maximum(q.max(axis=1), -q.min(axis=1)) / l1[0]
-        else:
-            over = (np.abs(q[:, flat]) / l1[flat]).max(axis=1, initial=0.0)
-        return np.asarray(1.0 / np.maximum(over / self._factors, 1.0))
+            return np.asarray(np.maximum(q.max(axis=1), -q.min(axis=1)) / l1[0])
+        return np.asarray((np.abs(q[:, flat]) / l1[flat]).max(axis=1, initial=0.0))
+
+    def on(self, which: NDArray[np.intp]) -> Multiples:
+        """Return the same for some of the columns."""
+        some = self._columns
+        terms = some.rho[which], some.l1[which], some.lower[which], some.upper[which]
+        return Multiples(Columns(*terms), self._factors)
 
     @cached_property
     def _stacked(self) -> Columns:
