@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,12 @@ import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
 from rectiline.paths import _chain as chain
+from rectiline.paths._ahead import Clock
 from rectiline.paths._between_kinks import anchors
+from rectiline.paths._walk import Walk
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.problems import certify_between, judge_all
-from rectiline.solvers import Follower
+from rectiline.solvers import BasisFollower, Follower
 
 RNG = np.random.default_rng(11)
 N, D = 400, 5
@@ -128,3 +132,25 @@ def test_answers_between_poor_ones_are_looked_for(off, monkeypatch):
     for strength, solution in zip(grid, found, strict=True):
         here = few.with_penalty(Ridge(float(strength)))
         assert here.certify(solution.coef, solution.intercept, solution.dual).relative_gap <= 1e-3
+
+
+def test_followers_of_softened_problems_make_no_long_moves():
+    rng = np.random.default_rng(2)
+    n, d = 900, 60  # fifteen rows per column
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, 0] + rng.standard_normal(n) > 0, 1, -1)
+    one = rl.Problem(X, y, rl.losses.Hinge(), L1(1.0))
+    grid = default_strengths(one, 30)
+    whole = path(one, grid, tol=1e-3)
+    guide = Guide(one, whole.strengths, whole.solutions)
+    walk = Walk(Follower, one, grid, 1e-3, 1, Clock(time.perf_counter(), None))
+    walk.plan_by(guide)
+    assert walk.follower.longest_move < 5
+    guide._anchors[1e-3] = [0, 1, 20, 29]
+    places = walk.planned(0, 30)
+    assert {0, 1, 20, 29} <= set(places) and places == sorted(set(places))
+    ratios = grid[places[:-1]] / grid[places[1:]]
+    assert ratios.max() <= walk.follower.longest_move and len(places) < 25
+    assert walk.planned(5, 30)[0] == 5 and len(walk.planned(0, 4)) == 4
+    walk.follower = BasisFollower(one, 1e-3)
+    assert walk.planned(0, 30) == [0, 1, 20, 29]

@@ -152,8 +152,18 @@ class Walk:
         """Return the strengths to look at from one on, up to so many."""
         if self._planner is None:
             return range(first, min(first + most, self._strengths.size))
-        places = self._planner.anchors(self._tol)
-        return [first, *(one for one in places if one > first)][:most]
+        places = [first]
+        for one in self._planner.anchors(self._tol):
+            while one > places[-1]:
+                places.append(self._farthest(places[-1], one))
+        return places[:most]
+
+    def _farthest(self, one: int, other: int) -> int:
+        """Return the farthest strength from one on, up to the other, that a move can get to."""
+        least = self._strengths[one] / self.follower.longest_move
+        while other > one + 1 and self._strengths[other] < least:
+            other -= 1
+        return other
 
     def _focus(self, index: int) -> None:
         """Choose the rows to go on with, where there is a way to tell."""

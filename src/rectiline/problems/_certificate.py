@@ -56,7 +56,8 @@ class Certificate:
     Attributes
     ----------
     primal : float
-        Objective at the coefficients.
+        Objective at the coefficients; an upper bound on it for coefficients between two others, see
+        `certify_between`.
     gap : float
         Upper bound on ``primal - optimum``: the sum of non-negative Fenchel-Young terms, never the
         difference of two large sums. It is a proof only if `violation` is zero.

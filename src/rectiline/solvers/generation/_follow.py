@@ -57,6 +57,7 @@ class BasisFollower:
     way: ClassVar[str] = "generation: a few pivots from the strength before"
     slopes_follow: ClassVar[bool] = False
     can_focus: ClassVar[bool] = False
+    longest_move: ClassVar[float] = np.inf
 
     def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
         self._form = LinearProgramForm(problem)

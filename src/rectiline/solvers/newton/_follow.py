@@ -35,6 +35,7 @@ _SMALLEST_L1_TARGET = 5e-4  # beyond, with kinks in the penalty
 _SMALLEST_LINEAR_TARGET = 5e-4  # of problems that are softened first
 _SOFT_ROWS = 6, 100  # per column: with fewer, bases are the better way, with more, Newton's method
 _SOFT_RIDGE_ROWS = 1.5, 25.0  # the same with ridge terms
+_LONGEST_SOFT = 2.5  # ratio of strengths
 _LARGEST_COPY = 8_000_000  # entries of X that these may copy
 
 
@@ -143,6 +144,11 @@ class Follower:
             self._path.place(b)
         else:
             self._path.place(b, np.ascontiguousarray(sample), predictions)
+
+    @property
+    def longest_move(self) -> float:
+        """Ratio of strengths that it can get over at once; softened problems get lost beyond."""
+        return _LONGEST_SOFT if isinstance(self._path, _core.LinearPath) else np.inf
 
     @property
     def can_focus(self) -> bool:
