@@ -15,6 +15,7 @@ constexpr double kRowsMost = 0.7;     // of the target: beyond, they are made st
 constexpr double kStiffen = 4.0;      // by so much at most
 constexpr double kRelax = 1.5;        // change of stiffness from one strength to the next, at most
 constexpr double kBalance = 0.2;      // cost of a multiplier moved to balance the intercept
+constexpr double kFreeRoom = 0.3;     // of their weight: room of rows on their kinks
 constexpr double kInnerShare = 0.02;  // Newton decrement against what the outer step moved
 constexpr double kOnwards = 0.6;      // of the way that extrapolation would go
 constexpr double kScaled = 0.5;       // of the gap: what multipliers to scale may leave
@@ -48,7 +49,15 @@ NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double streng
       column_(static_cast<std::size_t>(terms.n_kinked), 0.0),
       proximal_(b_),
       user_(b_),
-      growth_(kFirstGrowth) {}
+      growth_(kFirstGrowth) {
+    double total = 0;
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < rows.n(); ++i) {
+        total += rows.functions().weight[i];
+        count += rows.functions().weight[i] > 0;
+    }
+    mean_weight_ = total / static_cast<double>(std::max<std::int64_t>(count, 1));
+}
 
 void NewtonPath::place(const double* user, const double* g, const double* z) {
     const std::int64_t d = terms_.d;
@@ -123,6 +132,15 @@ void NewtonPath::set_column_multipliers() {
     placed_ = false;
 }
 
+// A free intercept asks for multipliers that sum to zero: some will have to move. Rows on their
+// kinks hardly pay for that, but they may have too little room.
+double NewtonPath::cost_of_balance(double excess) const {
+    double room = kInfinity;
+    if (!units_.smooth) room = kFreeRoom * mean_weight_ * static_cast<double>(rows_->n_free());
+    const double others = std::max(0.0, excess - room);
+    return units_.argument_scale * (kBalance * (excess - others) + others);
+}
+
 // The parts of the gap, relative to the objective. A dual point outside the range of an l1 term
 // alone is scaled into it, which costs its share of the objective.
 NewtonPath::Gaps NewtonPath::gaps() {
@@ -134,9 +152,7 @@ NewtonPath::Gaps NewtonPath::gaps() {
     double beyond = 0;
     terms_.contract(rows_->image().data(), user_.data());
     frozen_.add_gradient(b_.data(), terms_.order, user_.data());
-    // A free intercept asks for multipliers that sum to zero: some will have to move.
-    if (terms_.order > terms_.d)
-        beyond = kBalance * units_.argument_scale * std::fabs(user_[terms_.d]) / size;
+    if (terms_.order > terms_.d) beyond = cost_of_balance(std::fabs(user_[terms_.d])) / size;
     double outside = 0;
     for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
         const std::int64_t j = terms_.kinked[k];

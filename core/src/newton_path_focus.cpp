@@ -16,6 +16,9 @@ constexpr double kFarthest = 13.0;     // widths of the expected ranges, on both
 constexpr double kRounding = 1e-12;    // of slopes
 constexpr std::size_t kTooMany = 20;   // one exception in so many rows is
 constexpr std::size_t kKept = 50;      // exceptions
+constexpr double kPlenty = 2.0;        // times what has to be balanced
+constexpr double kBalancing = 250;     // rows that do so where the exceptions cannot, at least, and
+constexpr double kPerExcess = 8;       // so many for each row's weight in excess
 
 // Marks rows whose multiplier g is not that of the slope, but for the rounding that envelopes leave
 // at the ends of their ranges.
@@ -146,6 +149,29 @@ void NewtonPath::write_out_slopes() {
     exceptions_.g.resize(exceptions_.row.size());
 }
 
+// Lists more rows, spread over all, if those that are have not plenty of room for what the
+// multipliers lack of balance.
+void NewtonPath::list_more_to_balance() {
+    if (terms_.order == terms_.d) return;
+    const RowFunctions& rows = rows_->functions();
+    double excess = few_ ? frozen_sum_ : 0.0, room = 0, weight = 0;
+    for (std::int64_t e = 0; e < rows.n; ++e)
+        excess += own_dual_[e], weight += rows.weight[e];
+    for (const std::int64_t e : exceptions_.row) {
+        const Curve& f = rows.curve(e);
+        const double s = rows.direction[e] * own_dual_[e] / rows.weight[e];
+        const bool down = (excess > 0) == (rows.direction[e] > 0);
+        room += rows.weight[e] * std::max(down ? s - f.lowest_slope() : f.highest_slope() - s, 0.0);
+    }
+    if (room > kPlenty * std::fabs(excess)) return;
+    const double wanted = kPerExcess * std::fabs(excess) * static_cast<double>(rows.n) / weight;
+    const double stride = static_cast<double>(rows.n) / std::max(kBalancing, wanted);
+    const std::int64_t step = std::max<std::int64_t>(1, static_cast<std::int64_t>(stride));
+    for (std::int64_t e = 0; e < rows.n; e += step)
+        if (rows.weight[e] > 0) differs_[e] = 1;
+    list_rows(rows.n, exceptions_.row, [&](std::int64_t e) { return differs_[e] > 0; });
+}
+
 const NewtonPath::Exceptions& NewtonPath::exceptions() {
     const std::size_t count = static_cast<std::size_t>(rows_->n());
     own_dual_.resize(count);
@@ -162,6 +188,7 @@ const NewtonPath::Exceptions& NewtonPath::exceptions() {
     differs_.resize(count);
     mark_exceptions(rows, own_dual_.data(), own_slopes_.data(), differs_.data());
     list_rows(rows.n, exceptions_.row, [&](std::int64_t e) { return differs_[e] > 0; });
+    list_more_to_balance();
     exceptions_.slopes.clear();
     const bool many = exceptions_.row.size() * kTooMany > static_cast<std::size_t>(all_.n());
     // Those who get a list balance it themselves; some of many rows might not be enough for that.

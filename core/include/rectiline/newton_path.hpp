@@ -82,6 +82,7 @@ class NewtonPath {
     void predict(double strength);
     void set_column_multipliers();
     NewtonPoint point();
+    double cost_of_balance(double excess) const;
     Gaps gaps();
     bool freeze(const double* low, const double* high);
     bool has_strayed() const;
@@ -90,6 +91,7 @@ class NewtonPath {
     void take_all_rows();
     void balance_few(double* g) const;
     void write_out_slopes();
+    void list_more_to_balance();
 
     NewtonRows& all_;
     std::unique_ptr<NewtonRows> few_;    // the rows that take part while the others are frozen
@@ -111,7 +113,7 @@ class NewtonPath {
     NewtonTerms base_, terms_;
     NewtonLoop loop_;
     std::vector<double> b_, around_, previous_, column_, proximal_, user_;
-    double growth_;
+    double growth_, mean_weight_;
     double found_at_ = 0;           // strength at which the answer at hand was found
     double previous_strength_ = 0;  // the same of the one before; 0: there is none
     bool placed_ = false;           // nothing has been settled at this place yet

@@ -90,6 +90,7 @@ class Ahead:
             if not self._walk.follower.slopes_follow:  # others do with half of the strengths
                 self._walk.plan_by(guide)
                 self._walk.stay_beside(guide)
+                self._walk.borrow(guide)
             self._at_once = strengths.size if self._walk.by_exceptions else at_once
             if guide.is_a_step_from(problem):
                 self._guide = guide

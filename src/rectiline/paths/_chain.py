@@ -44,7 +44,7 @@ class Chain:
 
     def add(
         self, places: Sequence[int], answers: Sequence[Answer], samples: Multipliers | None
-    ) -> None:
+    ) -> list[Solution]:
         """Judge answers at some places among the strengths, with their multipliers."""
         began = time.perf_counter()
         judged = judged_answers(self._problem, answers, samples)
@@ -54,6 +54,7 @@ class Chain:
             at = int(np.searchsorted(self._places, place))
             self._places.insert(at, place)
             self._links.insert(at, (answer, judged, k))
+        return solutions_of(answers, judged.proofs, self._tol)
 
     def middles(self) -> list[int]:
         """Return places in the middle of those where answers between two others do not hold."""

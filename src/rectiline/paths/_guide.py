@@ -42,6 +42,8 @@ class Guide:
         What else is known about the solutions.
     """
 
+    may_lend: bool | None = None  # its answers; None: nobody has tried
+
     def __init__(
         self,
         problem: Problem,
@@ -61,6 +63,7 @@ class Guide:
         self._objectives = np.array([one.certificate.primal for one in solutions])
         self.was_tried = False  # whether steps lead anywhere
         self._predictions: dict[int, Vector] = {}
+        self._known_slopes: dict[int, Vector] = {}
         self._ends: dict[tuple[int, ...], tuple[Vector, Vector]] = {}
         self._anchors: dict[float, list[int]] = {}
 
@@ -72,6 +75,32 @@ class Guide:
         if part.fit_intercept:
             part.rows.balance(sample)
         return replace(self._first, dual=replace(dual, sample=sample))
+
+    def lent(self, part: Problem, index: int) -> tuple[Vector, float, Vector]:
+        """Return coefficients, intercept and slopes of losses that may do for a part.
+
+        A part of the samples at one strength is like all of them at one that is larger as they are
+        more.
+        """
+        share = float(part.weight.sum() / self.problem.weight.sum())
+        wanted = self.strengths[index] / share
+        if wanted >= self.strengths[0]:
+            return self.coefs[0] * self.strengths[0] / wanted, self.intercepts[0], self._slopes(0)
+        j = int(np.searchsorted(-self.strengths, -wanted, side="right")) - 1
+        before, after = 1 / self.strengths[j], 1 / self.strengths[j + 1]
+        t = (1 / wanted - before) / (after - before)
+        slopes = (1 - t) * self._slopes(j)
+        slopes += t * self._slopes(j + 1)
+        coef = (1 - t) * self.coefs[j] + t * self.coefs[j + 1]
+        return coef, float((1 - t) * self.intercepts[j] + t * self.intercepts[j + 1]), slopes
+
+    def _slopes(self, index: int) -> Vector:
+        """Return the slopes of the losses in their arguments, per unit of weight."""
+        if index not in self._known_slopes:  # all parts will ask
+            weight = np.where(self.problem.weight > 0, self.problem.weight, np.inf)
+            sample = self._solutions[index].dual.sample
+            self._known_slopes[index] = self.problem.direction * sample / weight
+        return self._known_slopes[index]
 
     def predictions(self, places: Sequence[int]) -> list[Vector]:
         """Return the predictions at some of the strengths."""

@@ -43,6 +43,8 @@ class Scout(Guide):
         What else is known about those, with all pulls.
     """
 
+    may_lend = False  # it knows nothing about most of the samples
+
     def start(self, part: Problem) -> Solution | None:
         """Return None: multipliers of few samples say nothing about the others."""
         return None

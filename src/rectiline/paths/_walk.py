@@ -14,6 +14,7 @@ from rectiline.paths._answers import (
     Multipliers,
     certified,
     certified_in_span,
+    judged_answers,
     not_solved,
 )
 from rectiline.paths._chain import Chain
@@ -32,6 +33,8 @@ Exceptions = tuple[Vector | None, Index, Vector]  # see `Follower.exceptions`
 __all__ = ["NEAR", "Walk"]
 
 NEAR = 0.1  # gap of an answer that is worth going on from
+_LENT, _LENT_STRENGTHS = 2, 4  # answers of a guide, and least strengths from one to the other
+_LENT_WAY = "newton: on more samples"
 _ROUNDS = 6  # of looking for answers in the middle of others that do not hold
 _ANCHORED = 0.7  # share of the tolerance for answers that others will lie between
 
@@ -72,6 +75,7 @@ class Walk:
         self._reach: Beside | None = None  # and which rows,
         self._focused = 0  # up to this strength
         self.by_exceptions = False  # multipliers are, and not kept
+        self._lent: dict[int, tuple[Answer, Exceptions]] = {}  # by a guide
 
     @property
     def is_guided(self) -> bool:
@@ -127,21 +131,37 @@ class Walk:
         for place, index in enumerate(chosen):
             if answers and self._clock.is_late:
                 break
+            if index in self._lent:
+                answer, few = self._lent.pop(index)
+                exceptions.append(few)
+                answers.append(answer)
+                self._stand_at(answer, few, index)
+                continue
             self._focus(index)
             is_end = all_anchors or self._is_anchor(chosen, place)
-            answer = self._moved(float(self._strengths[index]), _ANCHORED if is_end else 1.0)
-            if answer is None:
+            found = self._moved(float(self._strengths[index]), _ANCHORED if is_end else 1.0)
+            if found is None:
                 break
             if samples is not None:
                 follower.put_multipliers(samples[len(answers)])
             elif self.by_exceptions:
                 assert isinstance(follower, Follower)
                 exceptions.append(follower.exceptions())
-            answers.append(answer)
-            self.latest, self._at = answer, index
+            answers.append(found)
+            self.latest, self._at = found, index
         if exceptions:
             return answers, SlopeMultipliers.of(n, exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
+
+    def _stand_at(self, answer: Answer, few: Exceptions, index: int) -> None:
+        """Start at an answer whose multipliers are given by slopes of the losses."""
+        self.latest, self._at = answer, index
+        if self._lent:  # the next one is known, too
+            return
+        slopes = few[0]
+        assert slopes is not None
+        sample = self.problem.direction * self.problem.weight * slopes
+        self.follower.place(answer.coef, answer.intercept, sample)
 
     def _is_anchor(self, chosen: Sequence[int], place: int) -> bool:
         """Whether others will lie between this answer and one beside it."""
@@ -157,6 +177,30 @@ class Walk:
             while one > places[-1]:
                 places.append(self._farthest(places[-1], one))
         return places[:most]
+
+    def borrow(self, guide: Guide) -> None:
+        """Take the first answers from the guide, and go on from there.
+
+        Strong penalties leave little to the samples; and moves on all rows are what costs most.
+        """
+        places = guide.anchors(self._tol)[: _LENT + 1]
+        if guide.may_lend is False or not self.by_exceptions:
+            return
+        if len(places) <= _LENT or places[1] < _LENT_STRENGTHS:
+            return
+        some = SlopeMultipliers.balancing(self.problem)
+        lent: dict[int, tuple[Answer, Exceptions]] = {}
+        for place in places[:_LENT]:
+            coef, intercept, slopes = guide.lent(self.problem, place)
+            answer = Answer(float(self._strengths[place]), coef, intercept, 0, 0.0, _LENT_WAY)
+            lent[place] = answer, (slopes, *some)
+        if guide.may_lend is None:  # the others will be like the first one
+            answers, exceptions = zip(*lent.values(), strict=True)
+            multipliers = SlopeMultipliers.of(self.problem.n_samples, list(exceptions))
+            proofs = judged_answers(self.problem, answers, multipliers).proofs
+            guide.may_lend = all(proof.holds(_ANCHORED * self._tol) for proof, _ in proofs)
+        if guide.may_lend:
+            self._lent = lent
 
     def _farthest(self, one: int, other: int) -> int:
         """Return the farthest strength from one on, up to the other, that a move can get to."""
@@ -200,7 +244,10 @@ class Walk:
             assert not isinstance(samples, SlopeMultipliers)
             return answers, self._each_certified(answers, samples, kept)
         chain = Chain(self.problem, self._strengths, self._tol)
-        chain.add(chosen, answers, samples)
+        solutions = chain.add(chosen, answers, samples)
+        lent = [k for k, answer in enumerate(answers) if answer.way == _LENT_WAY]
+        if self._planner is not None and any(k in lent for k in not_solved(solutions)):
+            self._planner.may_lend = False  # the next one need not try
         self._add_middles(chain)
         return chain.solutions(kept)
 

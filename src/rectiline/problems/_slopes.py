@@ -85,11 +85,16 @@ class SlopeMultipliers:
 
         Some samples, spread over all, balance an intercept.
         """
+        return cls.of(problem.n_samples, [(None, *cls.balancing(problem))] * count)
+
+    @staticmethod
+    def balancing(problem: Problem) -> tuple[Index, Vector]:
+        """Return exceptions that are none but may balance an intercept: samples spread over all."""
         some = np.zeros(0, dtype=np.int64)
         if problem.fit_intercept:
             used = np.flatnonzero(problem.weight)
             some = used[:: max(1, used.size // _BALANCING)].astype(np.int64)
-        return cls.of(problem.n_samples, [(None, some, np.full(some.size, np.nan))] * count)
+        return some, np.full(some.size, np.nan)
 
 
 class _SlopesDual(DualPoint):
