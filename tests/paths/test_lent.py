@@ -8,6 +8,7 @@ import pytest
 import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
+from rectiline.paths._lent import LENT
 from rectiline.penalties import Ridge
 
 RNG = np.random.default_rng(5)
@@ -15,7 +16,6 @@ N, D = 40_000, 4
 X = RNG.normal(size=(N, D)) * [1, 20, 0.1, 1] + [0, 30, 0, 0]
 Y = X[:, 0] - 3 * X[:, 2] + 0.03 * X[:, 1] + RNG.standard_t(3, N)
 LABELS = np.where(np.median(Y) < Y, 1, -1)
-LENT = "newton: on more samples"
 
 
 @pytest.fixture(autouse=True)

@@ -86,11 +86,12 @@ class Ahead:
             if is_large and not self._walk.follower.slopes_follow:
                 self._walk.plan_by(guide)
         else:
-            self._walk.place(guide.start(problem), guide.predictions([0])[0])
             if not self._walk.follower.slopes_follow:  # others do with half of the strengths
                 self._walk.plan_by(guide)
                 self._walk.stay_beside(guide)
-                self._walk.borrow(guide)
+            if not self._walk.has_start:
+                first = guide.start(problem)
+                self._walk.place(first, None if first is None else guide.predictions([0])[0])
             self._at_once = strengths.size if self._walk.by_exceptions else at_once
             if guide.is_a_step_from(problem):
                 self._guide = guide

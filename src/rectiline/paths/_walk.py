@@ -14,12 +14,12 @@ from rectiline.paths._answers import (
     Multipliers,
     certified,
     certified_in_span,
-    judged_answers,
     not_solved,
 )
 from rectiline.paths._chain import Chain
 from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
+from rectiline.paths._lent import LENT, Lent, lent_answers
 from rectiline.paths._null import two_class_start
 from rectiline.paths._reach import Beside
 from rectiline.problems import Problem, SlopeMultipliers, can_judge
@@ -33,8 +33,6 @@ Exceptions = tuple[Vector | None, Index, Vector]  # see `Follower.exceptions`
 __all__ = ["NEAR", "Walk"]
 
 NEAR = 0.1  # gap of an answer that is worth going on from
-_LENT, _LENT_STRENGTHS = 2, 4  # answers of a guide, and least strengths from one to the other
-_LENT_WAY = "newton: on more samples"
 _ROUNDS = 6  # of looking for answers in the middle of others that do not hold
 _ANCHORED = 0.7  # share of the tolerance for answers that others will lie between
 
@@ -68,14 +66,14 @@ class Walk:
         self.problem, self._strengths = problem, strengths
         self._tol, self._clock = tol, clock
         self.follower = follower(problem, tol, n_threads)
-        self.latest: Answer | Solution | None = None  # answer at hand,
+        self._latest: Answer | Solution | None = None  # answer at hand,
         self._at = 0  # at this strength
         self.has_mended = False  # answers that it had handed out
         self._planner: Guide | None = None  # tells which strengths to look at,
         self._reach: Beside | None = None  # and which rows,
         self._focused = 0  # up to this strength
         self.by_exceptions = False  # multipliers are, and not kept
-        self._lent: dict[int, tuple[Answer, Exceptions]] = {}  # by a guide
+        self._lent: Lent = {}  # by a guide
 
     @property
     def is_guided(self) -> bool:
@@ -93,11 +91,18 @@ class Walk:
         known = everywhere if self._planner is None else guide.anchors(self._tol)
         self._reach = Beside(guide, self.problem, known)
         self.by_exceptions = can_judge(self.problem)
+        if self.by_exceptions:
+            self._lent = lent_answers(self.problem, guide, self._tol)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether a guide has lent the first answers."""
+        return bool(self._lent)
 
     def go_on_by_pivots(self) -> None:
         """Take another method, for linear programs."""
         self.follower = BasisFollower(self.problem, self._tol)
-        self._reach, self.by_exceptions = None, False
+        self._reach, self.by_exceptions, self._lent = None, False, {}
 
     def place(self, start: Solution | None, predictions: Vector | None = None) -> None:
         """Start at a solution, or without any; its `predictions` save a product if known."""
@@ -113,7 +118,7 @@ class Walk:
     def go_on_from(self, solution: Solution, at: int) -> None:
         """Start at the solution for one of the strengths."""
         self.place(solution)
-        self.latest, self._at = solution, at
+        self._latest, self._at = solution, at
 
     def follow(
         self, chosen: Sequence[int], all_anchors: bool = False
@@ -148,14 +153,14 @@ class Walk:
                 assert isinstance(follower, Follower)
                 exceptions.append(follower.exceptions())
             answers.append(found)
-            self.latest, self._at = found, index
+            self._latest, self._at = found, index
         if exceptions:
             return answers, SlopeMultipliers.of(n, exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
 
     def _stand_at(self, answer: Answer, few: Exceptions, index: int) -> None:
         """Start at an answer whose multipliers are given by slopes of the losses."""
-        self.latest, self._at = answer, index
+        self._latest, self._at = answer, index
         if self._lent:  # the next one is known, too
             return
         slopes = few[0]
@@ -178,30 +183,6 @@ class Walk:
                 places.append(self._farthest(places[-1], one))
         return places[:most]
 
-    def borrow(self, guide: Guide) -> None:
-        """Take the first answers from the guide, and go on from there.
-
-        Strong penalties leave little to the samples; and moves on all rows are what costs most.
-        """
-        places = guide.anchors(self._tol)[: _LENT + 1]
-        if guide.may_lend is False or not self.by_exceptions:
-            return
-        if len(places) <= _LENT or places[1] < _LENT_STRENGTHS:
-            return
-        some = SlopeMultipliers.balancing(self.problem)
-        lent: dict[int, tuple[Answer, Exceptions]] = {}
-        for place in places[:_LENT]:
-            coef, intercept, slopes = guide.lent(self.problem, place)
-            answer = Answer(float(self._strengths[place]), coef, intercept, 0, 0.0, _LENT_WAY)
-            lent[place] = answer, (slopes, *some)
-        if guide.may_lend is None:  # the others will be like the first one
-            answers, exceptions = zip(*lent.values(), strict=True)
-            multipliers = SlopeMultipliers.of(self.problem.n_samples, list(exceptions))
-            proofs = judged_answers(self.problem, answers, multipliers).proofs
-            guide.may_lend = all(proof.holds(_ANCHORED * self._tol) for proof, _ in proofs)
-        if guide.may_lend:
-            self._lent = lent
-
     def _farthest(self, one: int, other: int) -> int:
         """Return the farthest strength from one on, up to the other, that a move can get to."""
         least = self._strengths[one] / self.follower.longest_move
@@ -217,7 +198,7 @@ class Walk:
         assert isinstance(follower, Follower)
         if index < self._focused and not follower.has_strayed:
             return
-        known = self._reach.look(index, self.latest, self._at)
+        known = self._reach.look(index, self._latest, self._at)
         follower.focus(known.low, known.high, known.here)
         self._focused = known.until
 
@@ -245,7 +226,7 @@ class Walk:
             return answers, self._each_certified(answers, samples, kept)
         chain = Chain(self.problem, self._strengths, self._tol)
         solutions = chain.add(chosen, answers, samples)
-        lent = [k for k, answer in enumerate(answers) if answer.way == _LENT_WAY]
+        lent = [k for k, answer in enumerate(answers) if answer.way == LENT]
         if self._planner is not None and any(k in lent for k in not_solved(solutions)):
             self._planner.may_lend = False  # the next one need not try
         self._add_middles(chain)
