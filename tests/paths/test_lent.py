@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 import rectiline as rl
 from rectiline.paths import FoldJob, Guide, default_strengths, fold_paths, path
 from rectiline.paths import _ahead as ahead
+from rectiline.paths._answers import not_solved
 from rectiline.paths._lent import LENT
+from rectiline.paths._walk import Walk
 from rectiline.penalties import Ridge
 
 RNG = np.random.default_rng(5)
@@ -105,3 +108,30 @@ def test_lent_answers_are_those_at_a_larger_strength(share):
     best = rl.solve(here, tol=1e-8).certificate.primal
     assert here.objective(coef, intercept) <= best * (1 + 5e-3)
     assert (slopes <= 1e-12).all() and (slopes >= -1 - 1e-12).all()
+
+
+def test_paths_know_what_balancing_costs(monkeypatch):
+    """Where rows begin to meet their kink, few of them can balance the others."""
+    rng = np.random.default_rng(0)
+    n, d = 20_000, 30
+    X = rng.standard_normal((n, d))
+    y = np.where(X @ rng.standard_normal(d) + 0.5 * np.sqrt(d) * rng.standard_normal(n) > 0, 1, -1)
+    weight = np.ones(n)
+    one = rl.Problem(X, y, rl.losses.Hinge(), Ridge(1.0), sample_weight=weight)
+    grid = default_strengths(one, 30)
+    whole = path(one, grid, tol=1e-3)
+    guide = Guide(one, whole.strengths, whole.solutions)
+    failed, original = [], Walk.mended
+
+    def counted(self, answers, solutions):
+        failed.extend(not_solved(solutions))
+        return original(self, answers, solutions)
+
+    monkeypatch.setattr(Walk, "mended", counted)
+    for fold, (train, _) in enumerate(StratifiedKFold(5).split(X, y)):
+        weight = np.zeros(n)
+        weight[train] = 1.0
+        part = one.with_sample_weight(weight)
+        [found] = fold_paths([FoldJob(lambda part=part: part, grid, guide)], tol=1e-3)
+        assert found.relative_gaps.max() <= 1e-3, fold
+    assert guide.may_lend and not failed
