@@ -40,7 +40,7 @@ def test_what_is_expected_to_be_lost_is_what_is_proved(loss, penalty):
     whole = path(one, grid, tol=1e-9)
     samples = np.array([point.dual.sample for point in whole])
     pairs = judge_all(one, grid, whole.coefs, whole.intercepts, samples)
-    q = None if one.columns.has_l1 else pairs.q
+    q = None if one.columns.has_l1 else pairs.terms.q
     terms = one.columns.rho, one.columns.l1, whole.coefs, q
     objectives = np.array([point.certificate.primal for point in whole])
     chosen = anchors(grid, *terms, 3e-3 * objectives)
@@ -87,21 +87,20 @@ def test_folds_skip_strengths_and_certify_them_all(loss, penalty, monkeypatch):
         assert skipped
 
 
-@pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {3}, {0, 4, 5}, {2, 3, 4, 5, 6, 7}], ids=repr)
-def test_folds_whose_moves_get_lost_have_all_answers(lost, monkeypatch):
-    monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
+def fold():
+    """Return a part of a problem, strengths, and the guide."""
     one = problem(rl.losses.Hinge())
     grid = default_strengths(one, 30)
     whole = path(one, grid, tol=1e-3)
-    guide = Guide(one, whole.strengths, whole.solutions)
     few = problem(rl.losses.Hinge(), (np.arange(N) % 5 != 2).astype(float))
-    move, calls = Follower.move, []
+    return few, grid, Guide(one, whole.strengths, whole.solutions)
 
-    def sometimes(self, strength, *others):
-        calls.append(strength)
-        return None if len(calls) - 1 in lost else move(self, strength, *others)
 
-    monkeypatch.setattr(Follower, "move", sometimes)
+@pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {3}, {0, 4, 5}, {2, 3, 4, 5, 6, 7}], ids=repr)
+def test_folds_whose_moves_get_lost_have_all_answers(lost, monkeypatch, lose_moves):
+    monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
+    few, grid, guide = fold()
+    lose_moves(lost)
     found = fold_paths([FoldJob(lambda: few, grid, guide)], tol=1e-3)[0]
     np.testing.assert_array_equal(found.strengths, grid)
     for strength, solution in zip(grid, found, strict=True):
@@ -114,11 +113,7 @@ def test_folds_whose_moves_get_lost_have_all_answers(lost, monkeypatch):
 def test_answers_between_poor_ones_are_looked_for(off, monkeypatch):
     """Answers that a certificate refuses, and with them those in between."""
     monkeypatch.setattr(ahead, "_FOCUS_SIZE", 0)
-    one = problem(rl.losses.Hinge())
-    grid = default_strengths(one, 30)
-    whole = path(one, grid, tol=1e-3)
-    guide = Guide(one, whole.strengths, whole.solutions)
-    few = problem(rl.losses.Hinge(), (np.arange(N) % 5 != 2).astype(float))
+    few, grid, guide = fold()
     move, calls = Follower.move, []
 
     def poor(self, strength, *others):

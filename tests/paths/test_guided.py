@@ -294,15 +294,9 @@ def test_searches_choose_the_same_on_few_rows(monkeypatch):
 
 @pytest.mark.parametrize("loss", [rl.losses.Huber(), rl.losses.Hinge()], ids=repr)
 @pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {3}, {0, 5, 9}], ids=repr)
-def test_answers_belong_to_their_strengths_when_some_are_not_found(monkeypatch, loss, lost):
+def test_answers_belong_to_their_strengths_when_some_are_not_found(lose_moves, loss, lost):
     one = problem(loss, Ridge(1.0))
-    move, calls = Follower.move, []
-
-    def sometimes(self, strength, *others):
-        calls.append(strength)
-        return None if len(calls) - 1 in lost else move(self, strength, *others)
-
-    monkeypatch.setattr(Follower, "move", sometimes)
+    lose_moves(lost)
     found = path(one, n_strengths=30, tol=1e-3)
     assert len(found) == 30
     check(one, found)
@@ -349,15 +343,9 @@ def test_multipliers_are_slopes_with_exceptions(loss, penalty, is_focused, share
 
 @pytest.mark.parametrize("lost", [set(), {0}, {3}, {0, 5, 9}], ids=repr)
 @pytest.mark.parametrize("loss", [rl.losses.Hinge(), rl.losses.Huber()], ids=repr)
-def test_pulls_are_kept_for_every_answer(monkeypatch, loss, lost):
+def test_pulls_are_kept_for_every_answer(lose_moves, loss, lost):
     one = problem(loss, Ridge(1.0))
-    move, calls = Follower.move, []
-
-    def sometimes(self, strength, *others):
-        calls.append(strength)
-        return None if len(calls) - 1 in lost else move(self, strength, *others)
-
-    monkeypatch.setattr(Follower, "move", sometimes)
+    lose_moves(lost)
     grid = default_strengths(one, 20)
     found = along(one, grid, Clock(time.perf_counter(), None), keeps=True, tol=1e-3)
     pulls = np.concatenate(found.kept.pulls)

@@ -82,7 +82,7 @@ def test_close_strengths_lose_little(penalty):
 def test_multipliers_that_do_not_balance_prove_nothing():
     one = problem(rl.losses.Hinge(), Ridge(2.0))
     pairs = judged(one, 1e-6)
-    pairs.rows.totals[1] = 0.1 * pairs.rows.sizes[1]
+    pairs.terms.rows.totals[1] = 0.1 * pairs.terms.rows.sizes[1]
     found = certify_between(pairs, 0, GRID[1:-1])
     trivial = [at(one, s).certify(pair.coef, pair.intercept).gap for s, pair in
                zip(GRID[1:-1], found, strict=True)]  # fmt: skip

@@ -93,7 +93,7 @@ def certified(
     began = time.perf_counter()
     if kept is not None and can_judge(problem):
         judged = judged_answers(problem, answers, samples, kept.predictions)
-        kept.pulls.append(judged.q)
+        kept.pulls.append(judged.terms.q)
         proofs = judged.proofs
     else:
         strengths, coefs, intercepts = _arrays(answers)

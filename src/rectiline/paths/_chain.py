@@ -77,7 +77,7 @@ class Chain:
         for end, (answer, judged, k) in enumerate(self._links):
             answers.append(answer)
             solutions += solutions_of([answer], [judged.proofs[k]], self._tol)
-            pulls = [judged.q[k]]
+            pulls = [judged.terms.q[k]]
             if end + 1 < len(self._links):
                 inner = self._inner(end, end + 1)
                 answers += inner[0]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._judged import JudgedPairs, RowSums, gaps_of, multiples
+from rectiline.problems._judged import JudgedPairs, PairTerms, RowSums, gaps_of, multiples
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -124,9 +124,9 @@ def certify_between(pairs: JudgedPairs, first: int, strengths: Vector) -> list[B
     def mixed(of: Matrix) -> Matrix:
         return np.asarray(np.multiply.outer(1 - t, of[0]) + np.multiply.outer(t, of[1]))
 
-    coefs, q = mixed(pairs.coefs[ends, used]), mixed(pairs.q[ends, used])
-    intercepts = mixed(pairs.intercepts[ends])
-    known = pairs.rows
+    coefs, q = mixed(pairs.terms.coefs[ends, used]), mixed(pairs.terms.q[ends, used])
+    intercepts = mixed(pairs.terms.intercepts[ends])
+    known = pairs.terms.rows
     rows = RowSums(
         mixed(known.losses[ends]),
         np.maximum(mixed(known.gaps[ends]) + t * (1 - t) * _apart(pairs, ends), 0.0),
@@ -135,31 +135,23 @@ def certify_between(pairs: JudgedPairs, first: int, strengths: Vector) -> list[B
     )
     shares = np.ones(t.size)
     if not columns.strongly_convex:  # rounding alone can ask for less
-        shares = columns.shares_within(mixed(columns.extent(pairs.q[ends])))
+        shares = columns.shares_within(mixed(columns.extent(pairs.terms.q[ends])))
         q *= shares[:, None]
         rows = rows.shrunk(shares, problem._least_loss)
     if not isinstance(used, slice):
         columns = columns.on(used)
-    gaps = gaps_of(problem, columns, coefs, intercepts, q, rows).reshape(table.shape)
+    terms = PairTerms(coefs, intercepts, q, rows)
+    gaps = gaps_of(problem, columns, terms).reshape(table.shape)
     best = np.argmin(gaps, axis=1) + np.arange(len(table)) * table.shape[1]
     duals = [
         _MixedDual.of(pairs.duals[first], pairs.duals[first + 1], float(t[k]), float(shares[k]))
         for k in best
     ]
-    found = JudgedPairs.of(
-        problem,
-        strengths,
-        columns.some(best),
-        coefs[best],
-        intercepts[best],
-        q[best],
-        rows.some(best),
-        duals,
-    )
+    found = JudgedPairs.of(problem, strengths, columns.some(best), terms.some(best), duals)
     whole = np.zeros((strengths.size, problem.n_features))
-    whole[:, used] = found.coefs
-    values = zip(whole, found.intercepts.tolist(), found.proofs, strict=True)
-    pulls = [None] * strengths.size if not isinstance(used, slice) else found.q
+    whole[:, used] = found.terms.coefs
+    values = zip(whole, found.terms.intercepts.tolist(), found.proofs, strict=True)
+    pulls = [None] * strengths.size if not isinstance(used, slice) else found.terms.q
     return [
         BetweenPair(coef, intercept, pull, *proof)
         for (coef, intercept, proof), pull in zip(values, pulls, strict=True)
@@ -170,14 +162,15 @@ def _columns_in_use(pairs: JudgedPairs, ends: slice) -> slice | NDArray[np.intp]
     """Return the columns that matter: under an l1 penalty, those with a coefficient."""
     if not pairs.problem.columns.is_plain_l1:
         return slice(None)
-    return np.flatnonzero(pairs.coefs[ends].any(axis=0))
+    return np.flatnonzero(pairs.terms.coefs[ends].any(axis=0))
 
 
 def _apart(pairs: JudgedPairs, ends: slice) -> float:
     """Return ``(z' - z)'(g' - g)`` of two pairs."""
-    [moves], [pulls] = np.diff(pairs.coefs[ends], axis=0), np.diff(pairs.q[ends], axis=0)
+    terms = pairs.terms
+    [moves], [pulls] = np.diff(terms.coefs[ends], axis=0), np.diff(terms.q[ends], axis=0)
     apart = float(-moves @ pulls)
     if pairs.problem.fit_intercept:
-        [shift], [change] = np.diff(pairs.intercepts[ends]), np.diff(pairs.rows.totals[ends])
+        [shift], [change] = np.diff(terms.intercepts[ends]), np.diff(terms.rows.totals[ends])
         apart += float(shift * change)
     return apart

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ Matrix = NDArray[np.float64]
 
 Proof = tuple[Certificate, DualPoint]
 
-__all__ = ["JudgedPairs", "RowSums", "can_judge", "gaps_of", "multiples"]
+__all__ = ["JudgedPairs", "PairTerms", "RowSums", "can_judge", "gaps_of", "multiples"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,41 @@ class RowSums:
         return RowSums(self.losses, gaps, shares * self.totals, shares * self.sizes)
 
 
+class PairTerms(NamedTuple):
+    """What rows and columns need of several pairs, one row or entry for each.
+
+    Attributes
+    ----------
+    coefs, q : ndarray of shape (k, n_features)
+        Coefficients, and ``-X'g`` of the multipliers g.
+    intercepts : ndarray of shape (k,)
+    rows : RowSums
+    """
+
+    coefs: Matrix
+    intercepts: Vector
+    q: Matrix
+    rows: RowSums
+
+    def some(self, which: NDArray[np.intp]) -> PairTerms:
+        """Return those of some of the pairs."""
+        return PairTerms(
+            self.coefs[which], self.intercepts[which], self.q[which], self.rows.some(which)
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[PairTerms]) -> PairTerms:
+        """Return those of several parts, one after the other."""
+        coefs, intercepts, q, rows = zip(*parts, strict=True)
+        sums = [(one.losses, one.gaps, one.totals, one.sizes) for one in rows]
+        return PairTerms(
+            np.concatenate(coefs),
+            np.concatenate(intercepts),
+            np.concatenate(q),
+            RowSums(*(np.concatenate(column) for column in zip(*sums, strict=True))),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPairs:
     """Pairs with their certificates, and what proves them.
@@ -63,10 +99,7 @@ class JudgedPairs:
     problem : Problem
         At any strength.
     strengths : ndarray of shape (k,)
-    coefs, q : ndarray of shape (k, n_features)
-        Coefficients, and ``-X'g`` of the multipliers g.
-    intercepts : ndarray of shape (k,)
-    rows : RowSums
+    terms : PairTerms
     duals : sequence of DualPoint
         The multipliers that all this is about; certificates may have found better ones.
     proofs : list of (Certificate, DualPoint)
@@ -74,10 +107,7 @@ class JudgedPairs:
 
     problem: Problem
     strengths: Vector
-    coefs: Matrix
-    intercepts: Vector
-    q: Matrix
-    rows: RowSums
+    terms: PairTerms
     duals: Sequence[DualPoint]
     proofs: list[Proof]
 
@@ -87,28 +117,18 @@ class JudgedPairs:
         problem: Problem,
         strengths: Vector,
         columns: Multiples,
-        coefs: Matrix,
-        intercepts: Vector,
-        q: Matrix,
-        rows: RowSums,
+        terms: PairTerms,
         duals: Sequence[DualPoint],
     ) -> JudgedPairs:
-        """Return pairs with certificates from the sums over their rows."""
-        proofs = _proofs(problem, columns, coefs, intercepts, q, rows, duals)
-        return cls(problem, strengths, coefs, intercepts, q, rows, duals, proofs)
+        """Return pairs with certificates from their terms."""
+        return cls(problem, strengths, terms, duals, _proofs(problem, columns, terms, duals))
 
     def some(self, which: list[int]) -> JudgedPairs:
         """Return some of the pairs."""
         places = np.array(which, dtype=np.intp)
+        duals, proofs = [self.duals[k] for k in which], [self.proofs[k] for k in which]
         return JudgedPairs(
-            self.problem,
-            self.strengths[places],
-            self.coefs[places],
-            self.intercepts[places],
-            self.q[places],
-            self.rows.some(places),
-            [self.duals[k] for k in which],
-            [self.proofs[k] for k in which],
+            self.problem, self.strengths[places], self.terms.some(places), duals, proofs
         )
 
     @classmethod
@@ -116,53 +136,33 @@ class JudgedPairs:
         """Return the pairs of several parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
-
-        def all_of(name: str) -> NDArray[np.float64]:
-            return np.concatenate([getattr(part, name) for part in parts])
-
-        fields = ("losses", "gaps", "totals", "sizes")
-        rows = [np.concatenate([getattr(part.rows, name) for part in parts]) for name in fields]
         return cls(
             parts[0].problem,
-            all_of("strengths"),
-            all_of("coefs"),
-            all_of("intercepts"),
-            all_of("q"),
-            RowSums(*rows),
+            np.concatenate([part.strengths for part in parts]),
+            PairTerms.joined([part.terms for part in parts]),
             [dual for part in parts for dual in part.duals],
             [proof for part in parts for proof in part.proofs],
         )
 
 
-def gaps_of(
-    problem: Problem,
-    columns: Multiples,
-    coefs: Matrix,
-    intercepts: Vector,
-    q: Matrix,
-    rows: RowSums,
-) -> Vector:
+def gaps_of(problem: Problem, columns: Multiples, terms: PairTerms) -> Vector:
     """Return the gaps of pairs; infinite where multipliers do not balance a free intercept."""
-    gaps = rows.gaps + columns.gaps(coefs, q)
+    rows = terms.rows
+    gaps = rows.gaps + columns.gaps(terms.coefs, terms.q)
     if problem.fit_intercept:
-        gaps += np.abs(intercepts * rows.totals)
+        gaps += np.abs(terms.intercepts * rows.totals)
         gaps[np.abs(rows.totals) > FREE_TOLERANCE * rows.sizes] = np.inf
     return gaps
 
 
 def _proofs(
-    problem: Problem,
-    columns: Multiples,
-    coefs: Matrix,
-    intercepts: Vector,
-    q: Matrix,
-    rows: RowSums,
-    duals: Sequence[DualPoint],
+    problem: Problem, columns: Multiples, terms: PairTerms, duals: Sequence[DualPoint]
 ) -> list[Proof]:
     """Return certificates, with the multipliers that prove more: those given, or zeros."""
-    primals = rows.losses + columns.values(coefs)
-    gaps = gaps_of(problem, columns, coefs, intercepts, q, rows)
-    zeros = _zero_gaps(problem, columns, coefs, rows.losses, gaps)
+    losses, coefs = terms.rows.losses, terms.coefs
+    primals = losses + columns.values(coefs)
+    gaps = gaps_of(problem, columns, terms)
+    zeros = _zero_gaps(problem, columns, coefs, losses, gaps)
     reference, found = abs(problem.loss_at_zero), []
     values = zip(primals.tolist(), gaps.tolist(), zeros.tolist(), duals, strict=True)
     for primal, gap, zero, dual in values:

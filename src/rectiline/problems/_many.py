@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rectiline.backends import Design
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._judged import JudgedPairs, RowSums, can_judge, multiples
+from rectiline.problems._judged import JudgedPairs, PairTerms, RowSums, can_judge, multiples
 from rectiline.problems._multiples import Multiples
 from rectiline.problems._problem import Problem
 
@@ -102,7 +102,8 @@ def judge_all(
     if predictions is not None and (problem.weight > 0).all():  # others are left out
         predictions.append(z)
     duals = [DualPoint(sample) for sample in samples]
-    return JudgedPairs.of(problem, strengths, columns, coefs, intercepts, q, rows, duals)
+    terms = PairTerms(coefs, intercepts, q, rows)
+    return JudgedPairs.of(problem, strengths, columns, terms, duals)
 
 
 def _predict_sparse(design: Design, coefs: Matrix, intercepts: Vector, weight: Vector) -> Matrix:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._judged import JudgedPairs, RowSums, can_judge, multiples
+from rectiline.problems._judged import JudgedPairs, PairTerms, RowSums, can_judge, multiples
 from rectiline.problems._problem import Problem
 
 Vector = NDArray[np.float64]
@@ -234,4 +234,5 @@ def judge_slopes(
         known = None if place < 0 else multipliers.slopes[place]
         pair, exceptions = (coefs[k], float(intercepts[k])), (row[some], value[some])
         duals.append(_SlopesDual.of(problem, known, pair, exceptions, float(shares[k])))
-    return JudgedPairs.of(problem, strengths, columns, coefs, intercepts, q, rows, duals)
+    terms = PairTerms(coefs, intercepts, q, rows)
+    return JudgedPairs.of(problem, strengths, columns, terms, duals)
