@@ -1,5 +1,8 @@
 """Pairs between two others: bounds against certificates from all samples, and exact optima."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -97,6 +100,15 @@ def test_what_is_inside_at_an_end_is_inside(margin):
     for pair in certify_between(judged(one, 1e-8), 0, GRID[1:-1]):
         told = pair.dual.any_inside(one.rows, margin)
         assert told == one.rows.any_inside(pair.dual.sample, margin)
+
+
+def test_mixtures_survive_copies_and_leave_the_samples_behind():
+    one = problem(rl.losses.Hinge(), Ridge(2.0))
+    [pair] = certify_between(judged(one, 1e-8), 0, GRID[2:3])
+    text = pickle.dumps(pair.dual)
+    np.testing.assert_array_equal(pickle.loads(text).sample, pair.dual.sample)
+    np.testing.assert_array_equal(copy.deepcopy(pair.dual).sample, pair.dual.sample)
+    assert len(text) < 2 * pair.dual.sample.nbytes
 
 
 def test_shares_run_from_one_way_to_the_other():
