@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 Vector = np.ndarray
 
@@ -22,6 +23,8 @@ def linear_model(
         independent standard normal columns, of which the first twenty matter
     heavy
         Student t columns with 2.5 degrees of freedom, scaled to sd 1
+    quarter
+        a quarter of the entries of the first, in a sparse matrix
     """
     rng = np.random.default_rng(seed)
     if profile in ("good", "sparse_model"):
@@ -34,14 +37,18 @@ def linear_model(
     elif profile == "heavy":
         X = rng.standard_t(2.5, (n, d))
         X /= X.std(axis=0)
+    elif profile == "quarter":
+        X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.25)
     else:
         raise ValueError(
-            f"profile={profile!r}: allowed are good, bad, correlated, heavy, sparse_model"
+            f"profile={profile!r}: allowed are good, bad, correlated, heavy, sparse_model, quarter"
         )
     coef = rng.standard_normal(d) / np.sqrt(d) / X.std(axis=0)
     if profile == "sparse_model":
         coef = np.where(np.arange(d) < 20, 2.0 * np.sqrt(d) * coef, 0.0)
     z = X @ coef
+    if profile == "quarter":
+        X = sparse.csr_array(X)
     if task == "margin":
         return X, np.where(z + 0.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
     return X, z + 0.5 * rng.standard_t(3, n)

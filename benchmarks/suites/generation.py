@@ -99,6 +99,12 @@ REAL = [
     for share in SHARES
 ]
 
+# Sparse tables with many entries, whose masters are kept dense.
+QUARTER = [
+    _case(margin("quarter", n, p), 0.1, solvers=(OURS, "sgd"), repeats=2)
+    for n, p in ((3000, 300), (500, 3000))
+]
+
 QUANTILE = [
     Case(
         residual("sparse_model", 2000, 5000),
@@ -126,5 +132,6 @@ CASES = [
     *TABLE_6,
     *TABLE_7,
     *REAL,
+    *QUARTER,
     *QUANTILE,
 ]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse as sp
 from scipy.optimize import linprog
 
+import rectiline as rl
 from rectiline import _core
+from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers.generation._boxed import is_boxed, is_mostly_zeros
 
 
 def random_program(seed):
@@ -138,3 +142,16 @@ def test_sizes_are_checked():
         model.add_columns(np.ones(2), np.ones(3), np.zeros(0, dtype=np.int32), np.zeros((0, 2)))
     with pytest.raises(ValueError, match="out of range"):
         model.add_rows(-np.ones(1), np.ones(1), np.array([4], dtype=np.int32), np.ones((1, 1)))
+
+
+@pytest.mark.parametrize("share, is_zeros", [(0.05, True), (0.3, False), (1.0, False)])
+def test_sparse_tables_with_few_zeros_are_taken_as_dense(share, is_zeros):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 12)) * (rng.random((400, 12)) < share)
+    y = np.where(X.sum(axis=1) + 0.3 * rng.standard_normal(400) > 0, 1, -1)
+    one = rl.Problem(sp.csr_array(X), y, rl.losses.Hinge(), rl.penalties.L1(2.0))
+    form = LinearProgramForm(one)
+    assert is_mostly_zeros(form.design) == is_zeros and is_boxed(form) != is_zeros
+    found = rl.solve(one, solver="generation", tol=1e-9)
+    same = rl.solve(rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.L1(2.0)), tol=1e-9)
+    np.testing.assert_allclose(found.certificate.primal, same.certificate.primal, rtol=1e-8)

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._highs import Block, Positions
 
 Vector = NDArray[np.float64]
 
-__all__ = ["BoxedProgram", "is_boxed"]
+__all__ = ["BoxedProgram", "is_boxed", "is_mostly_zeros"]
+
+_MANY = 0.1  # share of the entries that are stored, from which on zeros are, too
 
 _MOST_STEPS = 100  # per row and column
 
@@ -106,9 +109,14 @@ def _dense(values: Block) -> NDArray[np.float64]:
     return np.ascontiguousarray(values.toarray() if sp.issparse(values) else values, dtype=float)
 
 
+def is_mostly_zeros(design: Design) -> bool:
+    """Whether it pays to leave out the zeros of X."""
+    return design.is_sparse and design.n_stored < _MANY * design.n_samples * design.n_features
+
+
 def is_boxed(form: LinearProgramForm) -> bool:
-    """Whether every column of the program has two finite ends, and X is dense."""
-    if form.n_constraints or form.design.is_sparse:
+    """Whether every column of the program has two finite ends, and X is not mostly zeros."""
+    if form.n_constraints or is_mostly_zeros(form.design):
         return False
     columns = form.columns if form.is_separable else None
     if columns is None or not columns.has_bounds:

@@ -26,6 +26,7 @@ from rectiline.solvers.generation._barrier_rounds import (
     barrier_refusal,
     start_barrier,
 )
+from rectiline.solvers.generation._boxed import is_mostly_zeros
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
@@ -172,7 +173,7 @@ class Generation:
                 start = "screening"  # groups found at a larger strength bring the wrong signs
         units = self.samples_per_round
         if units is None:
-            units = max(n_units // (10 if form.design.is_sparse else 50), 400)
+            units = max(n_units // (10 if is_mostly_zeros(form.design) else 50), 400)
         return Plan(start, columns, samples, self.columns_per_round, units, self.patience)
 
     def advance(self, state: GenerationState, budget: Budget) -> Step:
