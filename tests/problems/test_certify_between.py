@@ -50,7 +50,7 @@ def judged(one, tol):
 @pytest.mark.parametrize("tol", [1e-9, 1e-2])
 def test_bounds_hold(loss, penalty, fit_intercept, tol):
     one = problem(loss, penalty, fit_intercept)
-    found = certify_between(judged(one, tol), 0, GRID[1:-1])
+    found = certify_between(judged(one, tol), GRID[1:-1])
     assert len(found) == 3
     for strength, pair in zip(GRID[1:-1], found, strict=True):
         here = at(one, strength)
@@ -78,7 +78,7 @@ def test_close_strengths_lose_little(penalty):
         np.array([end.intercept for end in ends]),
         np.array([end.dual.sample for end in ends]),
     )
-    [found] = certify_between(pairs, 0, np.array([2.985]))
+    [found] = certify_between(pairs, np.array([2.985]))
     assert found.certificate.relative_gap < 1e-4
 
 
@@ -86,7 +86,7 @@ def test_multipliers_that_do_not_balance_prove_nothing():
     one = problem(rl.losses.Hinge(), Ridge(2.0))
     pairs = judged(one, 1e-6)
     pairs.terms.rows.totals[1] = 0.1 * pairs.terms.rows.sizes[1]
-    found = certify_between(pairs, 0, GRID[1:-1])
+    found = certify_between(pairs, GRID[1:-1])
     trivial = [at(one, s).certify(pair.coef, pair.intercept).gap for s, pair in
                zip(GRID[1:-1], found, strict=True)]  # fmt: skip
     for pair, gap in zip(found, trivial, strict=True):
@@ -97,14 +97,14 @@ def test_multipliers_that_do_not_balance_prove_nothing():
 @pytest.mark.parametrize("margin", [0.0, 1e-9, 0.2, 0.45])
 def test_what_is_inside_at_an_end_is_inside(margin):
     one = problem(rl.losses.Hinge(), Ridge(2.0))
-    for pair in certify_between(judged(one, 1e-8), 0, GRID[1:-1]):
+    for pair in certify_between(judged(one, 1e-8), GRID[1:-1]):
         told = pair.dual.any_inside(one.rows, margin)
         assert told == one.rows.any_inside(pair.dual.sample, margin)
 
 
 def test_mixtures_survive_copies_and_leave_the_samples_behind():
     one = problem(rl.losses.Hinge(), Ridge(2.0))
-    [pair] = certify_between(judged(one, 1e-8), 0, GRID[2:3])
+    [pair] = certify_between(judged(one, 1e-8), GRID[2:3])
     text = pickle.dumps(pair.dual)
     np.testing.assert_array_equal(pickle.loads(text).sample, pair.dual.sample)
     np.testing.assert_array_equal(copy.deepcopy(pair.dual).sample, pair.dual.sample)
@@ -112,7 +112,7 @@ def test_mixtures_survive_copies_and_leave_the_samples_behind():
 
 
 def test_shares_run_from_one_way_to_the_other():
-    table = shares_between(np.array([8.0, 4.0, 2.0]), strongly_convex=True)
+    table = shares_between(np.array([4.0]), 8.0, 2.0, strongly_convex=True)
     np.testing.assert_allclose(table[0, [0, -1]], [1 / 3, 2 / 3])
     assert (np.diff(table[0]) > 0).all()
-    np.testing.assert_allclose(shares_between(np.array([8.0, 4.0, 2.0]), False), [[2 / 3]])
+    np.testing.assert_allclose(shares_between(np.array([4.0]), 8.0, 2.0, False), [[2 / 3]])

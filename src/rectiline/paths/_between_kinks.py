@@ -57,14 +57,14 @@ def anchors(
 def _lost_by_any(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix) -> Vector:
     """Return what answers between the first and the last are expected to lose."""
     before, after = coefs
-    t = shares_between(strengths, strongly_convex=False)[:, 0]
+    t = shares_between(strengths[1:-1], strengths[0], strengths[-1], strongly_convex=False)[:, 0]
     grown = l1 @ (np.abs(after) - np.abs(before)) + 0.5 * rho @ (after**2 - before**2)
     return np.asarray(t * (1 - t) * (strengths[0] - strengths[-1]) * max(float(grown), 0.0))
 
 
 def _lost_by_ridge(strengths: Vector, rho: Vector, coefs: Matrix, q: Matrix) -> Vector:
     """Return the same for a ridge penalty, with the best shares."""
-    t = shares_between(strengths, strongly_convex=True)
+    t = shares_between(strengths[1:-1], strengths[0], strengths[-1], strongly_convex=True)
     rows = t * (1 - t) * abs(float((coefs[1] - coefs[0]) @ (q[1] - q[0])))
     # Columns: rho s / 2 times the square of b - q / (s rho), which is linear in the share.
     s = strengths[1:-1, None]

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._answers import Answer, Kept, Multipliers, judged_answers, solutions_of
-from rectiline.problems import JudgedPairs, Problem, certify_between
+from rectiline.problems import (
+    Certificate,
+    DualPoint,
+    JudgedPairs,
+    Problem,
+    certify_between,
+)
 from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
@@ -20,7 +26,7 @@ __all__ = ["Chain"]
 
 _WAY = "interpolation: between two strengths"
 
-Found = tuple[list[Answer], list[Solution], list[Vector]]  # the last: -X'g, where known
+Entry = tuple[Answer, tuple[Certificate, DualPoint], Vector | None]  # the last: -X'g, if known
 
 
 class Chain:
@@ -39,8 +45,9 @@ class Chain:
     def __init__(self, problem: Problem, strengths: Vector, tol: float) -> None:
         self._problem, self._strengths, self._tol = problem, strengths, tol
         self._places: list[int] = []
-        self._links: list[tuple[Answer, JudgedPairs, int]] = []  # pair number k of some
-        self._between: dict[tuple[int, int], Found] = {}
+        self._answers: list[Answer] = []
+        self._judged: JudgedPairs | None = None
+        self._everyone: tuple[list[Answer], list[Solution], Kept] | None = None
 
     def add(
         self, places: Sequence[int], answers: Sequence[Answer], samples: Multipliers | None
@@ -49,63 +56,70 @@ class Chain:
         began = time.perf_counter()
         judged = judged_answers(self._problem, answers, samples)
         share = (time.perf_counter() - began) / len(answers)
-        for k, (place, answer) in enumerate(zip(places, answers, strict=False)):
+        for answer in answers:
             answer.seconds += share
-            at = int(np.searchsorted(self._places, place))
-            self._places.insert(at, place)
-            self._links.insert(at, (answer, judged, k))
-        return solutions_of(answers, judged.proofs, self._tol)
+        found = solutions_of(answers, judged.proofs, self._tol)
+        parts = [judged] if self._judged is None else [self._judged, judged]
+        everywhere = [*self._places, *places[: len(answers)]]
+        all_answers = [*self._answers, *answers]
+        order = np.argsort(everywhere).tolist()
+        self._places = [everywhere[k] for k in order]
+        self._answers = [all_answers[k] for k in order]
+        self._judged = JudgedPairs.joined(parts).some(order)
+        self._everyone = None
+        return found
 
     def middles(self) -> list[int]:
         """Return places in the middle of those where answers between two others do not hold."""
-        found = []
-        for ends in pairwise(range(len(self._places))):
-            first = self._places[ends[0]] + 1
-            failed = [
-                first + k
-                for k, one in enumerate(self._inner(*ends)[1])
-                if one.status != Status.SOLVED
-            ]
+        _, solutions, _ = self._all()
+        first, found = self._places[0], []
+        for one, other in pairwise(self._places):
+            inner = range(one + 1, other)
+            failed = [k for k in inner if solutions[k - first].status != Status.SOLVED]
             if failed:
                 found.append(failed[len(failed) // 2])
         return found
 
     def solutions(self, kept: Kept | None = None) -> tuple[list[Answer], list[Solution]]:
         """Return answers and solutions from the first place to the last, and all in between."""
-        answers: list[Answer] = []
-        solutions: list[Solution] = []
-        for end, (answer, judged, k) in enumerate(self._links):
-            answers.append(answer)
-            solutions += solutions_of([answer], [judged.proofs[k]], self._tol)
-            pulls = [judged.terms.q[k]]
-            if end + 1 < len(self._links):
-                inner = self._inner(end, end + 1)
-                answers += inner[0]
-                solutions += inner[1]
-                pulls += inner[2]
-            if kept is not None:
-                kept.pulls.append(np.array(pulls))
+        answers, solutions, known = self._all()
+        if kept is not None:
+            kept.pulls.extend(known.pulls)
         return answers, solutions
 
-    def _inner(self, first: int, last: int) -> Found:
-        """Return what lies between one answer and the next."""
-        key = self._places[first], self._places[last]
-        if key not in self._between:
-            self._between[key] = self._mixed(first, last)
-        return self._between[key]
+    def _all(self) -> tuple[list[Answer], list[Solution], Kept]:
+        """Return answers, solutions and their pulls, where they are known, in order."""
+        if self._everyone is not None:
+            return self._everyone
+        judged = self._judged
+        assert judged is not None
+        places = set(self._places)
+        inner = [k for k in range(self._places[0], self._places[-1]) if k not in places]
+        entries: dict[int, Entry] = {
+            place: (answer, proof, pull)
+            for place, answer, proof, pull in zip(
+                self._places, self._answers, judged.proofs, judged.terms.q, strict=True
+            )
+        }
+        if inner:
+            entries |= self._between(judged, inner)
+        ordered = [entries[place] for place in sorted(entries)]
+        answers = [answer for answer, _, _ in ordered]
+        solutions = solutions_of(answers, [proof for _, proof, _ in ordered], self._tol)
+        pulls = [pull[None] for _, _, pull in ordered if pull is not None]
+        self._everyone = answers, solutions, Kept(None, pulls)
+        return self._everyone
 
-    def _mixed(self, first: int, last: int) -> Found:
-        inner = self._strengths[self._places[first] + 1 : self._places[last]]
-        if not inner.size:
-            return [], [], []
+    def _between(self, judged: JudgedPairs, places: list[int]) -> dict[int, Entry]:
         began = time.perf_counter()
-        ends = [judged.some([k]) for _, judged, k in (self._links[first], self._links[last])]
-        pairs = certify_between(JudgedPairs.joined(ends), 0, inner)
+        strengths = self._strengths[places]
+        pairs = certify_between(judged, strengths)
         share = (time.perf_counter() - began) / len(pairs)
-        answers = [
-            Answer(strength, pair.coef, pair.intercept, 0, share, _WAY)
-            for strength, pair in zip(inner.tolist(), pairs, strict=True)
-        ]
-        proofs = [(pair.certificate, pair.dual) for pair in pairs]
-        pulls = [pair.pull for pair in pairs if pair.pull is not None]
-        return answers, solutions_of(answers, proofs, self._tol), pulls
+        return {
+            place: (
+                Answer(strength, pair.coef, pair.intercept, 0, share, _WAY),
+                (pair.certificate, pair.dual),
+                pair.pull,
+            )
+            for place, strength, pair in zip(places, strengths.tolist(), pairs, strict=True)
+        }

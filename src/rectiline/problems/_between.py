@@ -73,29 +73,29 @@ class _MixedDual(DualPoint):
         return share * ((1 - t) * first.sample + t * last.sample)
 
 
-def shares_between(strengths: Vector, strongly_convex: bool) -> Matrix:
-    """Return shares to try for the strengths between the first and the last, one row for each.
+def shares_between(
+    strengths: Vector, before: Vector | float, after: Vector | float, strongly_convex: bool
+) -> Matrix:
+    """Return shares to try at strengths between one before and one after, one row for each.
 
     Multipliers at the ends of an l1 penalty's range must shrink as the strength does.
     """
-    inner, inverse = strengths[1:-1], 1.0 / strengths
-    linear = (inner - strengths[0]) / (strengths[-1] - strengths[0])
+    linear = (strengths - before) / (after - before)
     if not strongly_convex:
         return np.asarray(linear[:, None])
-    harmonic = (inverse[1:-1] - inverse[0]) / (inverse[-1] - inverse[0])
+    harmonic = linear * after / strengths  # linear in the inverse strength
     return np.asarray(np.outer(linear, _BLENDS) + np.outer(harmonic, 1 - _BLENDS))
 
 
-def certify_between(pairs: JudgedPairs, first: int, strengths: Vector) -> list[BetweenPair]:
-    """Return pairs at strengths between those of a judged pair and the next one.
+def certify_between(pairs: JudgedPairs, strengths: Vector) -> list[BetweenPair]:
+    """Return pairs at strengths between those of judged pairs.
 
     Parameters
     ----------
     pairs : JudgedPairs
-    first : int
-        The one before the strengths.
+        In the order of their strengths, from large to small.
     strengths : ndarray of shape (k,)
-        From large to small.
+        Each between those of two of the pairs.
 
     Returns
     -------
@@ -110,67 +110,66 @@ def certify_between(pairs: JudgedPairs, first: int, strengths: Vector) -> list[B
     >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
     >>> ends = np.ones((2, 1)), np.array([-1.0, -1.0]), np.array([[0.5, -0.5], [0.25, -0.25]])
     >>> pairs = judge_all(problem, np.array([1.0, 0.5]), *ends)
-    >>> [found] = certify_between(pairs, 0, np.array([0.75]))
+    >>> [found] = certify_between(pairs, np.array([0.75]))
     >>> found.coef, found.certificate.gap, found.dual.sample
     (array([1.]), 0.0, array([ 0.375, -0.375]))
     """
-    problem, ends = pairs.problem, slice(first, first + 2)
-    grid = np.array([pairs.strengths[first], *strengths, pairs.strengths[first + 1]])
-    table = shares_between(grid, problem.columns.strongly_convex)
-    t = table.ravel()
-    columns = multiples(problem, np.repeat(strengths, table.shape[1]))
-    used = _columns_in_use(pairs, ends)
+    problem, known = pairs.problem, pairs.terms
+    before = np.searchsorted(-pairs.strengths, -strengths, side="left") - 1
+    ends = pairs.strengths[before], pairs.strengths[before + 1]
+    table = shares_between(strengths, *ends, problem.columns.strongly_convex)
+    n_tried = table.shape[1]
+    t, first = table.ravel(), np.repeat(before, n_tried)
+    columns = multiples(problem, np.repeat(strengths, n_tried))
+    used = _columns_in_use(pairs)
 
     def mixed(of: Matrix) -> Matrix:
-        return np.asarray(np.multiply.outer(1 - t, of[0]) + np.multiply.outer(t, of[1]))
+        share = t if of.ndim == 1 else t[:, None]
+        return np.asarray((1 - share) * of[first] + share * of[first + 1])
 
-    coefs, q = mixed(pairs.terms.coefs[ends, used]), mixed(pairs.terms.q[ends, used])
-    intercepts = mixed(pairs.terms.intercepts[ends])
-    known = pairs.terms.rows
     rows = RowSums(
-        mixed(known.losses[ends]),
-        np.maximum(mixed(known.gaps[ends]) + t * (1 - t) * _apart(pairs, ends), 0.0),
-        mixed(known.totals[ends]),
-        mixed(known.sizes[ends]),
+        mixed(known.rows.losses),
+        np.maximum(mixed(known.rows.gaps) + t * (1 - t) * _apart(pairs)[first], 0.0),
+        mixed(known.rows.totals),
+        mixed(known.rows.sizes),
     )
+    coefs, q = mixed(known.coefs[:, used]), mixed(known.q[:, used])
     shares = np.ones(t.size)
     if not columns.strongly_convex:  # rounding alone can ask for less
-        shares = columns.shares_within(mixed(columns.extent(pairs.terms.q[ends])))
+        shares = columns.shares_within(mixed(columns.extent(known.q)))
         q *= shares[:, None]
         rows = rows.shrunk(shares, problem._least_loss)
     if not isinstance(used, slice):
         columns = columns.on(used)
-    terms = PairTerms(coefs, intercepts, q, rows)
+    terms = PairTerms(coefs, mixed(known.intercepts), q, rows)
     gaps = gaps_of(problem, columns, terms).reshape(table.shape)
-    best = np.argmin(gaps, axis=1) + np.arange(len(table)) * table.shape[1]
+    best = np.argmin(gaps, axis=1) + np.arange(len(table)) * n_tried
     duals = [
-        _MixedDual.of(pairs.duals[first], pairs.duals[first + 1], float(t[k]), float(shares[k]))
-        for k in best
+        _MixedDual.of(pairs.duals[k], pairs.duals[k + 1], share, part)
+        for k, share, part in zip(before, t[best].tolist(), shares[best].tolist(), strict=True)
     ]
     found = JudgedPairs.of(problem, strengths, columns.some(best), terms.some(best), duals)
-    whole = np.zeros((strengths.size, problem.n_features))
-    whole[:, used] = found.terms.coefs
-    values = zip(whole, found.terms.intercepts.tolist(), found.proofs, strict=True)
-    pulls = [None] * strengths.size if not isinstance(used, slice) else found.terms.q
-    return [
-        BetweenPair(coef, intercept, pull, *proof)
-        for (coef, intercept, proof), pull in zip(values, pulls, strict=True)
-    ]
+    whole = found.terms.coefs
+    pulls: list[Vector | None] = list(found.terms.q)
+    if not isinstance(used, slice):
+        whole = np.zeros((strengths.size, problem.n_features))
+        whole[:, used] = found.terms.coefs
+        pulls = [None] * strengths.size
+    values = zip(whole, found.terms.intercepts.tolist(), pulls, found.proofs, strict=True)
+    return [BetweenPair(coef, b0, pull, *proof) for coef, b0, pull, proof in values]
 
 
-def _columns_in_use(pairs: JudgedPairs, ends: slice) -> slice | NDArray[np.intp]:
+def _columns_in_use(pairs: JudgedPairs) -> slice | NDArray[np.intp]:
     """Return the columns that matter: under an l1 penalty, those with a coefficient."""
     if not pairs.problem.columns.is_plain_l1:
         return slice(None)
-    return np.flatnonzero(pairs.terms.coefs[ends].any(axis=0))
+    return np.flatnonzero(pairs.terms.coefs.any(axis=0))
 
 
-def _apart(pairs: JudgedPairs, ends: slice) -> float:
-    """Return ``(z' - z)'(g' - g)`` of two pairs."""
+def _apart(pairs: JudgedPairs) -> Vector:
+    """Return ``(z' - z)'(g' - g)`` of every pair and the next."""
     terms = pairs.terms
-    [moves], [pulls] = np.diff(terms.coefs[ends], axis=0), np.diff(terms.q[ends], axis=0)
-    apart = float(-moves @ pulls)
+    apart = -np.einsum("kj,kj->k", np.diff(terms.coefs, axis=0), np.diff(terms.q, axis=0))
     if pairs.problem.fit_intercept:
-        [shift], [change] = np.diff(terms.intercepts[ends]), np.diff(terms.rows.totals[ends])
-        apart += float(shift * change)
-    return apart
+        apart += np.diff(terms.intercepts) * np.diff(terms.rows.totals)
+    return np.asarray(apart)
