@@ -66,7 +66,7 @@ def test_weights_and_order_of_the_samples_do_no_harm(small):
     rows = np.argsort(Y)
     one = problem(rl.losses.Absolute(), rows=rows, weight=weight)
     part = scout.scouting_part(one, default_strengths(one, 30), {"tol": 1e-3})
-    assert part.n_samples > N // 10 and (part.weight > 0).all()
+    assert part.n_samples > N // 25 and (part.weight > 0).all()
     np.testing.assert_allclose(part.weight.sum(), weight.sum())
     assert (
         np.unique(np.diff(np.flatnonzero(np.isin(Y[rows], -part.direction * part.offset)))).size > 5

@@ -123,7 +123,7 @@ def path(
     **options
         As for `rectiline.solve`: solver, tol, max_iter, callback, random_state. With
         ``solver="auto"`` one Newton method goes along the path where that is likely to pay, and
-        hands over what it cannot get certified. At a modest `tol`, paths on very many samples have
+        hands over what it cannot get certified. At a modest `tol`, paths on many samples have
         points with ``solver="interpolation"``: these lie between two others, which prove them.
 
     Returns

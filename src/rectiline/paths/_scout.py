@@ -1,6 +1,6 @@
 """A path on few of the samples, to tell where the one on all of them will go.
 
-Most of the rows stay on one piece of their loss from strength to strength. A tenth of the samples
+Most of the rows stay on one piece of their loss from strength to strength. Few of the samples
 tell well enough which ones do not, and the path on all of them looks at those only.
 """
 
@@ -21,9 +21,9 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Scout", "scouting_part"]
 
-_SHARE = 8  # one sample in so many goes ahead
-_SIZE = 1_000_000  # entries of X from which on that pays
-_LEAST_ROWS = 100  # per column, of those who go ahead; and of either class
+_SHARE = 16  # one sample in so many goes ahead
+_SIZE = 200_000  # entries of X from which on that pays
+_LEAST_ROWS = 50  # per column, of those who go ahead; and of either class
 _LEAST_STRENGTHS = 8
 _LEAST_TOL = 5e-4  # smaller ones look at all rows in the end
 
