@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 _SMALL, _TINY = 50_000, 2_000  # entries of X
+_FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
 _MOST_SCORED = 4_000_000  # predictions made at once
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
@@ -69,7 +71,10 @@ class RoutesToSplitter:
     def _folds(
         self, X: Any, y: Any, params: dict[str, Any]
     ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))  # type: ignore[attr-defined]
+        cv = self.cv  # type: ignore[attr-defined]
+        if is_classifier(self) and (cv is None or isinstance(cv, Integral)):
+            y = _small_labels(y)
+        splitter = check_cv(cv, y, classifier=is_classifier(self))
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split
         else:
@@ -80,6 +85,12 @@ class RoutesToSplitter:
                     f"only with metadata routing enabled; got {', '.join(unknown)}."
                 )
         return list(splitter.split(X, y, **params))
+
+
+def _small_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels that are sorted much faster; folds depend on which are the same only."""
+    classes = np.unique(y)
+    return np.searchsorted(classes, y).astype(np.int8) if classes.size <= _FEW_CLASSES else y
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ def anchors(
             if q is None:
                 lost = _lost_by_any(strengths[some], rho, l1, coefs[ends])
             else:
-                lost = _lost_by_ridge(strengths[some], rho, coefs[ends], q[ends])
+                lost = _lost_by_ridge(strengths[some], rho, coefs[ends], q[ends], most[some][1:-1])
             if (lost > most[some][1:-1]).any():
                 break
             last += 1
@@ -62,10 +62,14 @@ def _lost_by_any(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix) -> V
     return np.asarray(t * (1 - t) * (strengths[0] - strengths[-1]) * max(float(grown), 0.0))
 
 
-def _lost_by_ridge(strengths: Vector, rho: Vector, coefs: Matrix, q: Matrix) -> Vector:
-    """Return the same for a ridge penalty, with the best shares."""
+def _lost_by_ridge(
+    strengths: Vector, rho: Vector, coefs: Matrix, q: Matrix, most: Vector
+) -> Vector:
+    """Return the same for a ridge penalty, with the best shares, or part of it if above `most`."""
     t = shares_between(strengths[1:-1], strengths[0], strengths[-1], strongly_convex=True)
     rows = t * (1 - t) * abs(float((coefs[1] - coefs[0]) @ (q[1] - q[0])))
+    if (rows.min(axis=1) > most).any():  # columns can only add to that
+        return np.asarray(rows.min(axis=1))
     # Columns: rho s / 2 times the square of b - q / (s rho), which is linear in the share.
     s = strengths[1:-1, None]
     first, last = coefs[0] - q[0] / (s * rho), coefs[1] - q[1] / (s * rho)
