@@ -7,6 +7,8 @@ at most ``t (1 - t) (s - s') (h(b') - h(b))``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,22 +38,39 @@ def anchors(
     most : ndarray of shape (k,)
         What an answer may lose by lying between two others.
     """
-    chosen = [0]
-    while chosen[-1] < strengths.size - 1:
-        first = chosen[-1]
-        last = first + 1
-        while last + 1 < strengths.size:
-            some = slice(first, last + 2)
-            ends = [first, last + 1]
-            if q is None:
-                lost = _lost_by_any(strengths[some], rho, l1, coefs[ends])
-            else:
-                lost = _lost_by_ridge(strengths[some], rho, coefs[ends], q[ends], most[some][1:-1])
-            if (lost > most[some][1:-1]).any():
-                break
-            last += 1
-        chosen.append(last)
+
+    def is_enough(first: int, last: int) -> bool:
+        """Whether all answers between the two will do."""
+        some, ends = slice(first, last + 1), [first, last]
+        limit = most[some][1:-1]
+        if q is None:
+            lost = _lost_by_any(strengths[some], rho, l1, coefs[ends])
+        else:
+            lost = _lost_by_ridge(strengths[some], rho, coefs[ends], q[ends], limit)
+        return not (lost > limit).any()
+
+    chosen, end = [0], strengths.size - 1
+    while chosen[-1] < end:
+        chosen.append(_farthest(is_enough, chosen[-1], end))
     return chosen
+
+
+def _farthest(is_enough: Callable[[int, int], bool], first: int, end: int) -> int:
+    """Return the farthest place from `first` on that is near enough; the next one always is."""
+    last, step, beyond = first + 1, 1, end + 1
+    while last < end and beyond > end:  # longer and longer strides
+        reached = min(last + step, end)
+        if is_enough(first, reached):
+            last, step = reached, 2 * step
+        else:
+            beyond = reached
+    while beyond - last > 1 and beyond <= end:
+        middle = (last + beyond) // 2
+        if is_enough(first, middle):
+            last = middle
+        else:
+            beyond = middle
+    return last
 
 
 def _lost_by_any(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix) -> Vector:
