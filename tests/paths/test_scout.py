@@ -65,7 +65,7 @@ def test_weights_and_order_of_the_samples_do_no_harm(small):
     weight = RNG.uniform(0.5, 2, N) * (np.arange(N) % 8 > 0)  # every eighth is left out
     rows = np.argsort(Y)
     one = problem(rl.losses.Absolute(), rows=rows, weight=weight)
-    part = scout.scouting_part(one, default_strengths(one, 30), {"tol": 1e-3})
+    part = scout.scouting_part(one, default_strengths(one, 30), 1e-3)
     assert part.n_samples > N // 25 and (part.weight > 0).all()
     np.testing.assert_allclose(part.weight.sum(), weight.sum())
     assert (
@@ -90,18 +90,18 @@ def test_scouts_that_are_led_astray_cost_time_only(small, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "one, options",
+    "one, tol",
     [
-        (problem(rl.losses.Huber()), {"tol": 1e-3}),  # no kinks
-        (problem(rl.losses.Hinge()), {"tol": 1e-6}),
-        (problem(rl.losses.Hinge(), L1(1.0)), {"tol": 1e-3}),
-        (problem(rl.losses.Hinge(), rows=slice(1000)), {"tol": 1e-3}),  # few samples
-        (problem(rl.losses.Hinge(), weight=np.where(LABELS > 0, 1.0, 0.0)), {"tol": 1e-3}),
+        (problem(rl.losses.Huber()), 1e-3),  # no kinks
+        (problem(rl.losses.Hinge()), 1e-6),
+        (problem(rl.losses.Hinge(), L1(1.0)), 1e-3),
+        (problem(rl.losses.Hinge(), rows=slice(1000)), 1e-3),  # few samples
+        (problem(rl.losses.Hinge(), weight=np.where(LABELS > 0, 1.0, 0.0)), 1e-3),
     ],
     ids=["smooth", "accurate", "l1", "few", "one class"],
 )
-def test_nobody_goes_ahead_where_that_does_not_pay(one, options, small):
-    assert scout.scouting_part(one, np.geomspace(10, 0.1, 30), options) is None
+def test_nobody_goes_ahead_where_that_does_not_pay(one, tol, small):
+    assert scout.scouting_part(one, np.geomspace(10, 0.1, 30), tol) is None
 
 
 def test_those_who_listen_hear_of_answers_one_by_one(small):
@@ -115,3 +115,15 @@ def test_a_search_begins_with_scouts(small, monkeypatch):
     search = PLQClassifierCV(loss="hinge").fit(X, LABELS)
     assert [n for n, one in small.items() if one is not None] == [N]
     assert search.path_.relative_gaps.max() <= 1e-3
+
+
+@pytest.mark.parametrize("options", [{"solver": "newton"}, {"max_iter": 50}], ids=repr)
+def test_nobody_goes_ahead_of_those_who_know_the_way(options, small):
+    found = path(problem(rl.losses.Hinge()), tol=1e-3, n_strengths=8, **options)
+    assert len(found) == 8 and small[N] is None
+
+
+@pytest.mark.parametrize("tol", ["small", -1.0, None])
+def test_what_is_wrong_with_a_tolerance_is_said(tol, small):
+    with pytest.raises((TypeError, ValueError), match="tol"):
+        path(problem(rl.losses.Hinge()), tol=tol, n_strengths=8)

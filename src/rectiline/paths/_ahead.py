@@ -119,11 +119,7 @@ class Ahead:
         at these strengths that cannot be far from those looked for.
         """
         tol = options.get("tol", 1e-6)
-        numbers = [options.get(name, 0) for name in ("random_state", "n_threads")]
-        plain = options.get("solver", "auto") == "auto" and options.get("max_iter") is None
-        known = set(options) <= _OPTIONS and isinstance(tol, float) and 0 < tol < 1
-        counts = all(isinstance(one, int) and 0 <= one < 2**32 for one in numbers)
-        if not (plain and known and counts and strengths.size > 1):  # `solve` will say why
+        if not cls.takes(options) or strengths.size < 2:
             return None
         ways = [one for one in _WAYS if one.accepts(problem, tol)]
         if guide is not None and guide.took_to_pivots:
@@ -144,6 +140,16 @@ class Ahead:
             guide,
             keeps,
         )
+
+    @staticmethod
+    def takes(options: Mapping[str, Any]) -> bool:
+        """Whether the options leave it free; what is wrong with others `solve` will say."""
+        tol = options.get("tol", 1e-6)
+        numbers = [options.get(name, 0) for name in ("random_state", "n_threads")]
+        plain = options.get("solver", "auto") == "auto" and options.get("max_iter") is None
+        known = set(options) <= _OPTIONS and isinstance(tol, float) and 0 < tol < 1
+        counts = all(isinstance(one, int) and 0 <= one < 2**32 for one in numbers)
+        return plain and known and counts
 
     def next(self) -> tuple[Solution | None, Solution | None]:
         """Return the next solution; if there is none, where to start looking for it, if known."""

@@ -230,7 +230,9 @@ def along(
 
 def _scouted(problem: Problem, grid: Vector, clock: Clock, options: dict[str, Any]) -> Scout | None:
     """Return answers on few of the samples, if these can tell where those on all will be."""
-    part = scouting_part(problem, grid, options)
+    if not Ahead.takes(options):
+        return None
+    part = scouting_part(problem, grid, options.get("tol", 1e-6))
     if part is None:
         return None
     ahead = along(part, grid, Clock(time.perf_counter(), clock.left), keeps=True, **options)

@@ -6,9 +6,6 @@ tell well enough which ones do not, and the path on all of them looks at those o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,16 +47,14 @@ class Scout(Guide):
         return None
 
 
-def scouting_part(
-    problem: Problem, strengths: Vector, options: Mapping[str, Any]
-) -> Problem | None:
+def scouting_part(problem: Problem, strengths: Vector, tol: float) -> Problem | None:
     """Return the problem on few of its samples, if it pays to go ahead with them."""
-    n, d, tol = problem.n_samples, problem.n_features, options.get("tol", 1e-6)
+    n, d = problem.n_samples, problem.n_features
     if (
         problem.design.n_stored < _SIZE
         or n < _SHARE * _LEAST_ROWS * d
         or strengths.size < _LEAST_STRENGTHS
-        or not _LEAST_TOL <= tol < 1
+        or tol < _LEAST_TOL
         or not problem.slope_width[1]
         or problem.columns.has_l1
         or not Follower.accepts(problem, tol)
