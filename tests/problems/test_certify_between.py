@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -80,6 +81,56 @@ def test_close_strengths_lose_little(penalty):
     )
     [found] = certify_between(pairs, np.array([2.985]))
     assert found.certificate.relative_gap < 1e-4
+
+
+def optimum(loss, penalty, strength):
+    """Return the least objective by an independent solver."""
+    X_, units = X / UNITS, cp.Variable(D)  # in units that it can do with
+    b0 = cp.Variable()
+    z, coef = X_ @ units + b0, units / UNITS
+    y = np.where(np.quantile(Y, 0.4) < Y, 1, -1)
+    rows = {
+        "Hinge": lambda: cp.pos(1 - cp.multiply(y, z)),
+        "Pinball": lambda: cp.maximum(0.3 * (Y - z), -0.7 * (Y - z)),
+        "EpsilonInsensitive": lambda: cp.pos(cp.abs(Y - z) - 0.4),
+    }[type(loss).__name__]()
+    one = penalty.with_strength(strength)
+    rho, l1 = one.separable(D)
+    paid = 0.5 * rho @ cp.square(coef) + l1 @ cp.abs(coef)
+    found = cp.Problem(cp.Minimize(WEIGHT @ rows + paid))
+    return found.solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize("loss", LOSSES[:3], ids=repr)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_an_independent_optimum_lies_within_the_bounds(loss, penalty):
+    found = certify_between(judged(problem(loss, penalty), 1e-3), GRID[1:-1])
+    for strength, pair in zip(GRID[1:-1], found, strict=True):
+        best = optimum(loss, penalty, float(strength))
+        proof = pair.certificate
+        assert proof.dual * (1 - 1e-7) <= best <= proof.primal * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("beyond", [GRID[:1], GRID[-1:], np.array([9.0]), np.array([5.0, 1.0])])
+def test_nothing_is_proved_beyond_the_ends(beyond):
+    pairs = judged(problem(rl.losses.Hinge(), Ridge(2.0)), 1e-6)
+    with pytest.raises(ValueError, match=r"strengths must lie between 2\.5 and 8"):
+        certify_between(pairs, beyond)
+
+
+def test_pairs_must_be_in_order():
+    pairs = judged(problem(rl.losses.Hinge(), Ridge(2.0)), 1e-6)
+    for wrong in (pairs.some([1, 0]), pairs.some([0])):
+        with pytest.raises(ValueError, match="from large to small"):
+            certify_between(wrong, GRID[1:-1])
+
+
+def test_what_cannot_be_judged_at_one_look_is_refused():
+    bound = rl.constraints.Nonnegative()
+    y = np.where(Y > 0, 1, -1)
+    one = rl.Problem(X, y, rl.losses.Hinge(), Ridge(1.0), bound)
+    with pytest.raises(ValueError, match="judge_all needs a cost on every column"):
+        judge_all(one, np.ones(1), np.zeros((1, D)), np.zeros(1), np.zeros((1, N)))
 
 
 def test_multipliers_that_do_not_balance_prove_nothing():

@@ -20,9 +20,10 @@ from rectiline.problems import (
 from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
-__all__ = ["Chain"]
+__all__ = ["ANCHORED", "Chain"]
+
+ANCHORED = 0.7  # share of the tolerance for answers that others will lie between
 
 _WAY = "interpolation: between two strengths"
 

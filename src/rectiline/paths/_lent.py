@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._answers import Answer, judged_answers
+from rectiline.paths._chain import ANCHORED
 from rectiline.paths._guide import Guide
 from rectiline.problems import Problem, SlopeMultipliers
 
@@ -21,7 +22,6 @@ __all__ = ["LENT", "Lent", "lent_answers"]
 
 LENT = "newton: on more samples"
 _COUNT, _APART = 2, 4  # answers, and least strengths from one to the other
-_SHARE = 0.7  # of the tolerance: others will lie between them
 
 
 def lent_answers(problem: Problem, guide: Guide, tol: float) -> Lent:
@@ -42,5 +42,5 @@ def lent_answers(problem: Problem, guide: Guide, tol: float) -> Lent:
         answers, exceptions = zip(*lent.values(), strict=True)
         multipliers = SlopeMultipliers.of(problem.n_samples, list(exceptions))
         proofs = judged_answers(problem, answers, multipliers).proofs
-        guide.may_lend = all(proof.holds(_SHARE * tol) for proof, _ in proofs)
+        guide.may_lend = all(proof.holds(ANCHORED * tol) for proof, _ in proofs)
     return lent if guide.may_lend else {}

@@ -14,7 +14,6 @@ from rectiline.problems import Problem
 from rectiline.solvers import Follower, Solution
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Scout", "scouting_part"]
 
@@ -26,19 +25,7 @@ _LEAST_TOL = 5e-4  # smaller ones look at all rows in the end
 
 
 class Scout(Guide):
-    """The answers on few samples, as a guide for all of them.
-
-    Parameters
-    ----------
-    problem : Problem
-        With all samples.
-    strengths : ndarray of shape (k,)
-        From large to small.
-    solutions : sequence of Solution
-        On few of the samples, one for each strength.
-    kept : Kept
-        What else is known about those, with all pulls.
-    """
+    """A guide with the problem on all samples, and solutions on few of them; `kept` has pulls."""
 
     may_lend = False  # it knows nothing about most of the samples
 

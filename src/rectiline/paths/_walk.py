@@ -16,7 +16,7 @@ from rectiline.paths._answers import (
     certified_in_span,
     not_solved,
 )
-from rectiline.paths._chain import Chain
+from rectiline.paths._chain import ANCHORED, Chain
 from rectiline.paths._clock import Clock
 from rectiline.paths._guide import Guide
 from rectiline.paths._lent import LENT, Lent, lent_answers
@@ -34,7 +34,6 @@ __all__ = ["NEAR", "Walk"]
 
 NEAR = 0.1  # gap of an answer that is worth going on from
 _ROUNDS = 6  # of looking for answers in the middle of others that do not hold
-_ANCHORED = 0.7  # share of the tolerance for answers that others will lie between
 
 
 class Walk:
@@ -86,7 +85,10 @@ class Walk:
             self._planner = guide
 
     def stay_beside(self, guide: Guide) -> None:
-        """Look at rows that may meet a kink near the answers of the guide only."""
+        """Look at rows that may meet a kink near the answers of the guide only.
+
+        The first of these may do as they are: see `lent_answers`.
+        """
         everywhere = range(self._strengths.size)
         known = everywhere if self._planner is None else guide.anchors(self._tol)
         self._reach = Beside(guide, self.problem, known)
@@ -144,7 +146,7 @@ class Walk:
                 continue
             self._focus(index)
             is_end = all_anchors or self._is_anchor(chosen, place)
-            found = self._moved(float(self._strengths[index]), _ANCHORED if is_end else 1.0)
+            found = self._moved(float(self._strengths[index]), ANCHORED if is_end else 1.0)
             if found is None:
                 break
             if samples is not None:

@@ -115,6 +115,7 @@ def certify_between(pairs: JudgedPairs, strengths: Vector) -> list[BetweenPair]:
     (array([1.]), 0.0, array([ 0.375, -0.375]))
     """
     problem, known = pairs.problem, pairs.terms
+    _check_order(pairs.strengths, strengths)
     before = np.searchsorted(-pairs.strengths, -strengths, side="left") - 1
     ends = pairs.strengths[before], pairs.strengths[before + 1]
     table = shares_between(strengths, *ends, problem.columns.strongly_convex)
@@ -157,6 +158,19 @@ def certify_between(pairs: JudgedPairs, strengths: Vector) -> list[BetweenPair]:
         pulls = [None] * strengths.size
     values = zip(whole, found.terms.intercepts.tolist(), pulls, found.proofs, strict=True)
     return [BetweenPair(coef, b0, pull, *proof) for coef, b0, pull, proof in values]
+
+
+def _check_order(known: Vector, strengths: Vector) -> None:
+    """Refuse strengths beyond the ends: what lies outside is no mixture, and nothing is proved."""
+    if known.size < 2 or not (np.diff(known) < 0).all():
+        raise ValueError(
+            f"pairs must be two or more, with strengths from large to small; got {known.tolist()}."
+        )
+    if not ((known[-1] < strengths) & (strengths < known[0])).all():
+        raise ValueError(
+            f"strengths must lie between {known[-1]:.4g} and {known[0]:.4g}, those of the pairs; "
+            f"got {strengths.tolist()}."
+        )
 
 
 def _columns_in_use(pairs: JudgedPairs) -> slice | NDArray[np.intp]:

@@ -94,7 +94,9 @@ def judge_all(
     samples: Matrix | None = None,
     predictions: list[Matrix] | None = None,
 ) -> JudgedPairs:
-    """Return the same with what proves it, for a cost on every column and no bounds."""
+    """Return the same with what proves it, for a cost on every column and no constraints."""
+    if not can_judge(problem):
+        raise ValueError("judge_all needs a cost on every column and no constraints.")
     columns = multiples(problem, strengths)
     problem.remember_levels()
     judge = _judge_fixed if columns.strongly_convex else _judge_shrunk
