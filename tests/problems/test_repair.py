@@ -8,6 +8,7 @@ from scipy import sparse
 from rectiline import Problem
 from rectiline.backends import as_design
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
+from rectiline.penalties import L1
 from rectiline.problems._repair import balance_free_columns, move_into_constraints
 
 RNG = np.random.default_rng(8)
@@ -140,3 +141,21 @@ def test_feasible_coefficients_do_not_move():
 def test_squared_error_has_open_boxes():
     low, high = rows_of(SquaredError()).dual_boxes
     assert (low == -INF).all() and (high == INF).all()
+
+
+def test_boxes_next_to_nothing_are_left_without_a_warning():
+    """Products underflow, so that steps have no end; what was there at first is kept."""
+    tiny = np.full(60, 1e-160)
+    moved, left = balance_free_columns(
+        as_design(X), np.array([0]), False, np.zeros(60), -tiny, tiny, np.ones(1)
+    )
+    assert (np.abs(moved) <= tiny).all()
+    assert left == pytest.approx(1.0)
+
+
+def test_multipliers_next_to_nothing_are_certified_without_a_warning():
+    """Columns leave more room than a share can say; one pays nothing."""
+    penalty = L1(0.6, weights=[0.0, 1.0, 2.0, 1.0])
+    problem = Problem(X * [0, 1, 1, 1], Y, loss=Absolute(), penalty=penalty, fit_intercept=False)
+    proof = problem.certify(np.ones(4), 0.0, np.full(60, 1e-310))
+    assert 0.0 <= proof.gap <= proof.primal

@@ -181,10 +181,10 @@ class Proofs(Values):
             return self.penalty.shrink_factor(q)
         if self.columns.strongly_convex:
             return 1.0
-        if self.columns.is_plain_l1 and self.columns.l1.all():
-            return 1.0 / max(float((np.abs(q) / self.columns.l1).max()), 1.0)
         low, high = self.columns.dual_range
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if self.columns.is_plain_l1 and self.columns.l1.all():
+                return 1.0 / max(float((np.abs(q) / self.columns.l1).max()), 1.0)
             room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
         return float(np.min(room))
 

@@ -69,7 +69,8 @@ def balance_free_columns(
     best, best_left = sample, np.inf
     for _ in range(_DUAL_ROUNDS):
         residual = transposed(sample) - target
-        left = float(np.max(np.abs(residual) / level, initial=0.0))
+        with np.errstate(over="ignore"):
+            left = float(np.max(np.abs(residual) / level, initial=0.0))
         if left < best_left:
             best, best_left = sample, left
         if left <= 1e-16:
@@ -79,8 +80,11 @@ def balance_free_columns(
         room = np.minimum(sample - low, high - sample)
         room = np.where(np.isfinite(room), room, np.maximum(np.abs(sample), width))
         weight = np.minimum(room, 10 * width) ** 2 + (1e-7 * width) ** 2
-        step = _scaled_solution(design.weighted_gram(weight, columns, intercept), residual)
-        sample = np.minimum(np.maximum(sample - weight * forward(step), low), high)
+        with np.errstate(over="ignore", invalid="ignore"):  # columns next to nothing
+            step = _scaled_solution(design.weighted_gram(weight, columns, intercept), residual)
+            sample = np.minimum(np.maximum(sample - weight * forward(step), low), high)
+        if not np.isfinite(sample).all():
+            break
     return best, best_left
 
 
