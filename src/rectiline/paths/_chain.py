@@ -17,7 +17,7 @@ from rectiline.problems import (
     Problem,
     certify_between,
 )
-from rectiline.solvers import Solution, Status
+from rectiline.solvers import Solution
 
 Vector = NDArray[np.float64]
 
@@ -45,10 +45,9 @@ class Chain:
 
     def __init__(self, problem: Problem, strengths: Vector, tol: float) -> None:
         self._problem, self._strengths, self._tol = problem, strengths, tol
-        self._places: list[int] = []
-        self._answers: list[Answer] = []
-        self._judged: JudgedPairs | None = None
-        self._everyone: tuple[list[Answer], list[Solution], Kept] | None = None
+        self._found: dict[int, Entry] = {}  # what was looked for, by places,
+        self._pairs: dict[int, tuple[JudgedPairs, int]] = {}  # and what proves it
+        self._between: dict[tuple[int, int], dict[int, Entry]] = {}  # any two of the places
 
     def add(
         self, places: Sequence[int], answers: Sequence[Answer], samples: Multipliers | None
@@ -57,70 +56,50 @@ class Chain:
         began = time.perf_counter()
         judged = judged_answers(self._problem, answers, samples)
         share = (time.perf_counter() - began) / len(answers)
-        for answer in answers:
+        for k, (place, answer) in enumerate(zip(places, answers, strict=False)):
             answer.seconds += share
-        found = solutions_of(answers, judged.proofs, self._tol)
-        parts = [judged] if self._judged is None else [self._judged, judged]
-        everywhere = [*self._places, *places[: len(answers)]]
-        all_answers = [*self._answers, *answers]
-        order = np.argsort(everywhere).tolist()
-        self._places = [everywhere[k] for k in order]
-        self._answers = [all_answers[k] for k in order]
-        self._judged = JudgedPairs.joined(parts).some(order)
-        self._everyone = None
-        return found
+            self._found[place] = answer, judged.proofs[k], judged.terms.q[k]
+            self._pairs[place] = judged, k
+        return solutions_of(answers, judged.proofs, self._tol)
 
     def middles(self) -> list[int]:
         """Return places in the middle of those where answers between two others do not hold."""
-        _, solutions, _ = self._all()
-        first, found = self._places[0], []
-        for one, other in pairwise(self._places):
-            inner = range(one + 1, other)
-            failed = [k for k in inner if solutions[k - first].status != Status.SOLVED]
+        found = []
+        for entries in self._inner():
+            failed = [k for k, (_, [proof, _], _) in entries.items() if not proof.holds(self._tol)]
             if failed:
                 found.append(failed[len(failed) // 2])
         return found
 
     def solutions(self, kept: Kept | None = None) -> tuple[list[Answer], list[Solution]]:
         """Return answers and solutions from the first place to the last, and all in between."""
-        answers, solutions, known = self._all()
-        if kept is not None:
-            kept.pulls.extend(known.pulls)
-        return answers, solutions
-
-    def _all(self) -> tuple[list[Answer], list[Solution], Kept]:
-        """Return answers, solutions and their pulls, where they are known, in order."""
-        if self._everyone is not None:
-            return self._everyone
-        judged = self._judged
-        assert judged is not None
-        places = set(self._places)
-        inner = [k for k in range(self._places[0], self._places[-1]) if k not in places]
-        entries: dict[int, Entry] = {
-            place: (answer, proof, pull)
-            for place, answer, proof, pull in zip(
-                self._places, self._answers, judged.proofs, judged.terms.q, strict=True
-            )
-        }
-        if inner:
-            entries |= self._between(judged, inner)
+        entries = dict(self._found)
+        for inner in self._inner():
+            entries |= inner
         ordered = [entries[place] for place in sorted(entries)]
         answers = [answer for answer, _, _ in ordered]
-        solutions = solutions_of(answers, [proof for _, proof, _ in ordered], self._tol)
-        pulls = [pull[None] for _, _, pull in ordered if pull is not None]
-        self._everyone = answers, solutions, Kept(None, pulls)
-        return self._everyone
+        if kept is not None:
+            kept.pulls.extend(pull[None] for _, _, pull in ordered if pull is not None)
+        return answers, solutions_of(answers, [proof for _, proof, _ in ordered], self._tol)
 
-    def _between(self, judged: JudgedPairs, places: list[int]) -> dict[int, Entry]:
+    def _inner(self) -> list[dict[int, Entry]]:
+        """Return the answers between neighbours, by places; those that are new are worked out."""
+        places = sorted(self._found)
+        neighbours = [(one, other) for one, other in pairwise(places) if other > one + 1]
+        new = [here for here in neighbours if here not in self._between]
+        if new:
+            self._look_between(new)
+        return [self._between[here] for here in neighbours]
+
+    def _look_between(self, neighbours: list[tuple[int, int]]) -> None:
         began = time.perf_counter()
-        strengths = self._strengths[places]
-        pairs = certify_between(judged, strengths)
+        ends = sorted({place for here in neighbours for place in here})
+        known = JudgedPairs.picked([self._pairs[place] for place in ends])
+        inner = [(here, place) for here in neighbours for place in range(here[0] + 1, here[1])]
+        strengths = self._strengths[[place for _, place in inner]]
+        pairs = certify_between(known, strengths)
         share = (time.perf_counter() - began) / len(pairs)
-        return {
-            place: (
-                Answer(strength, pair.coef, pair.intercept, 0, share, _WAY),
-                (pair.certificate, pair.dual),
-                pair.pull,
-            )
-            for place, strength, pair in zip(places, strengths.tolist(), pairs, strict=True)
-        }
+        self._between |= {here: {} for here in neighbours}
+        for (here, place), strength, pair in zip(inner, strengths.tolist(), pairs, strict=True):
+            answer = Answer(strength, pair.coef, pair.intercept, 0, share, _WAY)
+            self._between[here][place] = answer, (pair.certificate, pair.dual), pair.pull

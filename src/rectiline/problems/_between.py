@@ -122,27 +122,28 @@ def certify_between(pairs: JudgedPairs, strengths: Vector) -> list[BetweenPair]:
     n_tried = table.shape[1]
     t, first = table.ravel(), np.repeat(before, n_tried)
     columns = multiples(problem, np.repeat(strengths, n_tried))
-    used = _columns_in_use(pairs)
+    extents = None if columns.strongly_convex else columns.extent(known.q)
+    used = columns.in_use(known.coefs)
+    if used is not None:
+        columns, known = columns.on(used), known.on(used)
 
     def mixed(of: Matrix) -> Matrix:
         share = t if of.ndim == 1 else t[:, None]
         return np.asarray((1 - share) * of[first] + share * of[first + 1])
 
+    apart = _apart(known, problem.fit_intercept)[first]
     rows = RowSums(
         mixed(known.rows.losses),
-        np.maximum(mixed(known.rows.gaps) + t * (1 - t) * _apart(pairs)[first], 0.0),
+        np.maximum(mixed(known.rows.gaps) + t * (1 - t) * apart, 0.0),
         mixed(known.rows.totals),
         mixed(known.rows.sizes),
     )
-    coefs, q = mixed(known.coefs[:, used]), mixed(known.q[:, used])
-    shares = np.ones(t.size)
-    if not columns.strongly_convex:  # rounding alone can ask for less
-        shares = columns.shares_within(mixed(columns.extent(known.q)))
+    q, shares = mixed(known.q), np.ones(t.size)
+    if extents is not None:  # rounding alone can ask for less
+        shares = columns.shares_within(mixed(extents))
         q *= shares[:, None]
         rows = rows.shrunk(shares, problem._least_loss)
-    if not isinstance(used, slice):
-        columns = columns.on(used)
-    terms = PairTerms(coefs, mixed(known.intercepts), q, rows)
+    terms = PairTerms(mixed(known.coefs), mixed(known.intercepts), q, rows)
     gaps = gaps_of(problem, columns, terms).reshape(table.shape)
     best = np.argmin(gaps, axis=1) + np.arange(len(table)) * n_tried
     duals = [
@@ -152,7 +153,7 @@ def certify_between(pairs: JudgedPairs, strengths: Vector) -> list[BetweenPair]:
     found = JudgedPairs.of(problem, strengths, columns.some(best), terms.some(best), duals)
     whole = found.terms.coefs
     pulls: list[Vector | None] = list(found.terms.q)
-    if not isinstance(used, slice):
+    if used is not None:
         whole = np.zeros((strengths.size, problem.n_features))
         whole[:, used] = found.terms.coefs
         pulls = [None] * strengths.size
@@ -173,17 +174,9 @@ def _check_order(known: Vector, strengths: Vector) -> None:
         )
 
 
-def _columns_in_use(pairs: JudgedPairs) -> slice | NDArray[np.intp]:
-    """Return the columns that matter: under an l1 penalty, those with a coefficient."""
-    if not pairs.problem.columns.is_plain_l1:
-        return slice(None)
-    return np.flatnonzero(pairs.terms.coefs.any(axis=0))
-
-
-def _apart(pairs: JudgedPairs) -> Vector:
+def _apart(terms: PairTerms, fit_intercept: bool) -> Vector:
     """Return ``(z' - z)'(g' - g)`` of every pair and the next."""
-    terms = pairs.terms
     apart = -np.einsum("kj,kj->k", np.diff(terms.coefs, axis=0), np.diff(terms.q, axis=0))
-    if pairs.problem.fit_intercept:
+    if fit_intercept:
         apart += np.diff(terms.intercepts) * np.diff(terms.rows.totals)
     return np.asarray(apart)

@@ -71,10 +71,28 @@ class PairTerms(NamedTuple):
     q: Matrix
     rows: RowSums
 
+    def on(self, columns: NDArray[np.intp]) -> PairTerms:
+        """Return the same for some of the columns."""
+        return self._replace(coefs=self.coefs[:, columns], q=self.q[:, columns])
+
     def some(self, which: NDArray[np.intp]) -> PairTerms:
         """Return those of some of the pairs."""
         return PairTerms(
             self.coefs[which], self.intercepts[which], self.q[which], self.rows.some(which)
+        )
+
+    @staticmethod
+    def picked(rows: Sequence[tuple[PairTerms, int]]) -> PairTerms:
+        """Return pairs, each by where it is kept and its place there."""
+        sums = [
+            (one.rows.losses[k], one.rows.gaps[k], one.rows.totals[k], one.rows.sizes[k])
+            for one, k in rows
+        ]
+        return PairTerms(
+            np.array([one.coefs[k] for one, k in rows]),
+            np.array([one.intercepts[k] for one, k in rows]),
+            np.array([one.q[k] for one, k in rows]),
+            RowSums(*np.array(sums).T),
         )
 
     @staticmethod
@@ -124,11 +142,27 @@ class JudgedPairs:
         return cls(problem, strengths, terms, duals, _proofs(problem, columns, terms, duals))
 
     def some(self, which: list[int]) -> JudgedPairs:
-        """Return some of the pairs."""
+        """Return some of the pairs; all of them, in their order, are not copied."""
+        if which == list(range(len(self.duals))):
+            return self
         places = np.array(which, dtype=np.intp)
         duals, proofs = [self.duals[k] for k in which], [self.proofs[k] for k in which]
         return JudgedPairs(
             self.problem, self.strengths[places], self.terms.some(places), duals, proofs
+        )
+
+    @classmethod
+    def picked(cls, rows: Sequence[tuple[JudgedPairs, int]]) -> JudgedPairs:
+        """Return pairs of the same problem, each by where it is kept and its place there."""
+        first, places = rows[0][0], [k for _, k in rows]
+        if all(one is first for one, _ in rows):
+            return first.some(places)
+        return cls(
+            first.problem,
+            np.array([one.strengths[k] for one, k in rows]),
+            PairTerms.picked([(one.terms, k) for one, k in rows]),
+            [one.duals[k] for one, k in rows],
+            [one.proofs[k] for one, k in rows],
         )
 
     @classmethod
@@ -159,6 +193,9 @@ def _proofs(
     problem: Problem, columns: Multiples, terms: PairTerms, duals: Sequence[DualPoint]
 ) -> list[Proof]:
     """Return certificates, with the multipliers that prove more: those given, or zeros."""
+    used = columns.in_use(terms.coefs)
+    if used is not None:
+        columns, terms = columns.on(used), terms.on(used)
     losses, coefs = terms.rows.losses, terms.coefs
     primals = losses + columns.values(coefs)
     gaps = gaps_of(problem, columns, terms)

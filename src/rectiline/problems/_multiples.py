@@ -39,7 +39,9 @@ class Multiples:
 
     def values(self, coefs: Matrix) -> Vector:
         """Return what all columns pay."""
-        paid = 0.5 * np.einsum("j,kj,kj->k", self._columns.rho, coefs, coefs)
+        paid = np.zeros(len(coefs))
+        if not self._columns.is_plain_l1:
+            paid += 0.5 * np.einsum("j,kj,kj->k", self._columns.rho, coefs, coefs)
         if self._columns.has_l1:
             paid += np.abs(coefs) @ self._columns.l1
         return np.asarray(self._factors * paid)
@@ -47,9 +49,7 @@ class Multiples:
     def gaps(self, coefs: Matrix, q: Matrix) -> Vector:
         """Return the sums of ``h_j(b_j) + h_j*(q_j) - q_j b_j``."""
         if self._columns.is_plain_l1:
-            used = np.flatnonzero(coefs.any(axis=0))
-            b = coefs[:, used]
-            terms = np.abs(b) * np.outer(self._factors, self._columns.l1[used]) - q[:, used] * b
+            terms = np.abs(coefs) * np.outer(self._factors, self._columns.l1) - q * coefs
             return np.asarray(np.maximum(terms, 0.0).sum(axis=1))
         if self._columns.has_l1:
             return np.asarray(self._stacked.fenchel_young(coefs, q).sum(axis=1))
@@ -74,6 +74,10 @@ class Multiples:
         if flat.all() and (l1 == l1[0]).all():
             return np.asarray(np.maximum(q.max(axis=1), -q.min(axis=1)) / l1[0])
         return np.asarray((np.abs(q[:, flat]) / l1[flat]).max(axis=1, initial=0.0))
+
+    def in_use(self, coefs: Matrix) -> NDArray[np.intp] | None:
+        """Return the columns that matter, if not all do: under an l1 penalty, those with coefs."""
+        return np.flatnonzero(coefs.any(axis=0)) if self._columns.is_plain_l1 else None
 
     def on(self, which: NDArray[np.intp]) -> Multiples:
         """Return the same for some of the columns."""

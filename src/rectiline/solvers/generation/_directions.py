@@ -184,8 +184,11 @@ def allowed_range(
     if form.is_separable:
         assert isinstance(directions, ColumnSet)
         columns, j = form.columns, directions.columns[first:]
-        low = np.where(columns.upper[j] == 0, -np.inf, -columns.l1[j])
-        return low, np.where(columns.lower[j] == 0, np.inf, columns.l1[j])
+        cost = columns.l1[j]
+        if not columns.has_bounds:
+            return -cost, cost
+        low = np.where(columns.upper[j] == 0, -np.inf, -cost)
+        return low, np.where(columns.lower[j] == 0, np.inf, cost)
     if form.levels is not None:
         return np.full(count, -form.levels.base), np.full(count, np.inf)
     assert isinstance(directions, AtomSet)

@@ -41,6 +41,7 @@ from rectiline.solvers.generation._boxed import BoxedProgram, is_boxed
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet, allowed_range
 from rectiline.solvers.generation._extra import ExtraColumns
 from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
+from rectiline.solvers.generation._layout import UnitLayout
 from rectiline.solvers.generation._points import MasterPoint
 
 Vector = NDArray[np.float64]
@@ -119,6 +120,8 @@ class Master:
             entries,
         )
         self.units = np.concatenate([self.units, units])
+        for cached in ("_layout", "_base_by_units"):
+            self.__dict__.pop(cached, None)
         self.is_in[units] = True
         self.unit_columns = np.concatenate([self.unit_columns, added])
 
@@ -142,7 +145,7 @@ class Master:
         if self._n_intercept:
             level = np.array([-self.base.sum() / self._box_scale])
             self._fixed_rows = self.program.add_rows(
-                level, level, self.unit_columns, self._signed(self.units)[None, :]
+                level, level, self.unit_columns, self._layout.sign[None, :]
             )
 
     def place_directions(self) -> None:
@@ -151,7 +154,7 @@ class Master:
         count = self.directions.size - first
         if not count:
             return
-        block = self._unit_block(self.units, first)
+        block = self._unit_block(self._layout, first)
         scale = row_scale(block)
         self._row_scale = np.concatenate([self._row_scale, scale])
         self._row_shift = np.concatenate([self._row_shift, self._shift_of(block, first)])
@@ -164,18 +167,16 @@ class Master:
         self._placed = self.directions.size
         self._extra.place(self.directions, first, placed, scale, self.factor)
 
-    def _unit_block(self, units: Indices, first: int) -> Block:
+    @cached_property
+    def _layout(self) -> UnitLayout:
+        """Of all units in the program."""
+        return UnitLayout.of(self.sample[self.units], self._signed(self.units), self.n)
+
+    def _unit_block(self, layout: UnitLayout, first: int) -> Block:
         """Return the entries of the rows of directions `first` and later in the units' columns."""
-        form = self.form
-        samples = self.sample[units]
-        if units.size == self.n and np.array_equal(samples, np.arange(self.n)):
-            part = self.directions.block(form.design, None, first)
-        else:
-            unique, place = np.unique(samples, return_inverse=True)
-            part = self.directions.block(form.design, unique, first)
-            if unique.size != units.size or not np.array_equal(samples, unique):
-                part = part[place]
-        sign = self._signed(units)
+        part, sign = self.directions.block(self.form.design, layout.samples, first), layout.sign
+        if layout.places is not None:
+            part = part[layout.places]
         if sp.issparse(part):
             part.data *= np.repeat(sign, np.diff(part.indptr))  # a copy: see `block`
             return sp.csr_array(part.T)
@@ -187,12 +188,13 @@ class Master:
         Where every sample with a constant part has a unit in the program, the block holds all that
         it takes; otherwise it is a pass over X, made once.
         """
-        samples = self.sample[self.units]
-        units = np.bincount(samples, minlength=self.n)
-        if np.any(self.base[units == 0]):
+        if self._base_by_units is None:
             return self.directions.along(self._shift, first)
-        share = (self.base / np.maximum(units, 1))[samples]
-        return np.asarray(block @ (self._signed(self.units) * share))
+        return np.asarray(block @ self._base_by_units)
+
+    @cached_property
+    def _base_by_units(self) -> Vector | None:
+        return self._layout.share(self.base)
 
     @cached_property
     def _shift(self) -> Vector:
@@ -234,8 +236,9 @@ class Master:
         """Let more units move."""
         if not units.size:
             return
-        block = scaled_rows(self._unit_block(units, 0), self._row_scale)
-        fixed = np.tile(self._signed(units), (self._n_intercept, 1))
+        layout = UnitLayout.of(self.sample[units], self._signed(units), self.n)
+        block = scaled_rows(self._unit_block(layout, 0), self._row_scale)
+        fixed = np.tile(layout.sign, (self._n_intercept, 1))
         entries = below(fixed, block)
         rows = np.concatenate([self._fixed_rows, self._rows])
         self._place_units(units, entries, rows)
@@ -274,11 +277,7 @@ class Master:
         values, multipliers = self.program.solution()
         lengths, intercept = self._primal(multipliers)
         self.lengths = lengths
-        moved = np.bincount(
-            self.sample[self.units],
-            self._signed(self.units) * values[self.unit_columns],
-            minlength=self.n,
-        )
+        moved = self._layout.gathered(values[self.unit_columns])
         scaled = values[self._constraint_columns] / self._constraint_norm
         return MasterPoint(
             lengths,

@@ -58,25 +58,22 @@ class ColumnPricing:
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add wanted columns, the support, and the columns with the largest ``|q_j| / l1_j``."""
         self._add(np.union1d(self.form.needed_columns, np.flatnonzero(coef)))
-        ratio = self._ratio(q)
-        self._add(_largest(ratio, limit, -np.inf))
+        others = np.flatnonzero(~self._inside)
+        self._add(others[_largest(self._ratio(q, others), limit, -np.inf)])
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the columns with the largest ratio above one."""
         if self.directions.size == self._inside.size:  # all are there
             return 0
-        new = _largest(self._ratio(q), limit, 1.0 + _ROUNDING)
+        asks = np.flatnonzero(np.abs(q) > (1.0 + _ROUNDING) * self._bound(q))
+        asks = asks[~self._inside[asks]]
+        new = asks[_largest(self._ratio(q, asks), limit, 1.0)]
         self._add(new)
         return int(new.size)
 
     def idle(self, q: Vector, lengths: Vector, count: int) -> NDArray[np.bool_]:
         """Mark all columns at zero but the `count` with the largest ratio."""
-        columns = self.directions.columns
-        low, high = self.form.entry_range
-        mine = q[columns]
-        bound = np.where(mine > 0, high[columns], -low[columns])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(mine == 0, 0.0, np.abs(mine) / bound)
+        ratio = self._ratio(q, self.directions.columns)
         idle = np.asarray(lengths == 0)
         idle[_largest(np.where(idle, ratio, -np.inf), count, -np.inf)] = False
         return idle
@@ -85,13 +82,18 @@ class ColumnPricing:
         """Take note that columns have left the program."""
         self._inside[columns] = False
 
-    def _ratio(self, q: Vector) -> Vector:
+    def _bound(self, q: Vector) -> Vector:
+        """Return how large ``|q_j|`` may be at its sign."""
+        columns = self.form.columns
+        if not columns.has_bounds:
+            return columns.l1
         low, high = self.form.entry_range
-        bound = np.where(q > 0, high, -low)
+        return np.where(q > 0, high, -low)
+
+    def _ratio(self, q: Vector, which: Indices) -> Vector:
+        mine, bound = q[which], self._bound(q)[which]
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(q == 0, 0.0, np.abs(q) / bound)
-        ratio[self._inside] = -np.inf
-        return ratio
+            return np.where(mine == 0, 0.0, np.abs(mine) / bound)
 
     def _add(self, columns: Indices) -> None:
         columns = columns[~self._inside[columns]]
