@@ -112,13 +112,27 @@ def search_cost(kind: str, loss: str, penalty: str, n: int, d: int) -> dict[str,
 def grid_cost(n: int, d: int) -> dict[str, Any]:
     """CPU time of the default grid, largest strength included, over that of one fit."""
     import rectiline as rl
-    from rectiline.paths import default_strengths
 
     X, y = _data("residual", n, d)
     labels = np.where(y > np.quantile(y, 0.75), 1, -1)
+    return _grid_over_fit(X, labels, rl.losses.Hinge())
+
+
+def real_grid_cost(kind: str) -> dict[str, Any]:
+    """Return the same on a real table."""
+    import rectiline as rl
+
+    X, y = _data(kind, 0, 0)
+    is_margin = kind.startswith("margin")
+    return _grid_over_fit(X, y, rl.losses.Hinge() if is_margin else rl.losses.Absolute())
+
+
+def _grid_over_fit(X: Any, y: Any, loss: Any) -> dict[str, Any]:
+    import rectiline as rl
+    from rectiline.paths import default_strengths
 
     def problem(strength: float) -> Any:
-        return rl.Problem(X, labels, rl.losses.Hinge(), rl.penalties.L1(strength))
+        return rl.Problem(X, y, loss, rl.penalties.L1(strength))
 
     grid = default_strengths(problem(1.0))
     made = min(_cpu(lambda: default_strengths(problem(1.0))) for _ in range(_REPEATS))

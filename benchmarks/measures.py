@@ -36,6 +36,7 @@ FIRST = "first call, raw columns, wall time"
 OVER = "fit above rl.solve, CPU time"
 COST = "CV of 5 folds x 30 strengths over one cold fit per fold at the weakest strength"
 GRID = "default grid of hinge L1, a quarter of the labels positive, over a fit at its weakest"
+REAL_GRID = "default grid under L1, raw columns, over a fit at its weakest"
 TABLES = ("breast_cancer", "diabetes", "wine")
 GENERATION = "generation_measures"
 REAL = (
@@ -47,6 +48,13 @@ REAL = (
     "news20_bydate_tfidf",
     "reuters21578_modapte_tfidf",
     "imdb_tfidf",
+)
+GRIDS = (
+    ("margin", "spf"),
+    ("margin", "creditcard_subset14240"),
+    ("margin", "connect4"),
+    ("residual", "pol"),
+    ("residual", "winequality_white"),
 )
 SEARCHED = (
     ("margin", "colon", "hinge", "l2"),
@@ -139,6 +147,16 @@ MEASURES = (
     *(
         Measure(f"{GRID}: {n}x{d}", "grid_cost", (n, d), "fits", 10.0)
         for n, d in ((20_000, 50), (3_000, 200), (50_000, 10))
+    ),
+    *(
+        Measure(
+            f"{REAL_GRID}: {'hinge' if kind == 'margin' else 'absolute'}, {name}",
+            "real_grid_cost",
+            (f"{kind}:{name}",),
+            "fits",
+            10.0,
+        )
+        for kind, name in GRIDS
     ),
 )
 

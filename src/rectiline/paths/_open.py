@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline.paths._null import NullModel
+from rectiline.paths._open_ascent import ascend, can_ascend
 from rectiline.paths._open_lines import OpenLines
 from rectiline.paths._open_rows import OpenRows
-from rectiline.penalties import Atom, Penalty
+from rectiline.penalties import L1, Atom, Penalty
 from rectiline.problems import DualPoint, Problem
 
 Vector = NDArray[np.float64]
@@ -25,6 +26,9 @@ _ATOMS_PER_ROUND = 30
 _ROUNDS = 100
 _FIRST_LEVEL = 1e-3  # of the first guess: columns that the first program looks at
 _MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so far is returned
+_TRIALS = (4, 0.5), (6, 0.01)  # steps through the inside, and how far from the end is too far
+_MOST_ASCENT = 4_000_000  # entries of X for open multipliers, up to which fits are quick
+_FIRST_ASCENT = 0.02  # of what is proved so far
 _CLOSE = 1e-10  # relative distance between the linear program and what is proved
 _LEAST = 1e-3  # of the first guess: optima below count as this large
 _ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
@@ -36,6 +40,7 @@ class OpenMultipliers:
     def __init__(
         self, problem: Problem, norm: Penalty, null: NullModel, active: tuple[Any, Any]
     ) -> None:
+        self._problem, self._intercept = problem, null.intercept
         self.norm = norm
         self.design = problem.design
         self.open = np.flatnonzero(null.high > null.low)
@@ -87,7 +92,14 @@ class OpenMultipliers:
             max(_MOST_ENTRIES, self.design.n_stored),
             max(self.rounding, _CLOSE * self.best),
         )
-        lines.close_in(self.point, self._pays, self._q, zero, most)
+        lines.begin(self.point, self._pays, self._q, zero, most)
+        for steps, far in _TRIALS:
+            lines.close_in(steps)
+            if not lines.has_ended and lines.relative_gap > far and self._may_ascend:
+                self._ascend(lines)
+                break
+        if not lines.is_closed:
+            lines.close_in()
         self.best, self.bound, self.point = lines.best, lines.bound, lines.point
         if lines.is_closed:
             return True
@@ -96,6 +108,24 @@ class OpenMultipliers:
         self._program = self._empty_program()
         self._program.start_at(lines.reduced())
         return False
+
+    @property
+    def _may_ascend(self) -> bool:
+        few = self.open.size * self.design.n_features <= _MOST_ASCENT
+        return few and isinstance(self.norm, L1) and can_ascend(self._program_of_norm)
+
+    def _ascend(self, lines: OpenLines) -> None:
+        """Offer what is found from below: each step costs a fit, but there are few."""
+        start = max(lines.price(), _FIRST_ASCENT * lines.best)
+        found = ascend(self._program_of_norm, start, self._intercept)
+        if found is not None:
+            bound, sample = found
+            lines.offer(np.clip(sample[self.open], self.low, self.high))
+            lines.bound = max(lines.bound, bound)
+
+    @cached_property
+    def _program_of_norm(self) -> Problem:
+        return self._problem.with_penalty(self.norm)
 
     def _along_vertices(self, start: float) -> None:
         """Solve programs over the atoms so far, and add those that are violated, to the optimum."""

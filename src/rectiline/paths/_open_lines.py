@@ -64,7 +64,7 @@ class OpenLines:
             return True
         return self.best - self.bound <= _CLOSE * max(self.bound, _LEAST * self._unit)
 
-    def close_in(
+    def begin(
         self,
         g: Vector,
         pays: Callable[[Sequence[Atom]], Matrix],
@@ -72,38 +72,56 @@ class OpenLines:
         zero: float,
         most_entries: int,
     ) -> None:
-        """Bring the bounds together, from multipliers strictly between their bounds.
+        """Start at multipliers strictly between their bounds.
 
         `pays` returns what each multiplier takes from ``a'q``, one column per atom; `q_of` returns
-        q. It ends when the bounds have met, can be brought no closer, or are below `zero`.
+        q. Optima below `zero` are zero.
         """
-        self._pays, self._q_of, self._zero = pays, q_of, zero
+        self._pays, self._q_of, self._zero, self._most_entries = pays, q_of, zero, most_entries
         self._width = float((self._high - self._low).max())
         self._unit = 1.0
-        self._offer(g)
+        self.offer(g)
         self._unit = self.best
         low, high, g = (one / self._width for one in (self._low, self._high, g))
         owed = None if self._owed is None else self._owed / self._width
-        self._program = program = OpenInterior(low, high, owed, g)
-        if not self._join(self._first_atoms()):
-            return
-        look = _FIRST_LOOK
-        for _ in range(_STEPS):
-            if not program.step():
-                self._look()
+        self._program = OpenInterior(low, high, owed, g)
+        self._look_at = _FIRST_LOOK
+        self.has_ended = not self._join(self._first_atoms())
+
+    @property
+    def relative_gap(self) -> float:
+        """How far the iterates are from the optimum over the lines so far."""
+        return self._program.gap / max(self._program.t, _TINY)
+
+    def close_in(self, steps: int = _STEPS) -> None:
+        """Bring the bounds together.
+
+        It has ended when they have met, can be brought no closer, or are next to nothing.
+        """
+        for _ in range(steps):
+            if self.has_ended:
                 return
-            program.settle()
-            if program.gap > look * max(program.t, _TINY):
-                continue
-            look = _NEXT_LOOK * program.gap / max(program.t, _TINY)
-            q = self._look()
-            if self.is_closed or program.gap <= 1e-15:
-                return
-            worst = self._priced(q, program.t * self._unit)
-            if (len(self.atoms) + len(worst)) * g.size > most_entries:
-                return
-            if self._join(worst):
-                look = _FIRST_LOOK
+            self.has_ended = not self._step()
+
+    def _step(self) -> bool:
+        """Take a step, look at the bounds now and then; return whether to go on."""
+        program = self._program
+        if not program.step():
+            self._look()
+            return False
+        program.settle()
+        if self.relative_gap > self._look_at:
+            return True
+        self._look_at = _NEXT_LOOK * self.relative_gap
+        q = self._look()
+        if self.is_closed or program.gap <= 1e-15:
+            return False
+        worst = self._priced(q, program.t * self._unit)
+        if (len(self.atoms) + len(worst)) * self._low.size > self._most_entries:
+            return False
+        if self._join(worst):
+            self._look_at = _FIRST_LOOK
+        return True
 
     # ---- lines -------------------------------------------------------------------------------
 
@@ -143,7 +161,7 @@ class OpenLines:
 
     # ---- bounds ------------------------------------------------------------------------------
 
-    def _offer(self, point: Vector) -> Vector:
+    def offer(self, point: Vector) -> Vector:
         """Take multipliers, and the bound that they prove; return q there."""
         if self._owed is not None:  # to the last digit
             owed = self._owed - float(point.sum())
@@ -158,14 +176,20 @@ class OpenLines:
     def _look(self) -> Vector:
         """Take what the iterates and a vertex nearby prove; return q there."""
         program = self._program
-        q = self._offer(program.value * self._width)
-        prices = program.p - program.n
-        self.bound = max(self.bound, program.lower_bound(prices, program.c) * self._unit)
+        q = self.offer(program.value * self._width)
+        self.price()
         if program.gap <= _NEAR_VERTEX * program.t and not self.is_closed:
             for point, prices, price in nearby_vertices(program):
-                self._offer(point * self._width)
+                self.offer(point * self._width)
                 self.bound = max(self.bound, program.lower_bound(prices, price) * self._unit)
         return q
+
+    def price(self) -> float:
+        """Return the lower bound that is proved, at the present prices if they prove more."""
+        program = self._program
+        priced = program.lower_bound(program.p - program.n, program.c) * self._unit
+        self.bound = max(self.bound, priced)
+        return self.bound
 
     def tight(self) -> list[tuple[Atom, float]]:
         """Return the atoms of the lines that are not far from tight, on the side where they are."""
