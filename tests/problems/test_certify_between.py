@@ -9,7 +9,7 @@ import pytest
 
 import rectiline as rl
 from rectiline.penalties import L1, ElasticNet, Ridge
-from rectiline.problems import certify_between, judge_all, shares_between
+from rectiline.problems import JudgedPairs, certify_between, judge_all, shares_between
 
 RNG = np.random.default_rng(5)
 N, D = 120, 5
@@ -167,3 +167,28 @@ def test_shares_run_from_one_way_to_the_other():
     np.testing.assert_allclose(table[0, [0, -1]], [1 / 3, 2 / 3])
     assert (np.diff(table[0]) > 0).all()
     np.testing.assert_allclose(shares_between(np.array([4.0]), 8.0, 2.0, False), [[2 / 3]])
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_pairs_may_be_kept_in_several_places(penalty):
+    one = problem(rl.losses.Huber(0.8), penalty)
+    ends = [rl.solve(at(one, strength), tol=1e-3) for strength in GRID]
+    parts = (
+        GRID,
+        np.array([end.coef for end in ends]),
+        np.array([end.intercept for end in ends]),
+        np.array([end.dual.sample for end in ends]),
+    )
+    whole = judge_all(one, *(part.copy() for part in parts))
+    odd, even = (judge_all(one, *(part[k::2].copy() for part in parts)) for k in (0, 1))
+    picked = JudgedPairs.picked([((odd, even)[k % 2], k // 2) for k in range(len(GRID))])
+    middle = (GRID[1:] + GRID[:-1]) / 2
+    for one_way, other in zip(
+        certify_between(whole, middle), certify_between(picked, middle), strict=True
+    ):
+        assert np.array_equal(one_way.coef, other.coef)
+        assert one_way.certificate.gap == pytest.approx(other.certificate.gap, rel=1e-9)
+        assert one_way.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-12)
+    assert JudgedPairs.picked([(whole, k) for k in range(len(GRID))]) is whole
+    some = JudgedPairs.picked([(whole, 1), (whole, 3)])
+    assert np.array_equal(some.strengths, GRID[[1, 3]]) and some.proofs[1] == whole.proofs[3]
