@@ -28,6 +28,7 @@ _FIRST_LEVEL = 1e-3  # of the first guess: columns that the first program looks 
 _MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so far is returned
 _TRIALS = (4, 0.5), (6, 0.01)  # steps through the inside, and how far from the end is too far
 _MOST_ASCENT = 4_000_000  # entries of X for open multipliers, up to which fits are quick
+_TALL, _WIDE = 25, 4  # open multipliers per column, and the other way round
 _FIRST_ASCENT = 0.02  # of what is proved so far
 _CLOSE = 1e-10  # relative distance between the linear program and what is proved
 _LEAST = 1e-3  # of the first guess: optima below count as this large
@@ -111,8 +112,10 @@ class OpenMultipliers:
 
     @property
     def _may_ascend(self) -> bool:
-        few = self.open.size * self.design.n_features <= _MOST_ASCENT
-        return few and isinstance(self.norm, L1) and can_ascend(self._program_of_norm)
+        m, d = self.open.size, self.design.n_features
+        # As many of either make pivots dear, and steps through the inside cheap.
+        quick = m * d <= _MOST_ASCENT and (m >= _TALL * d or d >= _WIDE * m)
+        return quick and isinstance(self.norm, L1) and can_ascend(self._program_of_norm)
 
     def _ascend(self, lines: OpenLines) -> None:
         """Offer what is found from below: each step costs a fit, but there are few."""
