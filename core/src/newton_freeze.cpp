@@ -24,11 +24,11 @@ FreezeArrays NewtonRows::freeze_arrays() const {
     return {t_.data(), s_.data(), rows_.weight, rows_.direction, rows_.offset};
 }
 
-std::int64_t NewtonRows::near_knots(const double* low, const double* high, double pad, bool curved,
+std::int64_t NewtonRows::near_knots(const double* low, const double* high, double pad,
                                     double* keep) const {
     std::int64_t count = 0;
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            count = near_pass(packed, rows_.n, freeze_arrays(), low, high, pad, curved, keep);
+            count = near_pass(packed, rows_.n, freeze_arrays(), low, high, pad, keep);
         }))
         return count;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
@@ -38,7 +38,7 @@ std::int64_t NewtonRows::near_knots(const double* low, const double* high, doubl
         const double to = std::max({one + pad, other + pad, t_[i]});
         const double slope = f.slope(t_[i]);
         bool near = std::fabs(s_[i] - slope) > kSameSlope * (1 + std::fabs(slope)) ||
-                    (curved && f.curvature[f.piece(t_[i])] > 0);
+                    f.curvature[f.piece(t_[i])] > 0;
         for (std::int64_t k = 0; k < f.n_knots; ++k)
             near = near || (from <= f.knot[k] && f.knot[k] <= to);
         keep[i] = near && rows_.weight[i] > 0 ? 1.0 : 0.0;
@@ -57,8 +57,6 @@ std::int64_t NewtonRows::count_outside(const double* low, const double* high) co
 }
 
 void NewtonRows::take(const NewtonRows& few, const std::vector<std::int64_t>& index) {
-    for (std::int64_t i = 0; i < rows_.n; ++i)  // straight pieces have kept their slopes
-        if (frozen_weight_[i] > 0) s_[i] = rows_.curve(i).slope(t_[i]);
     for (std::size_t k = 0; k < index.size(); ++k)
         s_[index[k]] = few.s_[k];
     image_current_ = false;

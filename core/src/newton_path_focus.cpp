@@ -46,8 +46,7 @@ std::int64_t NewtonPath::focus(const double* low, const double* high, const doub
     bool frozen = false;
     // With so few rows that they cannot balance the others, look farther.
     for (double pad = 0; !frozen && pad <= kFarthest * width; pad = 3 * pad + width) {
-        // Slopes of rows on curved pieces go out of date unless they follow from the predictions.
-        const std::int64_t count = all_.near_knots(low, high, pad, !slopes_follow(), keep_.data());
+        const std::int64_t count = all_.near_knots(low, high, pad, keep_.data());
         if (count == 0) keep_[0] = 1;  // there is no set without rows
         if (static_cast<double>(count) > most * static_cast<double>(all_.n())) break;
         frozen = freeze(low, high);
@@ -58,11 +57,11 @@ std::int64_t NewtonPath::focus(const double* low, const double* high, const doub
 }
 
 bool NewtonPath::freeze(const double* low, const double* high) {
-    const std::size_t p = static_cast<std::size_t>(terms_.order);
-    linear_.resize(p), quadratic_.resize(p * p);
+    linear_.resize(static_cast<std::size_t>(terms_.order));
     frozen_dual_.resize(static_cast<std::size_t>(all_.n()));
+    // No row on a curved piece is frozen.
     const Frozen frozen =
-        all_.freeze(keep_.data(), kReserve, linear_.data(), quadratic_.data(), frozen_dual_.data());
+        all_.freeze(keep_.data(), kReserve, linear_.data(), nullptr, frozen_dual_.data());
     if (!frozen.balanced) return false;
     list_rows(all_.n(), index_, [&](std::int64_t i) { return keep_[i] > 0; });
     low_.resize(index_.size()), high_.resize(index_.size());
@@ -70,12 +69,11 @@ bool NewtonPath::freeze(const double* low, const double* high) {
         low_[k] = low[index_[k]], high_[k] = high[index_[k]];
     frozen_sum_ = linear_.back();
     terms_.contract(linear_.data(), linear_.data());
-    if (frozen.curved) terms_.contract_matrix(quadratic_.data());
     few_ = all_.subset(index_.data(), static_cast<std::int64_t>(index_.size()), 1.0, spare_.get());
     spare_.reset();
     frozen_loss_ = frozen.loss;
     frozen_at_ = b_;
-    frozen_ = {linear_.data(), frozen.curved ? quadratic_.data() : nullptr, frozen_at_.data()};
+    frozen_ = {linear_.data(), nullptr, frozen_at_.data()};
     rows_ = few_.get();
     return true;
 }

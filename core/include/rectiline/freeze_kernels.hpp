@@ -17,15 +17,13 @@ struct FreezeArrays {
 constexpr double kSameSlope = 1e-9;  // slopes closer than this are the same but for rounding
 
 // Marks rows that may meet a knot while their predictions stay within [low, high], rows whose slope
-// lies between those of two pieces, as they are on their way across a kink, and if asked for rows
-// on curved pieces.
+// lies between those of two pieces, as they are on their way across a kink, and rows on curved
+// pieces, whose slopes go out of date.
 template <class Packed>
 RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t n,
                                               const FreezeArrays& a, const double* low,
-                                              const double* high, double pad, bool curved,
-                                              double* keep) {
+                                              const double* high, double pad, double* keep) {
     const Packed f = curve;
-    const double least = curved ? 0.0 : std::numeric_limits<double>::infinity();
     const double *t = a.t, *s = a.s, *weight = a.weight, *direction = a.direction;
     const double* offset = a.offset;
     double count = 0;
@@ -39,7 +37,7 @@ RECTILINE_MULTIVERSION std::int64_t near_pass(const Packed& curve, std::int64_t 
         const double slope = f.slope_at(t[i]), off = s[i] - slope;
         const double size = slope < 0 ? 1 - slope : 1 + slope;
         double near = (off < 0 ? -off : off) > kSameSlope * size ? 1.0 : 0.0;
-        near = f.curvature_at(t[i]) > least ? 1.0 : near;
+        near = f.curvature_at(t[i]) > 0 ? 1.0 : near;
         double inside = -1.0;  // of the knot deepest in the range: distance to its nearer end
         for (int k = 0; k < Packed::kKnots; ++k) {
             const double past = f.knot[k] - from, ahead = to - f.knot[k];

@@ -66,9 +66,6 @@ class NewtonPath {
     const std::vector<double>& frozen_slopes() const {
         return few_ ? all_.frozen_slopes() : nothing_;
     }
-    // Whether the slopes of an answer follow from its predictions: no kinks anywhere. Then `dual`
-    // is not to be relied on while rows are frozen.
-    bool slopes_follow() const { return units_.smooth && terms_.n_kinked == 0; }
     const NewtonRows& rows() const { return all_; }
 
   private:
@@ -101,7 +98,7 @@ class NewtonPath {
     std::vector<std::int64_t> index_;  // of the rows kept
     std::vector<double> low_, high_;   // ends of their predictions, as expected
     FrozenTerms frozen_;
-    std::vector<double> linear_, quadratic_, frozen_at_, frozen_dual_;
+    std::vector<double> linear_, frozen_at_, frozen_dual_;
     std::vector<double> own_dual_, own_slopes_, differs_;
     const std::vector<double> nothing_;
     Exceptions exceptions_;

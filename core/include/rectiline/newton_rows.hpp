@@ -94,10 +94,8 @@ class NewtonRows {
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(double* out) const;
     // Marks the rows that may meet a knot while their predictions stay within [low - pad, high +
-    // pad], those already on their way across one, and if asked for those on curved pieces. Returns
-    // how many.
-    std::int64_t near_knots(const double* low, const double* high, double pad, bool curved,
-                            double* keep) const;
+    // pad], those already on their way across one, and those on curved pieces. Returns how many.
+    std::int64_t near_knots(const double* low, const double* high, double pad, double* keep) const;
     // How many predictions lie outside [low, high].
     std::int64_t count_outside(const double* low, const double* high) const;
     // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
@@ -109,8 +107,8 @@ class NewtonRows {
                   double* dual);
     // Slopes of the losses of rows frozen by the last call, NaN for those kept.
     const std::vector<double>& frozen_slopes() const { return frozen_slope_; }
-    // Ends a freezing where t has been placed: slopes from the subset `few` at `index`, from the
-    // pieces elsewhere; multipliers too.
+    // Ends a freezing of rows on straight pieces where t has been placed: slopes and multipliers
+    // from the subset `few` at `index`; the others have kept theirs.
     void take(const NewtonRows& few, const std::vector<std::int64_t>& index);
 
   private:
