@@ -25,6 +25,7 @@ _STEPS = 16
 _LOWER, _LOOKS = 0.02, 3  # where, and how often, to look for coefficients if there are none yet
 _ROUGH_TOL, _TOL = 1e-4, 3e-11  # at first, and by pivots
 _SAME = 1e-13  # change of the strength that is none
+_ROUNDING = 1e-15  # of the losses: what their difference may owe to rounding
 
 
 def can_ascend(problem: Problem) -> bool:
@@ -50,7 +51,10 @@ def ascend(problem: Problem, start: float, intercept: float) -> tuple[float, Vec
     at_zero = losses.objective(np.zeros(problem.n_features), intercept)
 
     def proved(coef: Vector, b0: float) -> float:
-        return (at_zero - losses.objective(coef, b0)) / one.value(coef) if coef.any() else 0.0
+        if not coef.any():
+            return 0.0
+        gained = at_zero - losses.objective(coef, b0) - _ROUNDING * at_zero
+        return gained / one.value(coef)
 
     for _ in range(_LOOKS):
         first = solve(problem.with_penalty(norm.with_strength(start)), tol=_ROUGH_TOL)
