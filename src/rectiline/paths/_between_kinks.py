@@ -39,15 +39,13 @@ def anchors(
         What an answer may lose by lying between two others.
     """
 
+    lost = _lost_by_any(strengths, rho, l1, coefs)
+    if q is not None:
+        lost = _lost_by_ridge(strengths, rho, coefs, q, most)
+
     def is_enough(first: int, last: int) -> bool:
         """Whether all answers between the two will do."""
-        some, ends = slice(first, last + 1), [first, last]
-        limit = most[some][1:-1]
-        if q is None:
-            lost = _lost_by_any(strengths[some], rho, l1, coefs[ends])
-        else:
-            lost = _lost_by_ridge(strengths[some], rho, coefs[ends], q[ends], limit)
-        return not (lost > limit).any()
+        return not (lost(first, last) > most[first + 1 : last]).any()
 
     chosen, end = [0], strengths.size - 1
     while chosen[-1] < end:
@@ -73,29 +71,40 @@ def _farthest(is_enough: Callable[[int, int], bool], first: int, end: int) -> in
     return last
 
 
-def _lost_by_any(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix) -> Vector:
-    """Return what answers between the first and the last are expected to lose."""
-    before, after = coefs
-    t = shares_between(strengths[1:-1], strengths[0], strengths[-1], strongly_convex=False)[:, 0]
-    grown = l1 @ (np.abs(after) - np.abs(before)) + 0.5 * rho @ (after**2 - before**2)
-    return np.asarray(t * (1 - t) * (strengths[0] - strengths[-1]) * max(float(grown), 0.0))
+Lost = Callable[[int, int], Vector]  # what answers between two places are expected to lose
 
 
-def _lost_by_ridge(
-    strengths: Vector, rho: Vector, coefs: Matrix, q: Matrix, most: Vector
-) -> Vector:
-    """Return the same for a ridge penalty, with the best shares, or part of it if above `most`."""
-    t = shares_between(strengths[1:-1], strengths[0], strengths[-1], strongly_convex=True)
-    rows = t * (1 - t) * abs(float((coefs[1] - coefs[0]) @ (q[1] - q[0])))
-    if (rows.min(axis=1) > most).any():  # columns can only add to that
-        return np.asarray(rows.min(axis=1))
-    # Columns: rho s / 2 times the square of b - q / (s rho), which is linear in the share.
-    s = strengths[1:-1, None]
-    first, last = coefs[0] - q[0] / (s * rho), coefs[1] - q[1] / (s * rho)
-    squares = (1 - t) ** 2 * _size(rho, first, first) + t**2 * _size(rho, last, last)
-    off = squares + 2 * t * (1 - t) * _size(rho, first, last)
-    return np.asarray((rows + 0.5 * s * off).min(axis=1))
+def _lost_by_any(strengths: Vector, rho: Vector, l1: Vector, coefs: Matrix) -> Lost:
+    paid = np.abs(coefs) @ l1 + 0.5 * coefs**2 @ rho
+
+    def lost(first: int, last: int) -> Vector:
+        before, after = strengths[first], strengths[last]
+        t = shares_between(strengths[first + 1 : last], before, after, strongly_convex=False)[:, 0]
+        return np.asarray(t * (1 - t) * (before - after) * max(paid[last] - paid[first], 0.0))
+
+    return lost
 
 
-def _size(rho: Vector, one: Matrix, other: Matrix) -> Matrix:
-    return np.asarray(np.einsum("j,kj,kj->k", rho, one, other)[:, None])
+def _lost_by_ridge(strengths: Vector, rho: Vector, coefs: Matrix, q: Matrix, most: Vector) -> Lost:
+    """The same with the best shares, or part of it if above `most`."""
+    bb, bq, qq = (coefs * rho) @ coefs.T, coefs @ q.T, (q / rho) @ q.T
+
+    def lost(first: int, last: int) -> Vector:
+        inner = slice(first + 1, last)
+        t = shares_between(strengths[inner], strengths[first], strengths[last], True)
+        apart = bq[last, last] - bq[last, first] - bq[first, last] + bq[first, first]
+        rows = t * (1 - t) * abs(float(apart))
+        if (rows.min(axis=1) > most[inner]).any():  # columns can only add to that
+            return np.asarray(rows.min(axis=1))
+        s = strengths[inner, None]
+
+        def product(i: int, j: int) -> Matrix:
+            """Of b - q / (s rho) at two places, in the metric of rho."""
+            return np.asarray(bb[i, j] - (bq[i, j] + bq[j, i]) / s + qq[i, j] / s**2)
+
+        # Columns: rho s / 2 times the square of b - q / (s rho), which is linear in the share.
+        squares = (1 - t) ** 2 * product(first, first) + t**2 * product(last, last)
+        off = squares + 2 * t * (1 - t) * product(first, last)
+        return np.asarray((rows + 0.5 * s * off).min(axis=1))
+
+    return lost
