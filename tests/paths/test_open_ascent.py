@@ -119,6 +119,19 @@ def test_it_takes_over_where_the_way_through_the_inside_is_long(monkeypatch, pen
     assert len(calls) == 1 and calls[0] is not None
 
 
+def test_with_many_more_columns_it_goes_first(monkeypatch):
+    monkeypatch.setattr(_open.OpenMultipliers, "_step_by_step", None)  # nobody comes by
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(40, 300)) * np.exp(rng.normal(size=300))
+    labels = np.where(wide[:, 0] + rng.normal(size=40) > 0.5, 1, -1)
+    problem = rl.Problem(wide, labels, rl.losses.Hinge(), L1(1.0))
+    strength = largest_strength(problem)
+    above, below = (
+        rl.solve(problem.with_penalty(L1(share * strength)), tol=1e-9) for share in (1.001, 0.999)
+    )
+    assert not above.coef.any() and below.coef.any()
+
+
 def test_what_it_cannot_find_is_found_through_the_inside(monkeypatch):
     monkeypatch.setattr(_open, "ascend", lambda *args: None)
     monkeypatch.setattr(_open, "_TRIALS", ((1, 0.0),))

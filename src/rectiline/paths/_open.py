@@ -29,7 +29,7 @@ _MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so fa
 _TRIALS = (4, 0.5), (6, 0.01)  # steps through the inside, and how far from the end is too far
 _MOST_ASCENT = 4_000_000  # entries of X for open multipliers, up to which fits are quick
 _TALL, _WIDE = 25, 4  # open multipliers per column, and the other way round
-_FIRST_ASCENT = 0.02  # of what is proved so far
+_FIRST_ASCENT, _FIRST_WIDE = 0.02, 0.6  # of what is proved so far; few samples are near at once
 _CLOSE = 1e-10  # relative distance between the linear program and what is proved
 _LEAST = 1e-3  # of the first guess: optima below count as this large
 _ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
@@ -88,19 +88,13 @@ class OpenMultipliers:
 
     def _through_the_inside(self) -> bool:
         """Close in on the optimum by an interior method; return whether it is reached."""
-        lines = OpenLines(self.norm, self.base, self.low, self.high, self.owed)
-        most, zero = (
-            max(_MOST_ENTRIES, self.design.n_stored),
-            max(self.rounding, _CLOSE * self.best),
-        )
-        lines.begin(self.point, self._pays, self._q, zero, most)
-        for steps, far in _TRIALS:
-            lines.close_in(steps)
-            if not lines.has_ended and lines.relative_gap > far and self._may_ascend:
-                self._ascend(lines)
-                break
+        zero = max(self.rounding, _CLOSE * self.best)
+        lines = OpenLines(self.norm, self.base, self.low, self.high, self.owed, self._q, zero)
+        lines.place(self.point)
+        if self._is_wide and self._may_ascend:
+            self._ascend(lines)
         if not lines.is_closed:
-            lines.close_in()
+            self._step_by_step(lines)
         self.best, self.bound, self.point = lines.best, lines.bound, lines.point
         if lines.is_closed:
             return True
@@ -110,16 +104,35 @@ class OpenMultipliers:
         self._program.start_at(lines.reduced())
         return False
 
+    def _step_by_step(self, lines: OpenLines) -> None:
+        """Go through the inside, unless the way turns out to be long."""
+        lines.begin(self._pays, max(_MOST_ENTRIES, self.design.n_stored))
+        for steps, far in _TRIALS:
+            lines.close_in(steps)
+            if lines.has_ended or lines.relative_gap <= far:
+                continue
+            if not self._is_wide and self._may_ascend:
+                lines.price()
+                self._ascend(lines)
+                break
+        if not lines.is_closed:
+            lines.close_in()
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.design.n_features >= _WIDE * self.open.size
+
     @property
     def _may_ascend(self) -> bool:
         m, d = self.open.size, self.design.n_features
         # As many of either make pivots dear, and steps through the inside cheap.
-        quick = m * d <= _MOST_ASCENT and (m >= _TALL * d or d >= _WIDE * m)
+        quick = m * d <= _MOST_ASCENT and (m >= _TALL * d or self._is_wide)
         return quick and isinstance(self.norm, L1) and can_ascend(self._program_of_norm)
 
     def _ascend(self, lines: OpenLines) -> None:
         """Offer what is found from below: each step costs a fit, but there are few."""
-        start = max(lines.price(), _FIRST_ASCENT * lines.best)
+        first = _FIRST_WIDE if self._is_wide else _FIRST_ASCENT
+        start = max(lines.bound, first * lines.best)
         found = ascend(self._program_of_norm, start, self._intercept)
         if found is not None:
             bound, sample = found

@@ -46,12 +46,24 @@ class OpenLines:
         Bounds of the open multipliers.
     owed : float or None
         What they have to sum to.
+    q_of : callable
+        Returns q of multipliers.
+    zero : float
+        Optima below are zero.
     """
 
     def __init__(
-        self, norm: Penalty, base: Vector, low: Vector, high: Vector, owed: float | None
+        self,
+        norm: Penalty,
+        base: Vector,
+        low: Vector,
+        high: Vector,
+        owed: float | None,
+        q_of: Callable[[Vector], Vector],
+        zero: float,
     ) -> None:
         self._norm, self._base, self._low, self._high, self._owed = norm, base, low, high, owed
+        self._q_of, self._zero = q_of, zero
         self._known: set[tuple[bytes, bytes]] = set()
         self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
         self.best, self.bound = np.inf, 0.0
@@ -64,25 +76,19 @@ class OpenLines:
             return True
         return self.best - self.bound <= _CLOSE * max(self.bound, _LEAST * self._unit)
 
-    def begin(
-        self,
-        g: Vector,
-        pays: Callable[[Sequence[Atom]], Matrix],
-        q_of: Callable[[Vector], Vector],
-        zero: float,
-        most_entries: int,
-    ) -> None:
-        """Start at multipliers strictly between their bounds.
-
-        `pays` returns what each multiplier takes from ``a'q``, one column per atom; `q_of` returns
-        q. Optima below `zero` are zero.
-        """
-        self._pays, self._q_of, self._zero, self._most_entries = pays, q_of, zero, most_entries
-        self._width = float((self._high - self._low).max())
-        self._unit = 1.0
+    def place(self, g: Vector) -> None:
+        """Take the first multipliers, strictly between their bounds."""
         self.offer(g)
-        self._unit = self.best
-        low, high, g = (one / self._width for one in (self._low, self._high, g))
+        self._first, self._unit = g, self.best
+
+    def begin(self, pays: Callable[[Sequence[Atom]], Matrix], most_entries: int) -> None:
+        """Start through the inside where it was placed.
+
+        `pays` returns what each multiplier takes from ``a'q``, one column per atom.
+        """
+        self._pays, self._most_entries = pays, most_entries
+        self._width = float((self._high - self._low).max())
+        low, high, g = (one / self._width for one in (self._low, self._high, self._first))
         owed = None if self._owed is None else self._owed / self._width
         self._program = OpenInterior(low, high, owed, g)
         self._look_at = _FIRST_LOOK
@@ -184,12 +190,11 @@ class OpenLines:
                 self.bound = max(self.bound, program.lower_bound(prices, price) * self._unit)
         return q
 
-    def price(self) -> float:
-        """Return the lower bound that is proved, at the present prices if they prove more."""
+    def price(self) -> None:
+        """Take the lower bound that the present prices prove."""
         program = self._program
         priced = program.lower_bound(program.p - program.n, program.c) * self._unit
         self.bound = max(self.bound, priced)
-        return self.bound
 
     def tight(self) -> list[tuple[Atom, float]]:
         """Return the atoms of the lines that are not far from tight, on the side where they are."""

@@ -188,13 +188,9 @@ def drop_directions(state: LinearState) -> None:
 
 def _ends_on_columns(state: LinearState) -> bool:
     """Whether the columns alone decide on the gap: every unit may move, and all costs are L1."""
-    form, master = state.form, state.master
-    return bool(
-        master.is_in[master.width > 0].all()
-        and form.is_separable
-        and form.columns.is_plain_l1
-        and not form.n_constraints
-    )
+    form = state.form
+    plain = form.is_separable and form.columns.is_plain_l1 and not form.n_constraints
+    return plain and state.master.has_all_units
 
 
 def _worst_column(state: LinearState, found: MasterPoint) -> float:

@@ -120,7 +120,7 @@ class Master:
             entries,
         )
         self.units = np.concatenate([self.units, units])
-        for cached in ("_layout", "_base_by_units"):
+        for cached in ("_layout", "_base_by_units", "has_all_units"):
             self.__dict__.pop(cached, None)
         self.is_in[units] = True
         self.unit_columns = np.concatenate([self.unit_columns, added])
@@ -191,6 +191,11 @@ class Master:
         if self._base_by_units is None:
             return self.directions.along(self._shift, first)
         return np.asarray(block @ self._base_by_units)
+
+    @cached_property
+    def has_all_units(self) -> bool:
+        """Whether every unit that can move is in the program."""
+        return bool(self.is_in[self.width > 0].all())
 
     @cached_property
     def _base_by_units(self) -> Vector | None:
