@@ -1,6 +1,7 @@
 #include "rectiline/judge_slopes.hpp"
 
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "common.hpp"
 #include <algorithm>
@@ -28,17 +29,23 @@ void check_few(IndexIn first, IndexIn row, std::size_t count, std::int64_t n) {
 
 // losses, gaps, totals, sizes, Q
 std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector, NumpyMatrix> judged(
-    const Design& X, const Rows& rows, MatrixIn B, VectorIn shift, IndexIn reference, MatrixIn S,
-    IndexIn first, IndexIn row, VectorOut g, bool balanced) {
+    const Design& X, const Rows& rows, MatrixIn B, VectorIn shift, IndexIn reference,
+    const std::vector<VectorIn>& S, IndexIn first, IndexIn row, VectorOut g, bool balanced) {
     const std::size_t count = B.shape(0), d = static_cast<std::size_t>(n_columns(X.view));
     require(rows.view.n == n_rows(X.view), "X and rows differ in rows");
     require(B.shape(1) == d, "B must have one entry per column");
     require(shift.shape(0) == count && reference.shape(0) == count,
             "there must be one shift and one reference per row of B");
-    require(S.shape(1) == static_cast<std::size_t>(rows.view.n), "S must have one column per row");
-    for (std::size_t k = 0; k < count; ++k)
-        require(reference.data()[k] < static_cast<std::int64_t>(S.shape(0)),
-                "reference must be a row of S, or negative");
+    for (const VectorIn& one : S)
+        require(one.shape(0) == static_cast<std::size_t>(rows.view.n),
+                "vectors in S must have one entry per row");
+    std::vector<const double*> slopes(count, nullptr);
+    for (std::size_t k = 0; k < count; ++k) {
+        const std::int64_t place = reference.data()[k];
+        require(place < static_cast<std::int64_t>(S.size()),
+                "reference must be a place in S, or negative");
+        if (place >= 0) slopes[k] = S[static_cast<std::size_t>(place)].data();
+    }
     require(row.shape(0) == g.shape(0), "row and g must have equal length");
     check_few(first, row, count, rows.view.n);
     NumpyVector losses = new_vector(count), gaps = new_vector(count);
@@ -48,10 +55,9 @@ std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector, NumpyMatrix> judg
     {
         nb::gil_scoped_release release;
         std::vector<SlopeSums> sums(count);
-        judge_slopes(
-            X.view, rows.view,
-            {static_cast<std::int64_t>(count), B.data(), shift.data(), reference.data(), S.data()},
-            {first.data(), row.data(), g.data()}, balanced, sums.data(), data);
+        judge_slopes(X.view, rows.view,
+                     {static_cast<std::int64_t>(count), B.data(), shift.data(), slopes.data()},
+                     {first.data(), row.data(), g.data()}, balanced, sums.data(), data);
         for (std::size_t k = 0; k < count; ++k) {
             losses.data()[k] = sums[k].loss, gaps.data()[k] = sums[k].fenchel_young;
             totals.data()[k] = sums[k].total, sizes.data()[k] = sums[k].size;
@@ -66,7 +72,8 @@ void bind_judge_slopes(nb::module_& m) {
     m.def("judge_slopes", &judged, nb::arg("X"), nb::arg("rows"), nb::arg("B"), nb::arg("shift"),
           nb::arg("reference"), nb::arg("S"), nb::arg("first"), nb::arg("row"),
           nb::arg("g").noconvert(), nb::arg("balanced"),
-          "Sums for certificates of pairs whose multipliers are slopes: those in a row of S, or at "
+          "Sums for certificates of pairs whose multipliers are slopes: those in a vector of S, or "
+          "at "
           "their own predictions (reference -1), but g at some rows, which is clipped and balanced "
           "in place; returns (losses, gaps, totals, sizes, X' times the multipliers)");
 }

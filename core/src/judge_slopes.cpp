@@ -101,7 +101,7 @@ void judge_dense(const DenseView<T>& X, const RowFunctions& rows, const PairsOf&
     std::vector<std::int64_t> next(few.first, few.first + pairs.count);
     std::copy(pairs.shift, pairs.shift + pairs.count, start.begin());
     for (std::int64_t k = 0; k < pairs.count; ++k)
-        own[k] = pairs.reference[k] < 0 ? 1.0 : 0.0;
+        own[k] = pairs.slopes[k] ? 0.0 : 1.0;
     over_vectors(pairs.count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
         turn_in(pairs.B + first * d, d, some, d, Groups * kLanes, Bt.data() + first * d);
     });
@@ -116,7 +116,7 @@ void judge_dense(const DenseView<T>& X, const RowFunctions& rows, const PairsOf&
                                     start.data() + first, z);
             for (std::int64_t k = 0; k < some; ++k) {
                 if (own[first + k] > 0) continue;
-                const double* slopes = pairs.S + pairs.reference[first + k] * X.n + i;
+                const double* slopes = pairs.slopes[first + k] + i;
                 for (std::int64_t r = 0; r < count; ++r)
                     g[r * kWidth + k] = slopes[r];
             }
@@ -179,7 +179,7 @@ void judge_each(const DesignView& X, const RowFunctions& rows, const PairsOf& pa
     std::vector<double> t(static_cast<std::size_t>(n)), g(t);
     for (std::int64_t k = 0; k < pairs.count; ++k) {
         PairSums& sum = sums[k];
-        const double* slopes = pairs.reference[k] < 0 ? nullptr : pairs.S + pairs.reference[k] * n;
+        const double* slopes = pairs.slopes[k];
         multiply(X, pairs.B + k * d, t.data(), 1);
         for (std::int64_t i = 0; i < n; ++i) {
             const double weight = rows.weight[i];

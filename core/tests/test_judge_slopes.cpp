@@ -65,10 +65,12 @@ void check_case(const DesignView& X, const Case& given, bool balanced) {
     std::vector<double> g = given.g, Q(kPairs * kColumns, 7.0);
     std::vector<SlopeSums> found(kPairs);
     const RowFunctions& rows = given.rows;
-    judge_slopes(
-        X, rows,
-        {kPairs, given.B.data(), given.shift.data(), given.reference.data(), given.S.data()},
-        {given.first.data(), given.row.data(), g.data()}, balanced, found.data(), Q.data());
+    std::vector<const double*> slopes;
+    for (const std::int64_t place : given.reference)
+        slopes.push_back(place < 0 ? nullptr : given.S.data() + place * kRows);
+    judge_slopes(X, rows, {kPairs, given.B.data(), given.shift.data(), slopes.data()},
+                 {given.first.data(), given.row.data(), g.data()}, balanced, found.data(),
+                 Q.data());
     std::vector<double> z(kRows), full(kRows), q(kColumns);
     for (std::int64_t k = 0; k < kPairs; ++k) {
         multiply(X, given.B.data() + k * kColumns, z.data(), 1);

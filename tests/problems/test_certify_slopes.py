@@ -58,7 +58,7 @@ def multipliers(one, coefs, intercepts, rng):
         values = one.direction[rows] * one.weight[rows]
         values = values * ((1 - share) * low[rows] + share * high[rows] + 0.1 * (share - 0.5))
         parts.append(((None, other, some)[k % 3] if k else None, rows, values))
-    return SlopeMultipliers.of(N, parts)
+    return SlopeMultipliers.of(parts)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -94,7 +94,7 @@ def test_a_smooth_optimum_has_no_exceptions():
     one = problem(rl.losses.Huber(0.8), Ridge(1.0), fit_intercept=False)
     best = rl.solve(one, tol=1e-12)
     nobody = np.zeros(0, dtype=np.int64), np.zeros(0)
-    known = SlopeMultipliers.of(N, [(None, *nobody)])
+    known = SlopeMultipliers.of([(None, *nobody)])
     [(proof, dual)] = certify_slopes(one, np.ones(1), best.coef[None], np.zeros(1), known)
     assert proof.relative_gap <= 1e-11
     np.testing.assert_allclose(dual.sample, one.rows.slopes(one.design.dot(best.coef)), atol=1e-12)
@@ -107,7 +107,7 @@ def test_an_optimum_is_certified_from_its_kinks_alone():
     slopes = one.rows.slopes(z)
     kinks = np.flatnonzero(np.abs(best.dual.sample - slopes) > 1e-12).astype(np.int64)
     assert 0 < kinks.size < 30
-    known = SlopeMultipliers.of(N, [(None, kinks, best.dual.sample[kinks])])
+    known = SlopeMultipliers.of([(None, kinks, best.dual.sample[kinks])])
     pair = best.coef[None], np.array([best.intercept])
     [(proof, dual)] = certify_slopes(one, np.ones(1), *pair, known)
     assert proof.relative_gap <= 2e-10
@@ -125,9 +125,9 @@ def test_slopes_out_of_range_prove_nothing_more_than_their_ends(layout):
     nobody = np.zeros(0, dtype=np.int64), np.zeros(0)
     far, ends = np.full(N, -3.0), np.full(N, -1.0)
     found = certify_slopes(
-        one, strengths, coefs, intercepts, SlopeMultipliers.of(N, [(far, *nobody)] * 2)
+        one, strengths, coefs, intercepts, SlopeMultipliers.of([(far, *nobody)] * 2)
     )
-    known = SlopeMultipliers.of(N, [(ends, *nobody)] * 2)
+    known = SlopeMultipliers.of([(ends, *nobody)] * 2)
     wanted = certify_slopes(one, strengths, coefs, intercepts, known)
     for k, ((proof, dual), (other, _)) in enumerate(zip(found, wanted, strict=True)):
         assert dual.sample.any() and proof.gap == pytest.approx(other.gap, rel=1e-14)
@@ -182,7 +182,7 @@ def test_near_a_smooth_optimum_some_samples_balance_as_well_as_all(layout):
 def test_what_is_not_separable_or_has_free_columns_is_refused():
     with pytest.raises(ValueError, match="cost on every column"):
         one = problem(rl.losses.Hinge(), L1(1.0, weights=[0.0, 1, 1, 1, 1, 1, 1]))
-        known = SlopeMultipliers.of(N, [(None, np.zeros(0, dtype=np.int64), np.zeros(0))])
+        known = SlopeMultipliers.of([(None, np.zeros(0, dtype=np.int64), np.zeros(0))])
         certify_slopes(one, np.ones(1), np.zeros((1, D)), np.zeros(1), known)
 
 
@@ -197,8 +197,6 @@ def test_what_is_not_separable_or_has_free_columns_is_refused():
 )
 def test_lists_that_make_no_sense_are_refused_by_the_core(first, rows, message):
     one = problem(rl.losses.Hinge(), Ridge(1.0))
-    known = SlopeMultipliers(
-        np.zeros((0, N)), np.array([-1]), np.array(first), np.array(rows), np.zeros(2)
-    )
+    known = SlopeMultipliers([], np.array([-1]), np.array(first), np.array(rows), np.zeros(2))
     with pytest.raises(ValueError, match=message):
         certify_slopes(one, np.ones(1), np.zeros((1, D)), np.zeros(1), known)

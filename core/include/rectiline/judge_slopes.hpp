@@ -19,10 +19,9 @@ struct PairsOf {
     std::int64_t count;
     const double* B;      // count x d
     const double* shift;  // count: intercepts
-    // count: which row of S (references x n) holds the slopes of the losses in their arguments, and
-    // -1 if they are those at the pair's own predictions, as they are for NaN in S
-    const std::int64_t* reference;
-    const double* S;
+    // count: slopes of the losses of all rows in their arguments, which pairs may share; null if
+    // they are those at the pair's own predictions, as they are for NaN
+    const double* const* slopes;
 };
 
 // For each pair k, from first[k] to first[k + 1]: rows in increasing order and their multipliers,

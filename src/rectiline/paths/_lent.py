@@ -40,7 +40,7 @@ def lent_answers(problem: Problem, guide: Guide, tol: float) -> Lent:
         lent[place] = answer, (slopes, *some)
     if guide.may_lend is None:
         answers, exceptions = zip(*lent.values(), strict=True)
-        multipliers = SlopeMultipliers.of(problem.n_samples, list(exceptions))
+        multipliers = SlopeMultipliers.of(list(exceptions))
         proofs = judged_answers(problem, answers, multipliers).proofs
         guide.may_lend = all(proof.holds(ANCHORED * tol) for proof, _ in proofs)
     return lent if guide.may_lend else {}

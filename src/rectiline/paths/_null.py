@@ -198,7 +198,9 @@ def _shifts(problem: Problem) -> _Shifts:
 
 
 def _class_totals(problem: Problem) -> Vector:
-    return np.array([float(problem.weight[problem.direction == sign].sum()) for sign in _SIGNS])
+    return np.array(
+        [float((problem.weight * (problem.direction == sign)).sum()) for sign in _SIGNS]
+    )
 
 
 def two_class_start(problem: Problem) -> tuple[float, Vector] | None:

@@ -157,7 +157,7 @@ class Walk:
             answers.append(found)
             self._latest, self._at = found, index
         if exceptions:
-            return answers, SlopeMultipliers.of(n, exceptions)
+            return answers, SlopeMultipliers.of(exceptions)
         return answers, samples if samples is None else samples[: len(answers)]
 
     def _stand_at(self, answer: Answer, few: Exceptions, index: int) -> None:

@@ -34,11 +34,11 @@ class SlopeMultipliers:
 
     Attributes
     ----------
-    slopes : ndarray of shape (r, n_samples)
+    slopes : list of ndarray of shape (n_samples,)
         Slopes of the losses, per unit of weight and in their own arguments; NaN stands for the
         slope at the pair's own prediction.
     reference : ndarray of shape (k,)
-        Which row of `slopes` belongs to a pair; -1 for slopes at its own predictions throughout.
+        Which of the `slopes` belong to a pair; -1 for slopes at its own predictions throughout.
     first : ndarray of shape (k + 1,)
         The exceptions of pair i are at ``first[i]`` to ``first[i + 1]`` of the other two.
     row : ndarray
@@ -48,16 +48,14 @@ class SlopeMultipliers:
         Multipliers of listed samples may be moved to balance an intercept.
     """
 
-    slopes: Matrix
+    slopes: list[Vector]
     reference: Index
     first: Index
     row: Index
     value: Vector
 
     @classmethod
-    def of(
-        cls, n_samples: int, parts: list[tuple[Vector | None, Index, Vector]]
-    ) -> SlopeMultipliers:
+    def of(cls, parts: list[tuple[Vector | None, Index, Vector]]) -> SlopeMultipliers:
         """Return those of several pairs: known slopes or None, exceptions, their multipliers.
 
         The same slopes, known by their identity, are kept once.
@@ -72,7 +70,7 @@ class SlopeMultipliers:
             reference[k] = len(rows) - 1
         first = np.append(0, np.cumsum([row.size for _, row, _ in parts])).astype(np.int64)
         return cls(
-            np.array(rows) if rows else np.zeros((0, n_samples)),
+            rows,
             reference,
             first,
             np.concatenate([row for _, row, _ in parts]),
@@ -85,7 +83,7 @@ class SlopeMultipliers:
 
         Some samples, spread over all, balance an intercept.
         """
-        return cls.of(problem.n_samples, [(None, *cls.balancing(problem))] * count)
+        return cls.of([(None, *cls.balancing(problem))] * count)
 
     @staticmethod
     def balancing(problem: Problem) -> tuple[Index, Vector]:
@@ -141,7 +139,7 @@ def gather_slopes(problem: Problem, coefs: Matrix, intercepts: Vector) -> tuple[
 
     One row for each; no matrix of predictions or slopes is made.
     """
-    own = SlopeMultipliers.of(problem.n_samples, [_NO_EXCEPTIONS] * len(coefs))
+    own = SlopeMultipliers.of([_NO_EXCEPTIONS] * len(coefs))
     rows, pulls = _judged(problem, coefs, intercepts, own, balanced=False)
     return pulls, rows.totals
 
@@ -201,7 +199,7 @@ def certify_slopes(
     >>> X, y = np.array([[0.0], [2.0], [5.0]]), np.array([-1, 1, 1])
     >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
     >>> kinked = np.array([0, 1]), np.array([0.5, -0.5])
-    >>> multipliers = SlopeMultipliers.of(3, [(None, *kinked)])
+    >>> multipliers = SlopeMultipliers.of([(None, *kinked)])
     >>> pair = np.ones((1, 1)), np.array([-1.0])
     >>> [proof.gap for proof, _ in certify_slopes(problem, np.ones(1), *pair, multipliers)]
     [0.0]
