@@ -73,7 +73,6 @@ void bind_judge_slopes(nb::module_& m) {
           nb::arg("reference"), nb::arg("S"), nb::arg("first"), nb::arg("row"),
           nb::arg("g").noconvert(), nb::arg("balanced"),
           "Sums for certificates of pairs whose multipliers are slopes: those in a vector of S, or "
-          "at "
-          "their own predictions (reference -1), but g at some rows, which is clipped and balanced "
-          "in place; returns (losses, gaps, totals, sizes, X' times the multipliers)");
+          "at their own predictions (reference -1), but g at some rows, which is clipped and "
+          "balanced in place; returns (losses, gaps, totals, sizes, X' times the multipliers)");
 }

@@ -69,11 +69,3 @@ def test_free_columns_are_those_without_any_cost():
     )
     assert columns.free.tolist() == [True, False, False, False, False]
     assert not columns.strongly_convex
-
-
-def test_other_terms_within_the_same_bounds():
-    columns = Columns(np.ones(2), np.zeros(2), np.array([0.0, -np.inf]), np.full(2, np.inf))
-    assert columns.has_bounds
-    other = columns.with_terms(np.zeros(2), np.ones(2))
-    assert other.has_bounds and other.has_l1 and not other.rho.any()
-    assert other.lower is columns.lower and other.upper is columns.upper

@@ -94,8 +94,8 @@ def test_a_bound_is_below_every_feasible_value(pair, data):
         return
     offset = data.draw(entries) if problem.fit_intercept else 0.0
     value = problem.objective(other, offset)
-    level = abs(value) + proof.primal + problem.objective(np.zeros(problem.n_features))
-    assert bound <= value + 1e-9 * level
+    level = abs(value) + abs(bound) + problem.objective(np.zeros(problem.n_features))
+    assert bound <= value + 1e-9 * level + 1e-14 * proof.primal
 
 
 @given(pairs(), st.integers(-8, 8))

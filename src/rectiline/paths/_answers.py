@@ -122,7 +122,7 @@ def judged_answers(
         pairs = strengths[some], coefs[some], intercepts[some]
         mine = None if samples is None else samples[some]
         parts.append(judge_all(problem, *pairs, mine, predictions))
-    return JudgedPairs.joined(parts)
+    return JudgedPairs.picked([(part, k) for part in parts for k in range(len(part.duals))])
 
 
 def _arrays(answers: Sequence[Answer]) -> tuple[Vector, Matrix, Vector]:

@@ -38,9 +38,9 @@ def anchors(
     most : ndarray of shape (k,)
         What an answer may lose by lying between two others.
     """
-
-    lost = _lost_by_any(strengths, rho, l1, coefs)
-    if q is not None:
+    if q is None:
+        lost = _lost_by_any(strengths, rho, l1, coefs)
+    else:
         lost = _lost_by_ridge(strengths, rho, coefs, q, most)
 
     def is_enough(first: int, last: int) -> bool:

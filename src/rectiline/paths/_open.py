@@ -87,7 +87,7 @@ class OpenMultipliers:
         return point, share
 
     def _through_the_inside(self) -> bool:
-        """Close in on the optimum by an interior method; return whether it is reached."""
+        """Close in on the optimum, step by step or from below; return whether it is reached."""
         zero = max(self.rounding, _CLOSE * self.best)
         lines = OpenLines(self.norm, self.base, self.low, self.high, self.owed, self._q, zero)
         lines.place(self.point)
@@ -127,20 +127,20 @@ class OpenMultipliers:
         m, d = self.open.size, self.design.n_features
         # As many of either make pivots dear, and steps through the inside cheap.
         quick = m * d <= _MOST_ASCENT and (m >= _TALL * d or self._is_wide)
-        return quick and isinstance(self.norm, L1) and can_ascend(self._program_of_norm)
+        return quick and isinstance(self.norm, L1) and can_ascend(self._problem_of_norm)
 
     def _ascend(self, lines: OpenLines) -> None:
         """Offer what is found from below: each step costs a fit, but there are few."""
         first = _FIRST_WIDE if self._is_wide else _FIRST_ASCENT
         start = max(lines.bound, first * lines.best)
-        found = ascend(self._program_of_norm, start, self._intercept)
+        found = ascend(self._problem_of_norm, start, self._intercept)
         if found is not None:
             bound, sample = found
             lines.offer(np.clip(sample[self.open], self.low, self.high))
             lines.bound = max(lines.bound, bound)
 
     @cached_property
-    def _program_of_norm(self) -> Problem:
+    def _problem_of_norm(self) -> Problem:
         return self._problem.with_penalty(self.norm)
 
     def _along_vertices(self, start: float) -> None:

@@ -10,9 +10,12 @@ vertex to vertex, the steps come to an end, and every one of them proves a lower
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.exceptions import ConvergenceWarning
 from rectiline.penalties import L1
 from rectiline.problems import Problem
 from rectiline.solvers import BasisFollower, solve
@@ -57,7 +60,9 @@ def ascend(problem: Problem, start: float, intercept: float) -> tuple[float, Vec
         return gained / one.value(coef)
 
     for _ in range(_LOOKS):
-        first = solve(problem.with_penalty(norm.with_strength(start)), tol=_ROUGH_TOL)
+        with warnings.catch_warnings():  # whatever it is will do as a start
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            first = solve(problem.with_penalty(norm.with_strength(start)), tol=_ROUGH_TOL)
         strength = proved(first.coef, first.intercept)
         if strength > 0:
             break

@@ -26,13 +26,6 @@ class Columns:
             np.ascontiguousarray(v, dtype=np.float64) for v in (rho, l1, lower, upper)
         )
 
-    def with_terms(self, rho: Vector, l1: Vector) -> Columns:
-        """Return other costs within the same bounds."""
-        other = Columns(rho, l1, self.lower, self.upper)
-        if "has_bounds" in self.__dict__:
-            other.__dict__["has_bounds"] = self.has_bounds
-        return other
-
     @cached_property
     def has_l1(self) -> bool:
         """Whether any column pays for its size."""

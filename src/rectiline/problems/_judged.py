@@ -95,18 +95,6 @@ class PairTerms(NamedTuple):
             RowSums(*np.array(sums).T),
         )
 
-    @staticmethod
-    def joined(parts: Sequence[PairTerms]) -> PairTerms:
-        """Return those of several parts, one after the other."""
-        coefs, intercepts, q, rows = zip(*parts, strict=True)
-        sums = [(one.losses, one.gaps, one.totals, one.sizes) for one in rows]
-        return PairTerms(
-            np.concatenate(coefs),
-            np.concatenate(intercepts),
-            np.concatenate(q),
-            RowSums(*(np.concatenate(column) for column in zip(*sums, strict=True))),
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPairs:
@@ -163,19 +151,6 @@ class JudgedPairs:
             PairTerms.picked([(one.terms, k) for one, k in rows]),
             [one.duals[k] for one, k in rows],
             [one.proofs[k] for one, k in rows],
-        )
-
-    @classmethod
-    def joined(cls, parts: Sequence[JudgedPairs]) -> JudgedPairs:
-        """Return the pairs of several parts, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(
-            parts[0].problem,
-            np.concatenate([part.strengths for part in parts]),
-            PairTerms.joined([part.terms for part in parts]),
-            [dual for part in parts for dual in part.duals],
-            [proof for part in parts for proof in part.proofs],
         )
 
 

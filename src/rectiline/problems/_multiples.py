@@ -39,9 +39,7 @@ class Multiples:
 
     def values(self, coefs: Matrix) -> Vector:
         """Return what all columns pay."""
-        paid = np.zeros(len(coefs))
-        if not self._columns.is_plain_l1:
-            paid += 0.5 * np.einsum("j,kj,kj->k", self._columns.rho, coefs, coefs)
+        paid = 0.5 * np.einsum("j,kj,kj->k", self._columns.rho, coefs, coefs)
         if self._columns.has_l1:
             paid += np.abs(coefs) @ self._columns.l1
         return np.asarray(self._factors * paid)

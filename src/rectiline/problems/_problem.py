@@ -146,11 +146,7 @@ class Problem(Proofs):
             separable = (np.zeros(d), np.zeros(d))
         rho, l1 = separable
         self.constraint_rows: ConstraintRows = rows
-        known: Columns | None = self.__dict__.get("columns")
-        if known is not None and known.lower is rows.lower and known.upper is rows.upper:
-            self.columns = known.with_terms(rho, l1)
-        else:
-            self.columns = Columns(rho, l1, rows.lower, rows.upper)
+        self.columns = Columns(rho, l1, rows.lower, rows.upper)
         for cached in ("feasibility", "_free_columns"):
             self.__dict__.pop(cached, None)
 
