@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog
 
 import rectiline as rl
-from rectiline.paths import _open, largest_strength
+from rectiline.paths import _open, _open_ascent, largest_strength
 from rectiline.paths._largest import zero_point
 from rectiline.paths._open_ascent import ascend, can_ascend
 from rectiline.penalties import L1, ElasticNet, Ridge
@@ -42,6 +43,8 @@ def oracle(problem, costs, name="hinge"):
 
     The losses are straight lines next to zero: their slopes on either side are all that counts.
     """
+    X = problem.design.X
+    X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     _, y, value = LOSSES[name]
     z, step = zero_point(problem).intercept, 2.0**-20
     left, here, right = (value(z + move, y) for move in (-step, 0.0, step))
@@ -53,8 +56,8 @@ def oracle(problem, costs, name="hinge"):
         np.append(1.0, np.zeros(n)),
         A_ub=sides,
         b_ub=np.zeros(2 * d),
-        A_eq=np.append(0.0, np.ones(n))[None],
-        b_eq=[0.0],
+        A_eq=np.append(0.0, np.ones(n))[None] if problem.fit_intercept else None,
+        b_eq=[0.0] if problem.fit_intercept else None,
         bounds=[(0, None), *zip(low, high, strict=True)],
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
@@ -74,6 +77,41 @@ def test_it_ends_at_the_strength_wherever_it_starts(name, weight, start):
     assert strength == pytest.approx(wanted, rel=1e-7)
     # Multipliers prove as much from above.
     assert problem.penalty.dual_norm(-X.T @ sample) == pytest.approx(strength, rel=1e-8)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    "form",
+    [np.float32, np.asfortranarray, sparse.csr_array, sparse.csc_array],
+    ids=["float32", "fortran", "csr", "csc"],
+)
+def test_however_x_is_stored(form, fit_intercept, monkeypatch):
+    calls = []
+    monkeypatch.setattr(_open, "ascend", lambda *args: calls.append(1) or ascend(*args))
+    monkeypatch.setattr(_open, "_TRIALS", ((1, 0.0),))
+    monkeypatch.setattr(_open, "_TALL", 1)
+    X_ = form(np.where(np.abs(X) > 0.4 * np.abs(X).max(axis=0), 0.0, X))
+    # Without an intercept nothing is open at zero under the hinge loss.
+    name = "hinge" if fit_intercept else "absolute"
+    loss, y, _ = LOSSES[name]
+    problem = rl.Problem(X_, y, loss, L1(1.0), fit_intercept=fit_intercept)
+    wanted = oracle(problem, np.ones(D), name)
+    calls.clear()
+    assert largest_strength(problem) == pytest.approx(wanted, rel=1e-7)
+    assert calls
+
+
+def test_a_first_fit_that_ends_early_is_a_start_all_the_same(monkeypatch):
+    def short(problem, tol):
+        return rl.solve(problem, tol=1e-12, solver="newton", max_iter=2)
+
+    problem = rl.Problem(X, LABELS, rl.losses.Hinge(), L1(1.0))
+    with pytest.warns(rl.ConvergenceWarning):
+        short(problem, 1e-4)
+    wanted = oracle(problem, np.ones(D))
+    monkeypatch.setattr(_open_ascent, "solve", short)
+    strength, _ = ascend(problem, 0.1 * wanted, zero_point(problem).intercept)  # without a warning
+    assert strength == pytest.approx(wanted, rel=1e-7)
 
 
 def test_columns_may_cost_more_or_less():

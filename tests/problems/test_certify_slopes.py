@@ -200,3 +200,19 @@ def test_lists_that_make_no_sense_are_refused_by_the_core(first, rows, message):
     known = SlopeMultipliers([], np.array([-1]), np.array(first), np.array(rows), np.zeros(2))
     with pytest.raises(ValueError, match=message):
         certify_slopes(one, np.ones(1), np.zeros((1, D)), np.zeros(1), known)
+
+
+@pytest.mark.parametrize(
+    ("slopes", "reference", "message"),
+    [
+        ([np.zeros(N - 1)], 0, "one entry per row"),
+        ([np.zeros(N)], 1, "reference must be a place"),
+        ([], 0, "reference must be a place"),
+    ],
+)
+def test_slopes_that_belong_to_nobody_are_refused_by_the_core(slopes, reference, message):
+    one = problem(rl.losses.Hinge(), Ridge(1.0))
+    nothing = np.zeros(0, dtype=np.int64)
+    known = SlopeMultipliers(slopes, np.array([reference]), np.zeros(2, int), nothing, np.zeros(0))
+    with pytest.raises(ValueError, match=message):
+        certify_slopes(one, np.ones(1), np.zeros((1, D)), np.zeros(1), known)
