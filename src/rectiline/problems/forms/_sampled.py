@@ -1,7 +1,8 @@
-"""The same problem on some of its samples, weighted up, and on some of its columns."""
+"""Restrictions of a problem to some of its samples, weighted up, or to some of its columns."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,13 @@ def on_columns(problem: Problem, columns: Indices, penalty: Penalty | None) -> P
 
 
 def _copy(problem: Problem) -> Problem:
+    """Return a problem with the same fields; nothing that was computed from them is kept."""
+    computed = {
+        name
+        for kind in type(problem).__mro__
+        for name, value in vars(kind).items()
+        if isinstance(value, cached_property)
+    }
     part = object.__new__(Problem)
-    computed = ("dual_boxes", "_reference", "_least_loss", "_free_columns", "feasibility")
     part.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in computed})
     return part
