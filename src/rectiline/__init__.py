@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from rectiline import constraints, losses, penalties
+from rectiline import constraints, losses, penalties, rows
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.solvers import Progress, Solution, Status, solve
@@ -72,6 +72,7 @@ __all__ = [
     "losses",
     "path",
     "penalties",
+    "rows",
     "solve",
 ]
 

@@ -1,0 +1,10 @@
+"""Rows in blocks: sources of ``(X, y, weight)`` that may be larger than memory.
+
+A problem on such rows is solved in a few passes over them (solver "passes").
+"""
+
+from rectiline.rows._base import RowBlocks, join, pick
+from rectiline.rows._block import Block
+from rectiline.rows._make import from_arrays, from_stream, of
+
+__all__ = ["Block", "RowBlocks", "from_arrays", "from_stream", "join", "of", "pick"]

@@ -1,0 +1,188 @@
+"""Defines the base of every source of rows; solvers and estimators read sources only through it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.rows._block import Block
+
+State = TypeVar("State")
+Result = TypeVar("Result")
+
+__all__ = ["RowBlocks"]
+
+
+class RowBlocks(ABC):
+    """Rows ``(X, y, weight)`` in blocks that can be read again as often as needed.
+
+    Iterating opens the source anew and yields its blocks in a fixed order. A subclass implements
+    `_open` and sets `n_features`, `dtype` and, where they are known, `feature_names` and the
+    number of rows.
+
+    Attributes
+    ----------
+    n_features : int
+    dtype : numpy.dtype
+        float32 or float64; sums over rows are float64 for both.
+    feature_names : tuple of str or None
+    has_weight : bool
+        Whether the source holds sample weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rows = rl.rows.from_arrays(np.eye(5), np.arange(5.0), block_rows=2)
+    >>> [(block.start, block.X.shape) for block in rows]
+    [(0, (2, 5)), (2, (2, 5)), (4, (1, 5))]
+    """
+
+    n_features: int
+    dtype: np.dtype[Any]
+    feature_names: tuple[str, ...] | None = None
+    has_weight: bool = False
+    has_target: bool = True
+
+    def __init__(self) -> None:
+        self._n_rows: int | None = None
+        self._fingerprints: list[tuple[Any, ...]] = []
+        self._is_known = False  # whether one iteration has come to its end
+
+    @abstractmethod
+    def _open(self) -> Iterator[Block]:
+        """Yield the blocks from the first one on."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; a source that does not know it reads itself once."""
+        if self._n_rows is None:
+            for _ in self:
+                pass
+        assert self._n_rows is not None
+        return self._n_rows
+
+    def __iter__(self) -> Iterator[Block]:
+        place, rows = 0, 0
+        for place, block in enumerate(self._open()):
+            self._check(block, place, rows)
+            rows += block.n_rows
+            yield block
+            place += 1
+        self._check_end(place, rows)
+
+    def _check(self, block: Block, place: int, rows: int) -> None:
+        """Refuse a block that does not belong here, or is not what it was the last time."""
+        X = block.X
+        if len(X.shape) != 2 or X.shape[1] != self.n_features:
+            raise ValueError(
+                f"Block {place} of the rows must have {self.n_features} columns; got shape "
+                f"{tuple(X.shape)}."
+            )
+        for name, part in (("y", block.y), ("weight", block.weight)):
+            if part is not None and tuple(part.shape) != (block.n_rows,):
+                raise ValueError(
+                    f"Block {place} of the rows has {block.n_rows} rows, but its {name} has shape "
+                    f"{tuple(part.shape)}."
+                )
+        if block.start != rows:
+            raise ValueError(f"Block {place} must start at row {rows}; it says {block.start}.")
+        mark = block.fingerprint()
+        if place < len(self._fingerprints):
+            if mark != self._fingerprints[place]:
+                raise RuntimeError(
+                    f"The rows changed between two passes: block {place} (from row {rows} on) is "
+                    "not what it was. Sources must yield the same blocks whenever they are opened."
+                )
+        elif self._is_known:
+            raise RuntimeError(
+                f"The rows changed between two passes: there is a block {place}, but there were "
+                f"{len(self._fingerprints)} blocks before."
+            )
+        else:
+            self._fingerprints.append(mark)
+
+    def _check_end(self, blocks: int, rows: int) -> None:
+        if self._is_known and blocks < len(self._fingerprints):
+            raise RuntimeError(
+                f"The rows changed between two passes: they end after {blocks} blocks, but there "
+                f"were {len(self._fingerprints)} before."
+            )
+        if self._n_rows is not None and rows != self._n_rows:
+            raise RuntimeError(
+                f"The rows end after {rows} rows, but the source has {self._n_rows}."
+            )
+        if rows == 0:
+            raise ValueError("The source has no rows; at least one is needed.")
+        self._n_rows, self._is_known = rows, True
+
+    @property
+    def has_random_access(self) -> bool:
+        """Whether `take` reads some rows without reading all of them."""
+        return False
+
+    def take(self, rows: NDArray[np.int64]) -> Block:
+        """Return copies of some rows, in increasing order, as one block.
+
+        Sources without random access read everything once.
+        """
+        found = [part for block in self if (part := pick(block, rows)).n_rows]
+        return join(found, self.n_features)
+
+    def map_blocks(
+        self, function: Callable[[Block, State], Result], state: State
+    ) -> Iterator[Result]:
+        """Yield ``function(block, state)`` for every block, in the order of the blocks.
+
+        One call is one pass over the rows. Engines that hold blocks elsewhere override it to run
+        the function there; it is a module-level function, and state and results can be pickled.
+        """
+        for block in self:
+            yield function(block, state)
+
+    def __repr__(self) -> str:
+        rows = "?" if self._n_rows is None else str(self._n_rows)
+        return f"{type(self).__name__}({rows} x {self.n_features}, {self.dtype})"
+
+
+def pick(block: Block, rows: NDArray[np.int64]) -> Block:
+    """Return the rows of a block whose numbers in the source are among the sorted `rows`."""
+    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
+    at: Any = np.asarray(rows[first:last]) - block.start
+    if block.is_tensor:
+        import torch
+
+        at = torch.as_tensor(at, device=block.X.device)
+    y = None if block.y is None else block.y[at]
+    weight = None if block.weight is None else block.weight[at]
+    return Block(block.X[at], y, weight, block.start)
+
+
+def join(parts: list[Block], n_features: int) -> Block:
+    """Return blocks of picked rows as one; row numbers are those of the parts put together."""
+    if not parts:
+        return Block(np.empty((0, n_features)), np.empty(0), None, 0)
+    if len(parts) == 1:
+        return Block(parts[0].X, parts[0].y, parts[0].weight, 0)
+    first = parts[0]
+    stack: Callable[[list[Any]], Any] = np.concatenate
+    stack_X: Callable[[list[Any]], Any] = np.concatenate
+    if first.is_tensor:
+        import torch
+
+        stack = stack_X = torch.cat
+    elif first.is_sparse:
+        import scipy.sparse as sp
+
+        stack_X = _csr_rows(sp)
+    y = None if first.y is None else stack([part.y for part in parts])
+    weight = None if first.weight is None else stack([part.weight for part in parts])
+    return Block(stack_X([part.X for part in parts]), y, weight, 0)
+
+
+def _csr_rows(sp: Any) -> Callable[[list[Any]], Any]:
+    return lambda parts: sp.vstack(parts, format="csr")

@@ -1,0 +1,118 @@
+"""The public constructors of sources, and `of`, which recognises what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rectiline.rows._arrays import ArrayRows
+from rectiline.rows._base import RowBlocks
+from rectiline.rows._stream import StreamRows
+
+__all__ = ["from_arrays", "from_stream", "of"]
+
+
+def from_arrays(
+    X: Any, y: Any = None, sample_weight: Any = None, block_rows: int | None = None
+) -> RowBlocks:
+    """Return the rows of arrays in memory.
+
+    Parameters
+    ----------
+    X : array-like or scipy sparse matrix of shape (n_rows, n_features)
+        NumPy arrays of any order, memory maps and CSR matrices are read in place; integers are
+        converted block by block.
+    y : array-like of shape (n_rows,), optional
+        Targets. Rows without targets can be predicted.
+    sample_weight : array-like of shape (n_rows,), optional
+    block_rows : int, optional
+        Rows in a block; by default as many as fill 32 MiB.
+
+    Returns
+    -------
+    RowBlocks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rows = rl.rows.from_arrays(np.zeros((7, 2), dtype=np.float32), np.ones(7), block_rows=3)
+    >>> rows
+    ArrayRows(7 x 2, float32)
+    >>> [block.n_rows for block in rows]
+    [3, 3, 1]
+    """
+    return ArrayRows(X, y, sample_weight, block_rows)
+
+
+def from_stream(
+    open_blocks: Callable[[], Iterable[Any]], n_features: int | None = None
+) -> RowBlocks:
+    """Return the rows of a callable that opens them anew for every pass.
+
+    Parameters
+    ----------
+    open_blocks : callable
+        Called without arguments; returns a fresh iterator of ``(X, y)`` or ``(X, y, weight)``,
+        the same blocks in the same order each time.
+    n_features : int, optional
+        Checked against the first block.
+
+    Returns
+    -------
+    RowBlocks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> def open_blocks():
+    ...     for seed in range(3):
+    ...         X = np.random.default_rng(seed).standard_normal((4, 2))
+    ...         yield X, X.sum(axis=1)
+    >>> rl.rows.from_stream(open_blocks).n_rows
+    12
+    """
+    return StreamRows(open_blocks, n_features)
+
+
+def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowBlocks:
+    """Return the rows of whatever holds them.
+
+    Parameters
+    ----------
+    X : RowBlocks, array-like, scipy sparse matrix or callable
+        A callable is taken as for `from_stream`.
+    y, sample_weight : array-like of shape (n_rows,), optional
+        Only together with an X that does not hold them itself.
+    **options
+        Options of the constructor that fits, such as ``block_rows``.
+
+    Returns
+    -------
+    RowBlocks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rl.rows.of(np.ones((3, 2)), np.zeros(3))
+    ArrayRows(3 x 2, float64)
+    """
+    if isinstance(X, RowBlocks):
+        if y is not None or sample_weight is not None:
+            raise ValueError("These rows hold their own y and weights: pass neither beside them.")
+        return X
+    if isinstance(X, np.ndarray | list | tuple) or sp.issparse(X):
+        return from_arrays(X, y, sample_weight, **options)
+    if callable(X):
+        if y is not None or sample_weight is not None:
+            raise ValueError("A stream yields its own y and weights: pass neither beside it.")
+        return from_stream(X, **options)
+    raise TypeError(
+        f"Rows cannot be read from {type(X).__name__}. Pass an array, a scipy sparse matrix, or a "
+        "callable that returns an iterator of (X, y)."
+    )
