@@ -2,11 +2,11 @@
 // interrupt that lets Ctrl-C and deadlines stop a running loop.
 #pragma once
 
-#include "rectiline/columns.hpp"
-#include "rectiline/design.hpp"
-#include "rectiline/interrupt.hpp"
-#include "rectiline/rehline.hpp"
-#include "rectiline/rows.hpp"
+#include "rectiline/design/design.hpp"
+#include "rectiline/rehline/columns.hpp"
+#include "rectiline/rehline/rehline.hpp"
+#include "rectiline/rows/rows.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -47,18 +47,18 @@ inline NumpyVector copy_vector(const std::vector<double>& values) {
 
 // A view of X together with the arrays it looks at.
 struct Design {
-    rectiline::DesignView view;
+    rectiline::design::DesignView view;
     std::vector<nb::object> keep;
 };
 
 struct Rows {
-    rectiline::RowFunctions view;
-    std::vector<rectiline::Curve> curves;
+    rectiline::rows::RowFunctions view;
+    std::vector<rectiline::rows::Curve> curves;
     std::vector<nb::object> keep;
 };
 
 struct Columns {
-    rectiline::ColumnFunctions view;
+    rectiline::rehline::ColumnFunctions view;
     std::vector<nb::object> keep;
 };
 
@@ -72,7 +72,7 @@ class PythonInterrupt {
                                   std::chrono::duration<double>(seconds))
                         : std::chrono::steady_clock::time_point::max()),
           interrupt_(&check, this) {}
-    rectiline::Interrupt& handle() { return interrupt_; }
+    rectiline::support::Interrupt& handle() { return interrupt_; }
     // Call with the GIL held after the loop: turns a caught signal into its Python exception.
     void rethrow() const {
         if (signalled_) throw nb::python_error();
@@ -87,7 +87,7 @@ class PythonInterrupt {
         return signalled_;
     }
     std::chrono::steady_clock::time_point deadline_;
-    rectiline::Interrupt interrupt_;
+    rectiline::support::Interrupt interrupt_;
     bool signalled_ = false;
 };
 

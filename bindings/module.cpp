@@ -1,10 +1,10 @@
-#include "rectiline/threads.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include "common.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
-    m.def("default_thread_count", &rectiline::default_thread_count,
+    m.def("default_thread_count", &rectiline::support::default_thread_count,
           "Number of threads used when n_threads is 0.");
     bind_design(m);
     bind_rows(m);

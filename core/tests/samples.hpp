@@ -1,11 +1,11 @@
 // Curves and matrices that several tests share.
 #pragma once
 
-#include "rectiline/curve.hpp"
-#include "rectiline/design.hpp"
-#include "rectiline/newton_terms.hpp"
-#include "rectiline/random.hpp"
-#include "rectiline/rows.hpp"
+#include "rectiline/design/design.hpp"
+#include "rectiline/newton/newton_terms.hpp"
+#include "rectiline/rows/curve.hpp"
+#include "rectiline/rows/rows.hpp"
+#include "rectiline/support/random.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -14,7 +14,7 @@
 
 namespace samples {
 
-inline double uniform(rectiline::Random& random, double low, double high) {
+inline double uniform(rectiline::support::Random& random, double low, double high) {
     return low + (high - low) * static_cast<double>(random.next() >> 11) / 9007199254740992.0;
 }
 
@@ -23,7 +23,7 @@ struct OwnedCurve {
     std::string name;
     std::vector<double> knot, value, left, right, curvature;
 
-    rectiline::Curve view() const {
+    rectiline::rows::Curve view() const {
         return {static_cast<std::int64_t>(knot.size()),
                 knot.data(),
                 value.data(),
@@ -59,7 +59,7 @@ struct Matrix {
 
     Matrix(std::int64_t rows, std::int64_t columns, std::uint64_t seed, double density = 0.6)
         : n(rows), d(columns), entries(static_cast<std::size_t>(rows * columns)) {
-        rectiline::Random random(seed);
+        rectiline::support::Random random(seed);
         for (double& x : entries)
             x = uniform(random, 0, 1) < density ? uniform(random, -2, 2) : 0.0;
     }
@@ -69,7 +69,7 @@ struct Matrix {
 template <class T>
 struct Dense {
     std::vector<T> data;
-    rectiline::DenseView<T> view;
+    rectiline::design::DenseView<T> view;
 
     // Element (i, j) lies at i * row_stride + j * column_stride.
     Dense(const Matrix& X, std::int64_t row_stride, std::int64_t column_stride)
@@ -86,7 +86,7 @@ template <class T, class I>
 struct Compressed {
     std::vector<T> values;
     std::vector<I> indices, pointers;
-    rectiline::SparseView<T, I> view;
+    rectiline::design::SparseView<T, I> view;
 
     Compressed(const Matrix& X, bool by_rows) {
         pointers.push_back(0);
@@ -105,18 +105,18 @@ struct Compressed {
 
 // Rows with random directions, offsets and weights (some of them zero) on one curve.
 struct OwnedRows {
-    rectiline::Curve curve;
+    rectiline::rows::Curve curve;
     std::vector<double> direction, offset, weight;
 
-    OwnedRows(const rectiline::Curve& f, std::int64_t n, std::uint64_t seed) : curve(f) {
-        rectiline::Random random(seed);
+    OwnedRows(const rectiline::rows::Curve& f, std::int64_t n, std::uint64_t seed) : curve(f) {
+        rectiline::support::Random random(seed);
         for (std::int64_t i = 0; i < n; ++i) {
             direction.push_back(random.below(2) == 0 ? -1.0 : 1.0);
             offset.push_back(uniform(random, -1, 1));
             weight.push_back(random.below(6) == 0 ? 0.0 : uniform(random, 0.1, 3));
         }
     }
-    rectiline::RowFunctions view() const {
+    rectiline::rows::RowFunctions view() const {
         return {static_cast<std::int64_t>(direction.size()),
                 &curve,
                 nullptr,
@@ -131,7 +131,7 @@ struct OwnedRows {
 struct OwnedTerms {
     std::vector<double> scale, rho, l1, lower, upper, stiffness;
     std::vector<std::int64_t> kinked;
-    rectiline::NewtonTerms view;
+    rectiline::newton::NewtonTerms view;
 
     OwnedTerms(std::int64_t d, bool intercept, double ridge, double pull)
         : scale(static_cast<std::size_t>(d + intercept), 1.0),

@@ -1,6 +1,6 @@
 """`rehline`: dual coordinate ascent with one exact step per sample.
 
-The loop lives in ``core/include/rectiline/rehline.hpp``, which states the problem, the step and the
+The loop lives in ``rectiline/rehline/rehline.hpp``, which states the problem, the step and the
 departures from the paper; the paper's own variant is started by ``rehline_units.py``. This file
 starts it, asks for gap-safe screening after certificates, and refuses what the method cannot do.
 

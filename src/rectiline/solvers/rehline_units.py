@@ -1,6 +1,6 @@
 """`rehline` with ``variant="unit"``: one ReLU or ReHU at a time, as the paper has it.
 
-The loop lives in ``core/include/rectiline/rehline_units.hpp``. This file starts it, and splits the
+The loop lives in ``rectiline/rehline/rehline_units.hpp``. This file starts it, and splits the
 multiplier of each sample into those of its units for a warm start.
 """
 

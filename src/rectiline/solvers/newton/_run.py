@@ -1,6 +1,6 @@
 """Semismooth-Newton method of multipliers on one set of rows.
 
-The method and its decisions are compiled, see ``core/include/rectiline/newton_run.hpp``; this is
+The method and its decisions are compiled, see ``rectiline/newton/newton_run.hpp``; this is
 how the solver holds a run.
 """
 

@@ -5,8 +5,8 @@
    with one pass over all rows, enlarge and repeat if needed.
 3. Otherwise, and as the fallback: all rows.
 
-The method itself is in ``core/include/rectiline/newton_run.hpp``, its work per row in
-``core/include/rectiline/newton_rows.hpp``.
+The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
+``rectiline/newton/newton_rows.hpp``.
 """
 
 from __future__ import annotations

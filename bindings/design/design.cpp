@@ -1,0 +1,195 @@
+#include "rectiline/design/design_block.hpp"
+#include "rectiline/design/products.hpp"
+#include "rectiline/design/products_many.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include "common.hpp"
+
+namespace {
+
+using namespace rectiline::design;
+
+template <class T>
+using Dense = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Design dense(Dense<T> X) {
+    DenseView<T> view{X.data(), static_cast<std::int64_t>(X.shape(0)),
+                      static_cast<std::int64_t>(X.shape(1)), X.stride(0), X.stride(1)};
+    return {view, {nb::cast(X)}};
+}
+
+template <class T, class I>
+Design sparse(Line<T> values, Line<I> indices, Line<I> pointers, std::int64_t n, std::int64_t d,
+              bool by_rows) {
+    require(pointers.shape(0) == static_cast<std::size_t>((by_rows ? n : d) + 1),
+            "pointers must have one entry more than there are lines");
+    require(values.shape(0) == indices.shape(0), "values and indices must have equal length");
+    SparseView<T, I> view{values.data(), indices.data(), pointers.data(), n, d, by_rows};
+    return {view, {nb::cast(values), nb::cast(indices), nb::cast(pointers)}};
+}
+
+std::size_t rows_of(const Design& X) {
+    return static_cast<std::size_t>(n_rows(X.view));
+}
+std::size_t columns_of(const Design& X) {
+    return static_cast<std::size_t>(n_columns(X.view));
+}
+
+NumpyVector product(const Design& X, VectorIn b, int n_threads) {
+    require(b.shape(0) == columns_of(X), "the vector must have one entry per column");
+    NumpyVector z = new_vector(rows_of(X));
+    nb::gil_scoped_release release;
+    multiply(X.view, b.data(), z.data(), n_threads);
+    return z;
+}
+
+NumpyVector transposed_product(const Design& X, VectorIn g, int n_threads) {
+    require(g.shape(0) == rows_of(X), "the vector must have one entry per row");
+    NumpyVector q = new_vector(columns_of(X));
+    nb::gil_scoped_release release;
+    multiply_transposed(X.view, g.data(), q.data(), n_threads);
+    return q;
+}
+
+std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g,
+                                                  int n_threads) {
+    require(b.shape(0) == columns_of(X) && g.shape(0) == rows_of(X),
+            "the vectors must have one entry per column and per row");
+    NumpyVector z = new_vector(rows_of(X)), q = new_vector(columns_of(X));
+    {
+        nb::gil_scoped_release release;
+        multiply_both(X.view, b.data(), g.data(), z.data(), q.data(), n_threads);
+    }
+    return {z, q};
+}
+
+using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+using OptionalVector = std::optional<VectorIn>;
+
+const double* weight_of(const Design& X, const OptionalVector& weight) {
+    require(!weight || weight->shape(0) == rows_of(X), "weight must have one entry per row");
+    return weight ? weight->data() : nullptr;
+}
+
+NumpyMatrix product_with_many(const Design& X, MatrixIn B, VectorIn shift, OptionalVector weight) {
+    require(takes_many(X.view), "X must be dense with rows in one piece");
+    require(B.shape(1) == columns_of(X), "the vectors must have one entry per column");
+    require(shift.shape(0) == B.shape(0), "there must be one shift for each vector");
+    NumpyMatrix Z = new_matrix(B.shape(0), rows_of(X));
+    const double* share = weight_of(X, weight);
+    nb::gil_scoped_release release;
+    multiply_many(X.view, static_cast<std::int64_t>(B.shape(0)), B.data(), shift.data(), share,
+                  Z.data());
+    return Z;
+}
+
+NumpyMatrix transposed_product_with_many(const Design& X, MatrixIn G, OptionalVector weight) {
+    require(takes_many(X.view), "X must be dense with rows in one piece");
+    require(G.shape(1) == rows_of(X), "the vectors must have one entry per row");
+    NumpyMatrix Q = new_matrix(G.shape(0), columns_of(X));
+    const double* share = weight_of(X, weight);
+    nb::gil_scoped_release release;
+    multiply_transposed_many(X.view, static_cast<std::int64_t>(G.shape(0)), G.data(), share,
+                             Q.data());
+    return Q;
+}
+
+using Places = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using BlockOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+
+// Fills `out`, whose rows must lie in one piece.
+template <class T>
+void copy_part(const Design& X, Places rows, Places columns, VectorIn factor, BlockOut<T> out,
+               OptionalVector centre, OptionalVector row_factor) {
+    const std::size_t n = rows.shape(0), d = columns.shape(0);
+    const bool dense = std::holds_alternative<DenseView<double>>(X.view) ||
+                       std::holds_alternative<DenseView<float>>(X.view);
+    require(dense, "X must be dense");
+    require(out.shape(0) == n && out.shape(1) == d && (out.stride(1) == 1 || d <= 1 || n == 0),
+            "out must have a row for each of the rows, in one piece");
+    require(factor.shape(0) == d && (!centre || centre->shape(0) == d),
+            "factor and centre must have one entry per column");
+    require(!row_factor || row_factor->shape(0) == n, "row_factor must have one entry per row");
+    for (std::size_t i = 0; i < n; ++i)
+        require(0 <= rows.data()[i] && rows.data()[i] < n_rows(X.view), "a row is out of range");
+    for (std::size_t j = 0; j < d; ++j)
+        require(0 <= columns.data()[j] && columns.data()[j] < n_columns(X.view),
+                "a column is out of range");
+    const BlockOf block{rows.data(),
+                        columns.data(),
+                        static_cast<std::int64_t>(n),
+                        static_cast<std::int64_t>(d),
+                        centre ? centre->data() : nullptr,
+                        factor.data(),
+                        row_factor ? row_factor->data() : nullptr};
+    nb::gil_scoped_release release;
+    copy_block(X.view, block, out.stride(0), out.data());
+}
+
+template <class T>
+void bind_copy_part(nb::class_<Design>& cls) {
+    cls.def("copy_part", &copy_part<T>, nb::arg("rows"), nb::arg("columns"), nb::arg("factor"),
+            nb::arg("out").noconvert(), nb::arg("centre") = nb::none(),
+            nb::arg("row_factor") = nb::none(),
+            "out = (X[rows][:, columns] - centre) * factor * row_factor[:, None]");
+}
+
+NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {
+    require(scale.shape(0) == columns_of(X), "scale must have one entry per column");
+    NumpyVector r = new_vector(rows_of(X));
+    nb::gil_scoped_release release;
+    row_squares(X.view, scale.data(), r.data(), n_threads);
+    return r;
+}
+
+NumpyVector squares_by_column(const Design& X, VectorIn scale, int n_threads) {
+    require(scale.shape(0) == rows_of(X), "scale must have one entry per row");
+    NumpyVector s = new_vector(columns_of(X));
+    nb::gil_scoped_release release;
+    column_squares(X.view, scale.data(), s.data(), n_threads);
+    return s;
+}
+
+template <class T, class I>
+void bind_sparse(nb::class_<Design>& cls) {
+    cls.def_static("sparse", &sparse<T, I>, nb::arg("values").noconvert(),
+                   nb::arg("indices").noconvert(), nb::arg("pointers").noconvert(), nb::arg("n"),
+                   nb::arg("d"), nb::arg("by_rows"));
+}
+
+}  // namespace
+
+void bind_design(nb::module_& m) {
+    nb::class_<Design> cls(m, "DesignView", "A view of a design matrix; copies nothing.");
+    cls.def_static("dense", &dense<double>, nb::arg("X").noconvert())
+        .def_static("dense", &dense<float>, nb::arg("X").noconvert());
+    bind_copy_part<double>(cls);
+    bind_copy_part<float>(cls);
+    bind_sparse<double, std::int32_t>(cls);
+    bind_sparse<double, std::int64_t>(cls);
+    bind_sparse<float, std::int32_t>(cls);
+    bind_sparse<float, std::int64_t>(cls);
+    cls.def("dot", &product, nb::arg("b"), nb::arg("n_threads") = 1, "X @ b")
+        .def("tdot", &transposed_product, nb::arg("g"), nb::arg("n_threads") = 1, "X.T @ g")
+        .def("both", &both_products, nb::arg("b"), nb::arg("g"), nb::arg("n_threads") = 1,
+             "(X @ b, X.T @ g) in one pass where possible")
+        .def_prop_ro(
+            "takes_many", [](const Design& X) { return takes_many(X.view); },
+            "Whether X is dense with rows in one piece, as dot_many and tdot_many want it")
+        .def("dot_many", &product_with_many, nb::arg("B"), nb::arg("shift"),
+             nb::arg("weight") = nb::none(),
+             "B @ X.T + shift[:, None]; rows without weight may be left out")
+        .def("tdot_many", &transposed_product_with_many, nb::arg("G"),
+             nb::arg("weight") = nb::none(), "G @ X; rows without weight may be left out")
+        .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
+             "sum_j X[i, j]**2 * scale[j]")
+        .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,
+             "sum_i scale[i] * X[i, j]**2");
+}

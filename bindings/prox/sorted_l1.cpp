@@ -1,0 +1,21 @@
+#include "rectiline/prox/sorted_l1.hpp"
+
+#include "common.hpp"
+
+namespace {
+
+NumpyVector prox(VectorIn v, VectorIn strengths) {
+    require(v.shape(0) == strengths.shape(0), "v and strengths must have equal length");
+    NumpyVector result = new_vector(v.shape(0));
+    nb::gil_scoped_release release;
+    rectiline::prox::sorted_l1_prox(v.data(), strengths.data(),
+                                    static_cast<std::int64_t>(v.shape(0)), result.data());
+    return result;
+}
+
+}  // namespace
+
+void bind_sorted_l1(nb::module_& m) {
+    m.def("sorted_l1_prox", &prox, nb::arg("v"), nb::arg("strengths"),
+          "argmin_b |b - v|^2 / 2 + sum_k strengths_k |b|_(k), for non-increasing strengths");
+}

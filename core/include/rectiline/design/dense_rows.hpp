@@ -1,0 +1,217 @@
+// Loops over the rows of a dense matrix, or over one of its columns, that products are made of.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/lanes.hpp"
+#include "rectiline/support/small_count.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rectiline::design {
+
+// Four rows at a time are four streams to the hardware: without asking ahead, a table that no cache
+// holds is read at less than half the speed of memory. For a smaller one asking costs more than it
+// gains.
+template <class T>
+RECTILINE_INLINE void prefetch_ahead(const T* x, std::int64_t stride) {
+    constexpr std::int64_t kAhead = 4096;
+    prefetch_bytes(reinterpret_cast<const char*>(x) + kAhead,
+                   4 * stride * static_cast<std::int64_t>(sizeof(T)));
+}
+
+template <class T>
+bool is_beyond_caches(const DenseView<T>& X) {
+    constexpr std::int64_t kCache = std::int64_t{16} << 20;
+    return X.n * X.d * static_cast<std::int64_t>(sizeof(T)) > kCache;
+}
+
+// Rows are taken four at a time: four independent sums hide the latency of the additions.
+template <class T>
+RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n,
+                                              std::int64_t d, const double* b, double* z,
+                                              bool ahead) {
+    std::int64_t i = 0;
+#ifdef RECTILINE_LANES
+    if (d >= kLanes) {
+        // Columns beyond the last full lanes are taken with those before them, at a weight of zero.
+        const std::int64_t full = d / kLanes * kLanes, rest = d - full;
+        double end[kLanes] = {};
+        for (std::int64_t k = 0; k < rest; ++k)
+            end[kLanes - rest + k] = b[full + k];
+        Lanes last, v, u;
+        load_lanes(end, last);
+        for (; i + 4 <= n; i += 4) {
+            const T* row = x + i * stride;
+            if (ahead) prefetch_ahead(row, stride);
+            Lanes sum[4] = {};
+            for (std::int64_t j = 0; j < full; j += kLanes) {
+                load_lanes(b + j, v);
+                for (int r = 0; r < 4; ++r) {
+                    load_lanes(row + r * stride + j, u);
+                    sum[r] += u * v;
+                }
+            }
+            for (int r = 0; rest > 0 && r < 4; ++r) {
+                load_lanes(row + r * stride + d - kLanes, u);
+                sum[r] += u * last;
+            }
+            store_sums(sum, z + i);
+        }
+    }
+#endif
+    for (; i + 4 <= n; i += 4) {
+        const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        if (ahead) prefetch_ahead(x0, stride);
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double v = b[j];
+            s0 += static_cast<double>(x0[j]) * v;
+            s1 += static_cast<double>(x1[j]) * v;
+            s2 += static_cast<double>(x2[j]) * v;
+            s3 += static_cast<double>(x3[j]) * v;
+        }
+        z[i] = s0, z[i + 1] = s1, z[i + 2] = s2, z[i + 3] = s3;
+    }
+    for (; i < n; ++i)
+        z[i] = dot(x + i * stride, b, d);
+}
+
+#ifdef RECTILINE_LANES
+constexpr int kShortLanes = 7;
+
+// q += X'g for so few columns that their sums stay in registers: `Full` lanes of them and some
+// more, which are taken with those before them.
+template <int Full, class T>
+RECTILINE_MULTIVERSION void add_short_rows(const T* x, std::int64_t stride, std::int64_t n,
+                                           std::int64_t d, const double* g, double* q) {
+    const std::int64_t rest = d - Full * kLanes;
+    Lanes sum[Full] = {}, more = {}, u;
+    std::int64_t i = 0;
+    while (i < n) {
+        if (i + 4 <= n && g[i] == 0 && g[i + 1] == 0 && g[i + 2] == 0 && g[i + 3] == 0) {
+            i += 4;
+            continue;
+        }
+        for (const std::int64_t end = std::min(n, i + 4); i < end; ++i) {
+            const T* row = x + i * stride;
+            const double weight = g[i];
+            for (int k = 0; k < Full; ++k) {
+                load_lanes(row + k * kLanes, u);
+                sum[k] += weight * u;
+            }
+            if (rest > 0) {
+                load_lanes(row + d - kLanes, u);
+                more += weight * u;
+            }
+        }
+    }
+    for (int k = 0; k < Full; ++k)
+        for (int lane = 0; lane < kLanes; ++lane)
+            q[k * kLanes + lane] += sum[k][lane];
+    for (std::int64_t lane = 0; lane < rest; ++lane)
+        q[Full * kLanes + lane] += more[kLanes - rest + lane];
+}
+#endif
+
+template <class T>
+RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, std::int64_t n,
+                                              std::int64_t d, const double* g, double* q,
+                                              bool ahead) {
+    constexpr std::int64_t kShort = 64;  // rows shorter than that are not worth picking
+    constexpr std::int64_t kLong = 128;  // from here on the hardware sees in time what comes
+    std::int64_t i = 0;
+    while (i < n) {
+        std::int64_t at[4] = {i, i + 1, i + 2, i + 3}, count = 4;
+        if (i + 4 <= n &&
+            (d < kShort || (g[i] != 0 && g[i + 1] != 0 && g[i + 2] != 0 && g[i + 3] != 0))) {
+            i += 4;
+            if (g[i - 4] == 0 && g[i - 3] == 0 && g[i - 2] == 0 && g[i - 1] == 0) continue;
+        } else {  // the next four rows that weigh anything
+            for (count = 0; i < n && count < 4; ++i) {
+                at[count] = i;
+                count += g[i] != 0;
+            }
+        }
+        if (count < 4) {
+            for (std::int64_t k = 0; k < count; ++k)
+                axpy(g[at[k]], x + at[k] * stride, q, d);
+            return;
+        }
+        const double g0 = g[at[0]], g1 = g[at[1]], g2 = g[at[2]], g3 = g[at[3]];
+        const T *x0 = x + at[0] * stride, *x1 = x + at[1] * stride;
+        const T *x2 = x + at[2] * stride, *x3 = x + at[3] * stride;
+        if (ahead || d < kLong) prefetch_ahead(x0, stride);
+#pragma omp simd
+        for (std::int64_t j = 0; j < d; ++j)
+            q[j] += (g0 * static_cast<double>(x0[j]) + g1 * static_cast<double>(x1[j])) +
+                    (g2 * static_cast<double>(x2[j]) + g3 * static_cast<double>(x3[j]));
+    }
+}
+
+// q += X'g over a range of rows.
+template <class T>
+void add_rows(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d, const double* g,
+              double* q, bool ahead) {
+#ifdef RECTILINE_LANES
+    if (!ahead && with_count<kShortLanes>(
+                      d / kLanes, [&]<int Full>() { add_short_rows<Full>(x, stride, n, d, g, q); }))
+        return;
+#endif
+    add_rows_weighted(x, stride, n, d, g, q, ahead);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void add_row_squares(const T* x, std::int64_t stride, std::int64_t n,
+                                            std::int64_t d, const double* scale, double* r) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const T* row = x + i * stride;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double v = static_cast<double>(row[j]);
+            sum += v * v * scale[j];
+        }
+        r[i] = sum;
+    }
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void add_column_squares(const T* x, std::int64_t stride, std::int64_t n,
+                                               std::int64_t d, const double* scale, double* s) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const T* row = x + i * stride;
+        const double w = scale[i];
+        if (w == 0) continue;
+#pragma omp simd
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double v = static_cast<double>(row[j]);
+            s[j] += w * v * v;
+        }
+    }
+}
+
+template <class T>
+RECTILINE_MULTIVERSION double contiguous_dot(const T* x, const double* g, std::int64_t n) {
+    return dot(x, g, n);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void contiguous_axpy(double a, const T* x, double* z, std::int64_t n) {
+    axpy(a, x, z, n);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION double contiguous_squares(const T* x, const double* scale, std::int64_t n) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double v = static_cast<double>(x[i]);
+        sum += v * v * scale[i];
+    }
+    return sum;
+}
+
+}  // namespace rectiline::design

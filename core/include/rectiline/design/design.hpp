@@ -1,0 +1,79 @@
+// Views of a design matrix X (n x d): dense with any strides, or compressed sparse by rows or
+// columns. Views own nothing; the caller keeps the arrays alive.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/multiversion.hpp"
+#include "rectiline/support/vectors.hpp"
+
+#include <cstdint>
+#include <variant>
+
+namespace rectiline::design {
+
+// Asks for `bytes` of memory that will be read soon. Rows picked here and there, or several rows
+// read side by side, are not recognised by the hardware as one stream.
+RECTILINE_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
+    constexpr std::int64_t kLine = 64;
+    const char* start = static_cast<const char*>(from);
+    for (std::int64_t at = 0; at < bytes; at += kLine)
+        RECTILINE_PREFETCH(start + at);
+}
+
+template <class T>
+struct DenseView {
+    const T* data;
+    std::int64_t n, d;
+    std::int64_t row_stride, column_stride;  // in elements
+
+    const T* row(std::int64_t i) const { return data + i * row_stride; }
+    bool rows_contiguous() const { return column_stride == 1 || d <= 1; }
+    // Asks for a row that will be read soon, where it lies in one piece.
+    void prefetch_row(std::int64_t i) const {
+        if (rows_contiguous()) prefetch_bytes(row(i), d * static_cast<std::int64_t>(sizeof(T)));
+    }
+};
+
+constexpr std::int64_t kRowsAhead = 8;  // how far ahead picked rows are asked for
+
+template <class T, class I>
+struct SparseView {
+    const T* values;
+    const I* indices;
+    const I* pointers;  // n + 1 of them by rows, d + 1 by columns
+    std::int64_t n, d;
+    bool by_rows;
+};
+
+using DesignView = std::variant<DenseView<double>, DenseView<float>,
+                                SparseView<double, std::int32_t>, SparseView<double, std::int64_t>,
+                                SparseView<float, std::int32_t>, SparseView<float, std::int64_t>>;
+
+inline std::int64_t n_rows(const DesignView& X) {
+    return std::visit([](const auto& view) { return view.n; }, X);
+}
+inline std::int64_t n_columns(const DesignView& X) {
+    return std::visit([](const auto& view) { return view.d; }, X);
+}
+
+template <class T, class I>
+RECTILINE_INLINE double sparse_dot(const T* x, const I* index, std::int64_t count,
+                                   const double* b) {
+    double even = 0.0, odd = 0.0;
+    std::int64_t k = 0;
+    for (; k + 1 < count; k += 2) {
+        even += static_cast<double>(x[k]) * b[index[k]];
+        odd += static_cast<double>(x[k + 1]) * b[index[k + 1]];
+    }
+    if (k < count) even += static_cast<double>(x[k]) * b[index[k]];
+    return even + odd;
+}
+
+template <class T, class I>
+RECTILINE_INLINE void sparse_axpy(double a, const T* x, const I* index, std::int64_t count,
+                                  double* v) {
+    for (std::int64_t k = 0; k < count; ++k)
+        v[index[k]] += a * static_cast<double>(x[k]);
+}
+
+}  // namespace rectiline::design

@@ -1,0 +1,16 @@
+// Weighted Gram matrices of selected rows: H = sum_k weight_k x_{row_k} x_{row_k}', with the row
+// extended by a one when there is an intercept. H is (d + intercept)^2, symmetric, both halves
+// filled.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+
+namespace rectiline::design {
+
+void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
+                   std::int64_t count, bool intercept, double* H, int n_threads);
+
+}  // namespace rectiline::design

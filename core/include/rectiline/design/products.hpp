@@ -1,0 +1,27 @@
+// Products with a design matrix. All vectors are double, whatever X holds.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+
+namespace rectiline::design {
+
+// z = X b
+void multiply(const DesignView& X, const double* b, double* z, int n_threads);
+
+// q = X' g
+void multiply_transposed(const DesignView& X, const double* g, double* q, int n_threads);
+
+// z = X b and q = X' g in one pass over the rows where the storage allows it.
+void multiply_both(const DesignView& X, const double* b, const double* g, double* z, double* q,
+                   int n_threads);
+
+// r_i = sum_j x_ij^2 scale_j
+void row_squares(const DesignView& X, const double* scale, double* r, int n_threads);
+
+// s_j = sum_i scale_i x_ij^2
+void column_squares(const DesignView& X, const double* scale, double* s, int n_threads);
+
+}  // namespace rectiline::design

@@ -1,0 +1,122 @@
+// Row access for coordinate methods: dot(slot, i, b) and axpy(slot, i, a, v) for row i, which is
+// the slot-th row of the block announced by load(). Rows that are contiguous are used in place;
+// rows of a column-major matrix are gathered block by block, so that X is never copied as a whole.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::design {
+
+constexpr std::int64_t kRowBlock = 64;  // small enough that this block and the next stay in cache
+
+template <class T>
+struct ContiguousRows {
+    DenseView<T> X;
+
+    void reserve() {}
+    RECTILINE_INLINE void load(const std::int64_t*, std::int64_t) {}
+    RECTILINE_INLINE void prefetch(std::int64_t i) const {
+        prefetch_bytes(X.row(i), X.d * static_cast<std::int64_t>(sizeof(T)));
+    }
+    RECTILINE_INLINE double dot(std::int64_t, std::int64_t i, const double* b) const {
+        return rectiline::support::dot(X.row(i), b, X.d);
+    }
+    RECTILINE_INLINE void axpy(std::int64_t, std::int64_t i, double a, double* v) const {
+        rectiline::support::axpy(a, X.row(i), v, X.d);
+    }
+    template <class Visit>
+    RECTILINE_INLINE void for_each(std::int64_t, std::int64_t i, Visit&& visit) const {
+        const T* x = X.row(i);
+        for (std::int64_t j = 0; j < X.d; ++j)
+            visit(j, static_cast<double>(x[j]));
+    }
+    std::int64_t length(std::int64_t) const { return X.d; }
+};
+
+template <class T>
+struct GatheredRows {
+    DenseView<T> X;
+    std::vector<double> block;
+
+    void reserve() { block.resize(static_cast<std::size_t>(kRowBlock * X.d)); }
+    void load(const std::int64_t* rows, std::int64_t count) {
+        for (std::int64_t j = 0; j < X.d; ++j) {
+            const T* column = X.data + j * X.column_stride;
+            for (std::int64_t k = 0; k < count; ++k)
+                block[k * X.d + j] = static_cast<double>(column[rows[k] * X.row_stride]);
+        }
+    }
+    RECTILINE_INLINE void prefetch(std::int64_t) const {}
+    RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t, const double* b) const {
+        return rectiline::support::dot(block.data() + slot * X.d, b, X.d);
+    }
+    RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t, double a, double* v) const {
+        rectiline::support::axpy(a, block.data() + slot * X.d, v, X.d);
+    }
+    template <class Visit>
+    RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t, Visit&& visit) const {
+        const double* x = block.data() + slot * X.d;
+        for (std::int64_t j = 0; j < X.d; ++j)
+            visit(j, x[j]);
+    }
+    std::int64_t length(std::int64_t) const { return X.d; }
+};
+
+template <class T, class I>
+struct SparseRows {
+    SparseView<T, I> X;  // by rows
+
+    void reserve() {}
+    RECTILINE_INLINE void load(const std::int64_t*, std::int64_t) {}
+    RECTILINE_INLINE void prefetch(std::int64_t i) const {
+        RECTILINE_PREFETCH(X.values + X.pointers[i]);
+        RECTILINE_PREFETCH(X.indices + X.pointers[i]);
+    }
+    RECTILINE_INLINE double dot(std::int64_t, std::int64_t i, const double* b) const {
+        const I start = X.pointers[i];
+        return sparse_dot(X.values + start, X.indices + start,
+                          static_cast<std::int64_t>(X.pointers[i + 1] - start), b);
+    }
+    RECTILINE_INLINE void axpy(std::int64_t, std::int64_t i, double a, double* v) const {
+        const I start = X.pointers[i];
+        sparse_axpy(a, X.values + start, X.indices + start,
+                    static_cast<std::int64_t>(X.pointers[i + 1] - start), v);
+    }
+    template <class Visit>
+    RECTILINE_INLINE void for_each(std::int64_t, std::int64_t i, Visit&& visit) const {
+        for (I k = X.pointers[i]; k < X.pointers[i + 1]; ++k)
+            visit(static_cast<std::int64_t>(X.indices[k]), static_cast<double>(X.values[k]));
+    }
+    std::int64_t length(std::int64_t i) const {
+        return static_cast<std::int64_t>(X.pointers[i + 1] - X.pointers[i]);
+    }
+};
+
+// Calls use(rows) with the accessor that fits the view. Sparse views must be by rows.
+template <class Use>
+auto with_row_access(const DesignView& X, Use&& use) {
+    return std::visit(
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; }) {
+                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.data)>>;
+                if (view.rows_contiguous()) {
+                    ContiguousRows<T> rows{view};
+                    return use(rows);
+                }
+                GatheredRows<T> rows{view, {}};
+                return use(rows);
+            } else {
+                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.values)>>;
+                using I = std::remove_cv_t<std::remove_pointer_t<decltype(view.indices)>>;
+                SparseRows<T, I> rows{view};
+                return use(rows);
+            }
+        },
+        X);
+}
+
+}  // namespace rectiline::design

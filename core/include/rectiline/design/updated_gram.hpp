@@ -1,0 +1,34 @@
+// Weighted Gram matrix of the rows of X for weights that change little from call to call: only the
+// rows whose weight changed are added and taken off.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::design {
+
+class UpdatedGram {
+  public:
+    // sum_i weight_i x_i x_i' over n rows, each extended by a one when there is an intercept; both
+    // halves filled.
+    const std::vector<double>& at(const DesignView& X, const double* weight, std::int64_t n,
+                                  bool intercept, int n_threads);
+
+  private:
+    struct Rows {
+        std::vector<std::int64_t> index;
+        std::vector<double> weight;
+        void clear() { index.clear(), weight.clear(); }
+        void add(std::int64_t i, double w) { index.push_back(i), weight.push_back(w); }
+    };
+    bool list_changes(const double* weight, std::int64_t n);
+
+    std::vector<double> gram_, part_, weight_;  // the last matrix, and the weights behind it
+    Rows used_, risen_, fallen_;
+    std::int64_t calls_ = 0;
+};
+
+}  // namespace rectiline::design

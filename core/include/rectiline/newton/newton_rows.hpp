@@ -1,0 +1,149 @@
+// The per-row work of the semismooth Newton method of multipliers, on one set of rows.
+//
+// Row i costs weight_i phi_i(t_i), t_i = direction_i (x_i'b + b0) + offset_i. Its multiplier is
+// kept as a slope s_i of phi_i (so weights need no special care), its penalty parameter is S *
+// weight_i. The augmented row cost has the derivative
+//
+//     s_i(t) = slope of the envelope of phi_i with step 1/S at t + multiplier_i / S
+//
+// and its Newton weight is weight_i * ds_i/dt, nonzero on kinks and curved pieces only (the set J).
+// S = infinity stands for the plain cost, for losses without kinks.
+//
+// What is reduced over rows are a few scalars, a d-vector (image) and a d x d matrix (gram).
+// Nothing is decided here.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/design/updated_gram.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/ramps.hpp"
+#include "rectiline/rows/rows.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace rectiline::newton {
+
+struct RowValues {
+    double loss;           // sum weight phi(t)
+    double fenchel_young;  // of the pair (t, s)
+};
+
+struct Frozen {
+    bool balanced;             // the rows kept can balance the others
+    bool curved;               // some piece is
+    double low_sum, high_sum;  // sums of slopes between which the rows kept can choose
+    double loss;               // of the frozen rows
+};
+
+struct FreezeArrays;
+struct FreezeSums;
+
+class NewtonRows {
+  public:
+    NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads);
+
+    // A set of the given rows with storage of its own (so that few rows lie side by side), or with
+    // that of a `spare` set that nobody needs any more.
+    std::unique_ptr<NewtonRows> subset(const std::int64_t* index, std::int64_t count,
+                                       double weight_factor, NewtonRows* spare = nullptr) const;
+
+    std::int64_t n() const { return rows_.n; }
+    const RowFunctions& functions() const { return rows_; }
+    std::int64_t order() const { return n_columns(X_) + (intercept_ ? 1 : 0); }
+
+    void place(const double* b);     // t at b (its last entry is the intercept, if there is one)
+    void place_at(const double* z);  // t at known predictions
+    void aim(const double* db);      // the change of t along db
+    void remember();                 // t, for the next call of
+    void aim_onwards();              // the change of t since it was remembered; remembers t
+    // Multipliers from slopes in the predictions (g), clipped into their ranges; null: all zero.
+    void set_multiplier(const double* g);
+
+    // d/dstep of the augmented cost at t + step * aim.
+    double derivative(double step, double S) const;
+    // Moves to t + step * aim, evaluates slopes and J there. Returns sum weight (s - multiplier)^2
+    // / (2 S): what this outer step changed.
+    double settle(double step, double S);
+    RowValues values() const;  // of the pair where it settled
+    void adopt();              // multipliers := slopes
+    // Slopes times a factor, towards the least loss. They and their image change, nothing else.
+    void scale_slopes(double factor);
+    void restore_slopes();  // as they were before
+
+    // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
+    const std::vector<double>& image();
+    // sum over J of the Newton weights times x x', updated for the rows whose weight changed
+    void gram(double* H);
+
+    // The rows of J themselves, for systems of their size; vectors end with the intercept.
+    std::int64_t n_free() const { return n_free_; }
+    const std::vector<double>& free_weight() const { return list_free(), free_weight_; }
+    std::int64_t free_entries() const;                           // stored entries of these rows
+    void free_rows(double* P) const;                             // n_free() x order()
+    void free_times(const double* b, double* out) const;         // X_J b
+    void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
+
+    // Slopes of the losses, without envelopes: at t, or at coefficients b.
+    void own_slopes(double* s) const { own_slopes_at(t_.data(), s); }
+    void own_slopes_for(const double* b, double* s);
+    void dual(double* g) const;  // slopes in the predictions
+    // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
+    void balance(double* g, double others) const;
+    void arguments(double* t) const;
+    // Distance of each t to its nearest knot; infinite for rows of zero weight.
+    void slack(double* out) const;
+    // Marks the rows that may meet a knot while their predictions stay within [low - pad, high +
+    // pad], those already on their way across one, and those on curved pieces. Returns how many.
+    std::int64_t near_knots(const double* low, const double* high, double pad, double* keep) const;
+    // How many predictions lie outside [low, high].
+    std::int64_t count_outside(const double* low, const double* high) const;
+    // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
+    // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
+    // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
+    // worked out if the rows kept could not balance the others under an intercept, up to the share
+    // `reserve` of what they can.
+    Frozen freeze(const double* keep, double reserve, double* linear, double* quadratic,
+                  double* dual);
+    // Slopes of the losses of rows frozen by the last call, NaN for those kept.
+    const std::vector<double>& frozen_slopes() const { return frozen_slope_; }
+    // Ends a freezing of rows on straight pieces where t has been placed: slopes and multipliers
+    // from the subset `few` at `index`; the others have kept theirs.
+    void take(const NewtonRows& few, const std::vector<std::int64_t>& index);
+
+  private:
+    struct Storage;
+    void prepare_ramps(double S) const;
+    FreezeArrays freeze_arrays() const;
+    FreezeSums set_frozen(const double* keep, double* g);
+    void reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const;
+    void list_free() const;  // J, when it is asked for
+    void own_slopes_at(const double* t, double* s) const;
+
+    DesignView X_;
+    RowFunctions rows_;
+    bool intercept_;
+    int n_threads_;
+    std::shared_ptr<Storage> storage_;  // owned arrays of a subset
+
+    std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_, remembered_;
+    std::vector<double> image_, image_change_;
+    std::vector<double> saved_slopes_, saved_image_;
+    std::vector<double> newton_weight_;       // per row, 0 outside J
+    mutable std::vector<std::int64_t> free_;  // J
+    mutable std::vector<double> free_weight_;
+    mutable bool free_listed_ = true;
+    std::int64_t n_free_ = 0;
+    double settled_for_ = -1, moved_ = 0;  // S and result of the last settling; -1: not any more
+    bool image_valid_ = false, image_current_ = false;
+    std::int64_t images_ = 0;
+    UpdatedGram gram_, frozen_gram_;
+    // Slopes of the last freezing, X' times them, and what curved pieces weigh in its matrix.
+    std::vector<double> frozen_, frozen_image_, frozen_weight_;
+    std::vector<double> frozen_slope_;
+    mutable std::vector<Ramps> ramps_;
+    mutable double ramps_for_ = -1;
+};
+
+}  // namespace rectiline::newton

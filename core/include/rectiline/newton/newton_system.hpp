@@ -1,0 +1,57 @@
+// The linear system of one Newton step,
+//
+//     (diag(D) + X_J' W X_J + c * sum over active constraints r r' + Q) x = v,
+//
+// in scaled variables. Q (frozen rows) may be absent. Three ways, chosen by their cost:
+//
+//   matrix   Cholesky factor of the size of the columns;
+//   rows     one of the size of J and the active constraints: x = D^-1 (v - P'u) with
+//            (I + P D^-1 P') u = P D^-1 v, P the weighted rows. Columns whose diagonal is tiny
+//            against their curvature (active ones under an L1 penalty, the intercept) would lose
+//            all digits there and stay unknowns of their own; iterative refinement does the rest;
+//   cg       conjugate gradients with the diagonal as preconditioner, where neither fits.
+#pragma once
+
+#include "rectiline/newton/newton_rows.hpp"
+#include "rectiline/newton/newton_terms.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::newton {
+
+class NewtonSystem {
+  public:
+    struct Parts {
+        NewtonRows& rows;
+        const NewtonTerms& terms;
+        const FrozenTerms& frozen;
+        const double* diagonal;                   // D, order() values
+        const std::vector<std::int64_t>& active;  // constraints that count
+        double constraint_weight;                 // c
+    };
+    enum class Way { automatic, matrix, rows, cg };
+
+    // x = solution for the right-hand side v; false when no way gives one.
+    bool solve(const Parts& parts, const double* v, double* x, Way way = Way::automatic);
+
+    // The way that `solve` would take.
+    static Way choose(const Parts& parts);
+
+  private:
+    bool by_matrix(const Parts& parts, const double* v, double* x);
+    bool by_rows(const Parts& parts, const double* v, double* x);
+    bool by_conjugate_gradients(const Parts& parts, const double* v, double* x);
+    void set_rows(const Parts& parts);
+    void multiply(const Parts& parts, const double* x, double* out);
+    bool solve_rows(std::int64_t order, const double* diagonal, const double* v, double* x);
+
+    double bump_ = 0;  // share of the largest diagonal entry added when a factorisation fails
+    std::vector<double> H_, factor_, base_;
+    std::vector<double> P_, scaled_, kernel_, explicit_columns_, schur_, image_, residual_, step_;
+    std::vector<std::int64_t> explicit_;
+    std::vector<double> user_, free_image_, direction_, product_, preconditioner_;
+};
+
+}  // namespace rectiline::newton

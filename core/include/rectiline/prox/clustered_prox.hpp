@@ -1,0 +1,80 @@
+// Proximal steps of penalties, together with which coefficients the step moves as one.
+//
+//     b = argmin_b  s Omega(b) + |b - v|^2 / 2
+//
+// Around v the step is linear on a union of clusters: the coefficients of a cluster move by the
+// mean of their signed moves, all others stay.
+#pragma once
+
+#include "rectiline/prox/group_linf.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace rectiline::prox {
+
+// Cluster c is places[starts[c]] .. places[starts[c + 1] - 1].
+struct Clusters {
+    std::vector<std::int64_t> places, starts;
+    std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+    void clear() {
+        places.clear();
+        starts.assign(1, 0);
+    }
+    void close() { starts.push_back(static_cast<std::int64_t>(places.size())); }
+};
+
+class ClusteredProx {
+  public:
+    virtual ~ClusteredProx() = default;
+    virtual std::int64_t size() const = 0;
+    // Fills b and its clusters; returns max_b v'b / s - Omega(b) - |b|^2 / (2 s).
+    virtual double prox(const double* v, double s, double* b, Clusters& clusters) = 0;
+};
+
+// sum_k strengths_k |b|_(k), strengths non-increasing.
+class SortedProx : public ClusteredProx {
+  public:
+    explicit SortedProx(std::vector<double> strengths) : strengths_(std::move(strengths)) {}
+    std::int64_t size() const override { return static_cast<std::int64_t>(strengths_.size()); }
+    double prox(const double* v, double s, double* b, Clusters& clusters) override;
+
+  private:
+    struct Block {
+        double sum, mean;
+        std::int64_t size;
+    };
+    std::vector<double> strengths_;
+    std::vector<std::pair<double, std::int64_t>> sorted_;
+    std::vector<Block> blocks_;
+};
+
+// strength * sum over groups of the largest |b_j|; columns in no group are free.
+class GroupProx : public ClusteredProx {
+  public:
+    GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
+              std::vector<std::int64_t> starts, double strength);
+    std::int64_t size() const override { return size_; }
+    double prox(const double* v, double s, double* b, Clusters& clusters) override;
+
+  private:
+    std::int64_t size_;
+    std::vector<std::int64_t> columns_, starts_, free_;
+    double strength_;
+};
+
+// sum_j l1_j |b_j| within bounds.
+class SeparableProx : public ClusteredProx {
+  public:
+    SeparableProx(std::vector<double> l1, std::vector<double> lower, std::vector<double> upper)
+        : l1_(std::move(l1)), lower_(std::move(lower)), upper_(std::move(upper)) {}
+    std::int64_t size() const override { return static_cast<std::int64_t>(l1_.size()); }
+    double prox(const double* v, double s, double* b, Clusters& clusters) override;
+
+  private:
+    std::vector<double> l1_, lower_, upper_;
+};
+
+}  // namespace rectiline::prox

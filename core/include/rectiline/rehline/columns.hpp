@@ -1,0 +1,32 @@
+// What the coefficients pay, column by column: h_j(b) = rho_j b^2 / 2 + l1_j |b| on [lower_j,
+// upper_j]. The dual point q determines b_j = argmax q_j b - h_j(b), the gradient of h_j*.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/multiversion.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rectiline::rehline {
+
+struct ColumnFunctions {
+    std::int64_t d;
+    const double* rho;
+    const double* l1;
+    const double* lower;
+    const double* upper;
+    bool plain;  // no l1 and no bounds: b_j = q_j / rho_j
+
+    // Needs rho_j > 0.
+    RECTILINE_INLINE double minimiser(std::int64_t j, double q) const {
+        const double shrunk = q > l1[j] ? q - l1[j] : (q < -l1[j] ? q + l1[j] : 0.0);
+        const double b = shrunk / rho[j];
+        return b < lower[j] ? lower[j] : (b > upper[j] ? upper[j] : b);
+    }
+    RECTILINE_INLINE double value(std::int64_t j, double b) const {
+        return 0.5 * rho[j] * b * b + l1[j] * (b < 0 ? -b : b);
+    }
+};
+
+}  // namespace rectiline::rehline

@@ -1,0 +1,122 @@
+// What the two loops of dual coordinate ascent (rehline.hpp, rehline_units.hpp) share: b = grad
+// h*(q) kept up to date while one coordinate moves, the constraints' coordinates, and what a sweep
+// reports.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rehline/columns.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/random.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace rectiline::rehline {
+
+// Linear constraints A b + c >= 0, with equality where `equality` is set. A is dense or by rows.
+struct LinearConstraints {
+    DesignView A;
+    std::int64_t m;
+    const double* c;
+    const std::uint8_t* equality;
+};
+
+struct RehlineProgress {
+    std::int64_t sweeps;    // done in this call
+    double gap;             // estimate: Fenchel-Young terms met during the last sweep
+    double objective;       // estimate of the primal value during the last full sweep
+    double violation;       // largest constraint violation met during the last sweep
+    std::int64_t n_active;  // rows (or units) visited by the last sweep
+    std::int64_t visits;    // rows (or units) visited in this call
+    bool reached;           // gap estimate over all rows is at most the target
+    bool interrupted;
+};
+
+// The dual coordinate of some row or constraint moved: q += step * row, b = grad h*(q).
+struct DualMove {
+    ColumnFunctions columns;
+    double *q, *coef;
+    double inverse_rho;  // used when the columns are plain
+
+    template <class Rows>
+    RECTILINE_INLINE void operator()(const Rows& access, std::int64_t slot, std::int64_t i,
+                                     double step) const {
+        if (columns.plain) {  // b = q / rho: q itself is not needed
+            access.axpy(slot, i, step * inverse_rho, coef);
+            return;
+        }
+        access.for_each(slot, i, [this, step](std::int64_t j, double x) {
+            q[j] += step * x;
+            coef[j] = columns.minimiser(j, q[j]);
+        });
+    }
+};
+
+// What the constraints' steps met during a sweep.
+struct ConstraintSums {
+    double gap = 0;                                              // what they had yet to settle
+    double violation = 0;                                        // largest
+    double steepest = -std::numeric_limits<double>::infinity();  // largest projected gradient
+};
+
+// xi, one dual coordinate per constraint: at least 0, or free for an equality.
+class ConstraintDuals {
+  public:
+    ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns);
+    ConstraintDuals(const ConstraintDuals&) = delete;  // the view may look at copied_
+
+    std::int64_t size() const { return constraints_.m; }
+    const std::vector<double>& values() const { return dual_; }
+    void restart(const double* dual);
+
+    // One exact step per active constraint. Inequalities that sit at 0 with a slack above
+    // `shrink_above` are set aside.
+    void sweep(const DualMove& move, double shrink_above, ConstraintSums& sums);
+    void take_all_back();
+    void shuffle(Random& random);
+    bool all_active() const { return n_active_ == n_movable_; }
+    std::int64_t n_active() const { return n_active_; }
+
+    // sum_k |xi_k (a_k'b + c_k)|: what the constraints add to the gap at b.
+    double complementarity(const double* coef);
+    // q = A'xi
+    void push(double* q) const;
+
+  private:
+    LinearConstraints constraints_;
+    std::vector<double> copied_;  // A, where its rows were not contiguous
+    std::vector<double> dual_, curvature_, slack_;
+    std::vector<std::int64_t> active_;  // the first n_active_ are visited
+    std::int64_t n_active_ = 0, n_movable_ = 0;
+};
+
+// q and b, which follow from the dual point.
+class Coefficients {
+  public:
+    explicit Coefficients(ColumnFunctions columns);
+
+    const std::vector<double>& values() const { return coef_; }
+    DualMove mover();
+    // Recomputes q = A'xi - X'g and b, which removes accumulated rounding.
+    void follow(const DesignView& X, const double* g, const ConstraintDuals& constraints);
+    double penalty() const;  // sum_j h_j(b_j)
+
+  private:
+    ColumnFunctions columns_;
+    std::vector<double> q_, coef_, part_;
+};
+
+// Judges the gap that a sweep has met.
+struct GapWatch {
+    double objective = 0;  // at the last sweep over everything
+    double last_gap = 0;   // of the last sweep, if it was over everything
+
+    // Whether the gap is likely to be down to max(absolute, relative * |objective|) by now.
+    bool closed(double gap, bool everything, double absolute, double relative);
+};
+
+constexpr std::int64_t kRefreshEvery = 100;  // sweeps until rounding in q is worth one pass
+constexpr std::int64_t kLookAhead = 4;       // rows fetched ahead of their use
+
+}  // namespace rectiline::rehline

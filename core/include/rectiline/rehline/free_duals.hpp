@@ -1,0 +1,59 @@
+// A Newton step on the free duals of coordinate ascent, by projected conjugate gradients.
+//
+// Once the sweeps have found which rows sit on a kink or a curved piece (the free set F), the dual
+// restricted to F is a quadratic: with N = rows of F times their directions and M = d b / d q,
+//
+//     minimise over delta   sum_k gradient_k delta_k + (1/2) delta' (H + N M N' + t0 e e') delta
+//
+// where H holds the curvature of the conjugates (0 on a kink), M masks columns that an l1 term or a
+// bound holds, and the last term is the intercept's. Jacobi-preconditioned conjugate gradients
+// solve it; the step is clipped to the pieces, landing exactly on their ends, and halved until the
+// dual improves. The dual never falls, so the step cannot do harm.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rehline/columns.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/rows.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::rehline {
+
+struct FreeDualStep {
+    std::int64_t n_free;      // size of F
+    std::int64_t iterations;  // of conjugate gradients
+    std::int64_t n_clipped;   // duals that ran into the end of their piece
+    bool improved;
+    double balance_change;  // change of sum_i g_i
+};
+
+class FreeDuals {
+  public:
+    // How many of the given rows have a free dual.
+    std::int64_t count(const RowFunctions& rows, const std::int64_t* active, std::int64_t n_active,
+                       const double* a) const;
+
+    // Moves `a` (slopes times weights) of the given rows, and q with it. coef = grad h*(q) on entry
+    // and on return. t0 is the intercept's step (0: none).
+    FreeDualStep step(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
+                      const std::int64_t* active, std::int64_t n_active, double intercept,
+                      double t0, std::int64_t max_iterations, double* a, double* q, double* coef);
+
+  private:
+    void collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
+                 const std::int64_t* active, std::int64_t n_active, double intercept,
+                 const double* a, const double* coef);
+    std::int64_t conjugate_gradients(const RowFunctions& rows, double t0,
+                                     std::int64_t max_iterations);
+
+    // Buffers, kept between calls.
+    std::vector<std::int64_t> free_, column_of_, slot_of_, pointer_, index_;
+    std::vector<double> value_, column_weight_;
+    std::vector<double> low_, high_, curvature_, gradient_;
+    std::vector<double> delta_, residual_, search_, image_, diagonal_, column_image_;
+    std::vector<double> trial_, dq_;
+};
+
+}  // namespace rectiline::rehline

@@ -1,0 +1,111 @@
+// Dual coordinate ascent for the rectified program: the ReHLine algorithm.
+//
+//   primal   min_b   sum_i f_i(x_i'b + b0) + sum_j h_j(b_j)   subject to  a_k'b + c_k >= 0 (or = 0)
+//   dual     max     -sum_i f_i*(g_i) - xi'c - sum_j h_j*(q_j),   q = A'xi - X'g,  xi_k >= 0 (or
+//   free)
+//
+// with h_j strongly convex (rho_j > 0). The method keeps b = grad h*(q) while one dual coordinate
+// moves. Source: Dai and Qiu, "ReHLine: regularized composite ReLU-ReHU loss minimization with
+// linear computation and linear convergence", NeurIPS 2023, Algorithms 1-3 (the paper's own
+// variant, one ReLU or ReHU unit at a time, is in rehline_units.hpp). Departures here:
+//  - one exact step per *sample*: all units of a row move together, by the slope of the Moreau
+//    envelope of f_i (one dot product and one update instead of one pair per unit);
+//  - l1 and bounds enter through b = grad h*(q), not through extra rows; where that map is not
+//    linear the step uses its Lipschitz constant 1/rho_j, so the dual still never falls;
+//  - blocks of rows in random order, each read from a random row on, forwards or backwards;
+//    constraints are swept between blocks;
+//  - an unpenalised intercept by the method of multipliers: b0 = center - t0 sum(g), center moved
+//    to b0 after each sweep;
+//  - a lower bound of the gap is summed while sweeping and scaled up to an estimate, so that a
+//    certificate is asked for when it is likely to pass (the estimate proves nothing);
+//  - when many sweeps seem to be left, projected conjugate gradients on the free duals, see
+//    free_duals.hpp;
+//  - rows are set aside by shrinking (a heuristic, undone before returning) and by gap-safe
+//    screening (a proof, kept).
+#pragma once
+
+#include "rectiline/rehline/dual_ascent.hpp"
+#include "rectiline/rehline/free_duals.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/rows.hpp"
+#include "rectiline/support/interrupt.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::rehline {
+
+struct RehlineOptions {
+    bool shuffle = true;        // blocks in random order; false: cyclic
+    bool accelerate = false;    // conjugate gradients on the free duals when sweeps are slow
+    bool shrink = true;         // set rows aside that sit still far from every knot
+    double intercept_step = 0;  // t0 of the method of multipliers; 0: no intercept
+    std::uint64_t seed = 0;
+};
+
+class Rehline {
+  public:
+    // The views must outlive the object.
+    Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns, LinearConstraints constraints,
+            RehlineOptions options);
+
+    // Sets the dual point (g per row, xi per constraint, either may be null) and everything that
+    // depends on it.
+    void restart(const double* sample_dual, const double* constraint_dual, double intercept);
+
+    // Sweeps until the gap estimate falls below max(absolute, relative * |objective|), max_sweeps
+    // sweeps are done, or the interrupt says stop. Rows set aside stay so from one call to the
+    // next.
+    RehlineProgress run(std::int64_t max_sweeps, double absolute, double relative,
+                        Interrupt& interrupt);
+
+    // Gap-safe screening: `gap` bounds primal optimum minus the dual value of the current point.
+    // Every row whose argument cannot reach a knot is fixed at its slope for good. Needs no
+    // intercept. Returns the number of rows that are left.
+    std::int64_t screen(double gap);
+
+    // Visits all rows again in the next sweep, those set aside too.
+    void take_all_rows_back();
+
+    // Recomputes q and b from the dual point, which removes accumulated rounding.
+    void refresh();
+
+    const std::vector<double>& coef() const { return coefficients_.values(); }
+    double intercept() const { return intercept_; }
+    // Slopes in the predictions, g_i = direction_i * a_i.
+    void sample_dual(double* g) const;
+    const std::vector<double>& constraint_dual() const { return constraints_.values(); }
+
+  private:
+    struct Sweep;
+    template <class Rows>
+    bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
+    std::int64_t accelerate(double gap, double target);
+
+    DesignView X_;
+    RowFunctions rows_;
+    ConstraintDuals constraints_;
+    Coefficients coefficients_;
+    RehlineOptions options_;
+    Random random_;
+
+    std::vector<double> a_;             // slope of weight_i phi_i in its own argument, times weight
+    std::vector<double> curvature_;     // r_i = sum_j x_ij^2 / rho_j (+ t0)
+    std::vector<double> scratch_;       // one entry per row
+    std::vector<std::int64_t> alive_;   // rows not fixed for good
+    std::vector<std::int64_t> active_;  // rows the next sweep visits; the first n_active_ of them
+    std::vector<std::int64_t> block_order_, block_kept_;
+    std::int64_t n_active_ = 0;
+    double intercept_ = 0, center_ = 0, balance_ = 0;  // balance_ = sum_i g_i
+    double largest_move_ = 0;  // of the last sweep, in units of the argument
+    GapWatch watch_;
+    FreeDuals free_duals_;
+    double full_gap_ = 0;              // estimate of the last sweep over all rows
+    std::int64_t partial_visits_ = 0;  // since then
+    double log_rate_ = 0;              // smoothed log of the gap's factor per sweep
+    double rate_gap_ = 0;              // estimate of the sweep before
+    std::int64_t sweeps_since_start_ = 0, sweeps_since_step_ = 0, step_iterations_ = 20;
+    std::int64_t sweeps_since_refresh_ = 0;
+};
+
+}  // namespace rectiline::rehline

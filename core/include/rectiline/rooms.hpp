@@ -1,0 +1,45 @@
+// The rooms of the core, one folder and one namespace each. A room uses the names of the rooms that
+// are listed for it here without naming the room, and includes no headers of any other.
+#pragma once
+
+namespace rectiline {
+
+namespace support {}  // namespace support
+
+namespace design {  // views of X and products with it
+using namespace support;
+}
+
+namespace rows {  // what each row pays: curves, their slopes and conjugates, sums over rows
+using namespace support;
+}
+
+namespace simplex {  // linear programs with boxed columns
+using namespace support;
+}
+
+namespace prox {  // proximal steps of penalties that are not sums over columns
+using namespace design;
+using namespace support;
+}  // namespace prox
+
+namespace newton {  // the semismooth Newton method of multipliers
+using namespace design;
+using namespace rows;
+using namespace support;
+}  // namespace newton
+
+namespace rehline {  // dual coordinate ascent
+using namespace design;
+using namespace rows;
+using namespace support;
+}  // namespace rehline
+
+namespace path {  // many strengths of one problem in a row
+using namespace design;
+using namespace newton;
+using namespace rows;
+using namespace support;
+}  // namespace path
+
+}  // namespace rectiline

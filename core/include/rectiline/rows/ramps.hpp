@@ -1,0 +1,82 @@
+// The slope of a Moreau envelope as a sum of clamped ramps, free of branches.
+//
+// For a convex PLQ curve and a step 1/S, w -> slope at prox(w) is non-decreasing and piecewise
+// affine: it climbs at rate S across each kink and at rate q/(1 + q/S) across each curved piece,
+// and is flat on straight pieces. So it is  base + sum_m rate_m * clamp(w - start_m, 0, length_m),
+// where the first ramp may reach back to minus infinity and the last one forward to plus infinity.
+// A handful of ramps describes every loss of the library; the loop over rows then has no
+// data-dependent branches. S = infinity gives the slope of the curve itself (for curves without
+// kinks).
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/curve.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace rectiline::rows {
+
+struct Ramps {
+    // slope(w) = base + rate[m] * clamp(w - start[m], low[m], high[m]) summed over m
+    double base = 0;
+    std::vector<double> start, low, high, rate;
+
+    Ramps() = default;
+    Ramps(const Curve& f, double S) {
+        const double step = std::isinf(S) ? 0.0 : 1.0 / S;
+        const double infinity = std::numeric_limits<double>::infinity();
+        const std::int64_t K = f.n_knots;
+        base = f.left[0];
+        if (f.curvature[0] > 0)
+            start.push_back(f.knot[0] + step * f.left[0]), low.push_back(-infinity),
+                high.push_back(0.0), rate.push_back(f.curvature[0] / (1 + step * f.curvature[0]));
+        for (std::int64_t k = 0; k < K; ++k) {
+            if (f.right[k] > f.left[k] && step > 0)
+                climb(f.knot[k] + step * f.left[k], step * (f.right[k] - f.left[k]), S, f.right[k]);
+            const double q = f.curvature[k + 1];
+            if (q <= 0) continue;
+            const double from = f.knot[k] + step * f.right[k];
+            if (k + 1 < K)
+                climb(from, (f.knot[k + 1] - f.knot[k]) + step * (f.left[k + 1] - f.right[k]),
+                      q / (1 + step * q), f.left[k + 1]);
+            else
+                climb(from, infinity, q / (1 + step * q), infinity);
+        }
+    }
+
+    RECTILINE_INLINE double slope(double w) const {
+        double s = base;
+        for (std::size_t m = 0; m < start.size(); ++m) {
+            const double e = w - start[m];
+            s += rate[m] * (e < low[m] ? low[m] : (e > high[m] ? high[m] : e));
+        }
+        return s;
+    }
+    // d slope / d w at w: the rate of the ramp that holds w, 0 on flat parts.
+    RECTILINE_INLINE double jacobian(double w) const {
+        double j = 0;
+        for (std::size_t m = 0; m < start.size(); ++m) {
+            const double e = w - start[m];
+            if (e > low[m] && e < high[m]) j += rate[m];
+        }
+        return j;
+    }
+
+  private:
+    // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their
+    // upper end and the base moves up with them: near the minimiser nothing large is added and
+    // taken away.
+    void climb(double from, double length, double r, double top) {
+        const bool falling = top <= 0;
+        start.push_back(falling ? from + length : from);
+        low.push_back(falling ? -length : 0.0);
+        high.push_back(falling ? 0.0 : length);
+        rate.push_back(r);
+        if (falling) base = top;
+    }
+};
+
+}  // namespace rectiline::rows

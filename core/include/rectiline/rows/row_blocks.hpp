@@ -1,0 +1,46 @@
+// Rows in blocks that stay in a cache from one loop to the next. Samples that a fold holds out have
+// no weight; where they lie side by side whole blocks can be passed over.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/rows.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::rows {
+
+struct RowBlock {
+    std::int64_t first, last;
+};
+
+class RowBlocks {
+  public:
+    static constexpr std::int64_t kRows = 256;
+
+    // All rows, or those of the blocks with weight.
+    static RowBlocks all(const RowFunctions& rows) { return RowBlocks(rows, false); }
+    static RowBlocks with_weight(const RowFunctions& rows) { return RowBlocks(rows, true); }
+
+    auto begin() const { return used_.begin(); }
+    auto end() const { return used_.end(); }
+    std::size_t size() const { return used_.size(); }
+    const RowBlock& operator[](std::size_t k) const { return used_[k]; }
+    const std::vector<RowBlock>& others() const { return others_; }
+
+  private:
+    RowBlocks(const RowFunctions& rows, bool look) {
+        used_.reserve(static_cast<std::size_t>(rows.n / kRows + 1));
+        for (std::int64_t i = 0; i < rows.n; i += kRows) {
+            const RowBlock block{i, std::min(rows.n, i + kRows)};
+            const bool used =
+                !look || std::any_of(rows.weight + block.first, rows.weight + block.last,
+                                     [](double weight) { return weight > 0; });
+            (used ? used_ : others_).push_back(block);
+        }
+    }
+    std::vector<RowBlock> used_, others_;
+};
+
+}  // namespace rectiline::rows

@@ -1,0 +1,29 @@
+// Which slopes the rows can have: at one prediction for all of them, and inside their boxes.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/rows.hpp"
+
+#include <cstdint>
+
+namespace rectiline::rows {
+
+// Sums over rows of the left and of the right derivative of their costs, with the sums of sizes.
+struct SlopeSums {
+    double low, low_size, high, high_size;
+};
+
+// All of this at the prediction z of every row. An argument within rounding of a knot is at the
+// knot: predictions that come from knots are found there again.
+SlopeSums slope_sums(const RowFunctions& rows, double z);
+void slope_ranges(const RowFunctions& rows, double z, double* low, double* high);
+
+// The prediction nearest to z at which some row that counts is at a knot; z if there is none.
+double nearest_bend(const RowFunctions& rows, double z);
+
+// Whether some row that counts has its g strictly inside its box: by more than `margin` of the
+// width, or at all if the box has no end. Looks at `count` rows, at those in `index` if given.
+bool any_inside(const RowFunctions& rows, const std::int64_t* index, std::int64_t count,
+                const double* g, double margin);
+
+}  // namespace rectiline::rows

@@ -1,0 +1,124 @@
+// A dense simplex method for linear programs whose columns are all boxed:
+//
+//     maximise cost'v   subject to   low <= A v <= high,   0 <= v <= width
+//
+// which is the dual of minimising a sum of kinks without any constraint but signs,
+//
+//     min_y  sum_u width_u max(0, cost_u - a_u'y) + sum_r max(high_r y_r, low_r y_r).
+//
+// Every y is a feasible point of the latter, so there is no first phase: each step leaves a vertex
+// along an edge on which the sum falls and follows it over kink after kink until it rises (the dual
+// simplex method with bound flipping, steepest edges). A vertex is held by its kernel: as many
+// columns at their kink as rows with y_r free to move. Only the kernel is inverted, explicitly;
+// slack rows cost nothing. Bounds of rows may be infinite: then y_r has one sign, or is zero.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/simplex/simplex_parts.hpp"
+#include "rectiline/support/interrupt.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace rectiline::simplex {
+
+enum class SimplexOutcome { optimal, unbounded, limit, trouble };
+
+// Where a column or a row is in a basis.
+enum SimplexPlace : std::uint8_t { kAtLow = 0, kBasic = 1, kAtHigh = 2 };
+
+class BoxedSimplex {
+  public:
+    // values: one line per named row (of `count` entries) or per new row (of `n_named` entries).
+    void add_columns(std::int64_t count, const double* cost, const double* width,
+                     const std::int32_t* named, std::int64_t n_named, const double* values);
+    void add_rows(std::int64_t count, const double* low, const double* high,
+                  const std::int32_t* named, std::int64_t n_named, const double* values);
+    void set_row_bounds(std::int64_t count, const std::int32_t* rows, const double* low,
+                        const double* high);
+    void set_widths(std::int64_t count, const std::int32_t* columns, const double* width);
+
+    // Goes on from the present basis; stops at the limit after so much more work, in products.
+    SimplexOutcome solve(std::int64_t most_steps, Interrupt& interrupt,
+                         double most_work = std::numeric_limits<double>::infinity());
+    void forget_basis();
+    // Singular kernels lose the pairs that make them so.
+    void set_basis(const std::uint8_t* columns, const std::uint8_t* rows);
+    void basis(std::uint8_t* columns, std::uint8_t* rows) const;
+
+    std::int64_t n_rows() const { return A_.n_rows(); }
+    std::int64_t n_columns() const { return A_.n_columns(); }
+    std::int64_t n_steps() const { return n_steps_; }
+    double work() const { return work_; }
+    const std::vector<double>& multipliers() const { return y_; }
+    void values(double* v) const;
+    // After "unbounded": the direction in which the sum of kinks falls for ever.
+    const std::vector<double>& ray() const { return ray_; }
+
+  private:
+    struct Leaving {
+        std::int64_t index;  // of the kernel's columns, or -1 - row
+        double sign;         // of the step along its line of the inverse
+        double infeasibility;
+        double bound;  // where it goes
+    };
+    struct Crossing {
+        double step, rise, speed;
+        std::int64_t which;  // column, or -1 - index of the kernel's rows
+    };
+
+    void refresh(bool factorise);
+    void compute_vertex();
+    void compute_values();
+    void compute_row_norms(std::int64_t first);
+    bool price(Leaving& found) const;
+    void set_direction(const Leaving& leaving);
+    void collect_crossings(double slope, double within);
+    void collect_all_rows();
+    std::int64_t choose_crossing(double slope);
+    std::int64_t with_usable_pivot(std::int64_t chosen);
+    void flip(std::int64_t passed);
+    double image(const Leaving& leaving, const Crossing& entering);
+    void change_basis(const Leaving& leaving, const Crossing& entering, double pivot);
+    void leave_for_column(const Leaving& leaving, std::int32_t column, double value, double pivot);
+    void leave_for_row(const Leaving& leaving, std::int64_t i, double value, double pivot);
+    void update_row_norms(const Leaving& leaving, double pivot);
+    SimplexOutcome step(const Leaving& leaving);
+    bool at_high(std::int64_t column) const { return turn_[column] < 0.0; }
+    void note_places();  // of the kernel's rows and columns
+    void perturb();
+    void restore_costs();
+    std::int64_t step_work() const;
+    bool is_worn() const;  // whether the inverse has been updated often
+
+    TwoWayMatrix A_;
+    KernelInverse kernel_;
+    std::vector<double> cost_, given_cost_, width_, low_, high_;
+    std::vector<std::int32_t> column_place_, row_place_;  // in the kernel, or -1
+    std::vector<double> turn_;       // of columns outside the kernel: -1 at high, +1 at low
+    std::vector<double> open_;       // width of columns outside the kernel, 0 for the others
+    std::vector<double> side_;       // of the kernel's rows, by row: +1 at high, -1 at low
+    std::vector<double> y_, t_;      // the vertex; t = cost - A'y
+    std::vector<double> held_;       // A v over the columns outside the kernel
+    std::vector<double> basic_;      // v of the kernel's columns
+    std::vector<double> slack_;      // A v of all rows; used outside the kernel
+    std::vector<double> row_norms_;  // steepest edges of the rows outside the kernel
+    std::int64_t normed_rows_ = 0, n_steps_ = 0, n_flat_ = 0, n_perturbed_ = 0;
+    double work_ = 0.0;  // products so far
+    bool perturbed_ = false;
+    std::vector<std::uint8_t> banned_rows_, banned_columns_;  // no usable pivot at this vertex
+    bool any_banned_ = false;
+    std::vector<double> ray_;
+    // work space of one step
+    std::vector<double> line_, dt_, dy_, alpha_, tau_, moved_, alpha_rows_, tau_rows_, moved_rows_;
+    std::vector<double> right_, flips_, gathered_;
+    std::vector<std::int32_t> dy_rows_;
+    std::vector<Crossing> crossings_, row_crossings_;
+    std::vector<double> step_;        // to the kink of each column
+    std::vector<std::int64_t> near_;  // columns whose kink may be reached
+    double usual_step_ = 0.0;         // of the last edges
+    bool flipped_ = false;
+};
+
+}  // namespace rectiline::simplex

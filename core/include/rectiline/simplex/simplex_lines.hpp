@@ -1,0 +1,45 @@
+// Loops over contiguous stretches that the simplex method spends its time in.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+
+namespace rectiline::simplex {
+
+constexpr std::int64_t kMostSubtracted = 8, kMostAdded = 4;  // lines at a time
+
+// out -= sum_i scale_i * lines_i
+void subtract_lines(const double* const* lines, const double* scale, std::int64_t count,
+                    std::int64_t size, double* out);
+
+// out_o += sum_i scale_o,i * lines_i, for up to three outputs
+void add_lines(const double* const* lines, const double* const* scale, std::int64_t count,
+               std::int64_t outputs, std::int64_t size, double* const* out);
+
+// out_k = line'with_k for up to three vectors
+void dots(const double* line, const double* const* with, std::int64_t count, std::int64_t size,
+          double* out);
+
+double dot(const double* a, const double* b, std::int64_t size);
+
+// line -= factor * pivot; returns the squared length of the result.
+double update_line(double* line, const double* pivot, double factor, std::int64_t size);
+
+// An edge: t + step * dt, where a column at its low end (turn +1) has t <= 0 and one at its high
+// end (turn -1) t >= 0; `open` is the width of columns that may meet their kink, and 0 for the
+// others.
+struct EdgeArrays {
+    const double *t, *dt, *turn, *open;
+};
+
+// step[u]: to where t_u = 0, infinite if it is not on its way or slower than `slowest`. Returns how
+// much the slope of the sum of kinks rises over those up to `within`.
+double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest, double within,
+                  double* step);
+// The same rise for steps that are known.
+double edge_rise(const EdgeArrays& edge, std::int64_t size, const double* step, double within);
+// The places of finite entries up to `most`, in order; returns how many. `out` has room for `size`.
+std::int64_t list_up_to(const double* v, std::int64_t size, double most, std::int64_t* out);
+
+}  // namespace rectiline::simplex

@@ -1,0 +1,85 @@
+// Parts of the boxed simplex method: a growing matrix stored both ways, and the explicit inverse of
+// the kernel, the square block of the basis that is not slack.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::simplex {
+
+// A dense matrix to which rows and columns are appended, held by rows and by columns, so that
+// combinations of either are sums of contiguous stretches.
+class TwoWayMatrix {
+  public:
+    std::int64_t n_rows() const { return n_rows_; }
+    std::int64_t n_columns() const { return n_columns_; }
+    const double* row(std::int64_t r) const { return by_row_.data() + r * row_stride_; }
+    const double* column(std::int64_t u) const { return by_column_.data() + u * column_stride_; }
+
+    // Appends zero rows or columns; entries are set afterwards.
+    void grow(std::int64_t rows, std::int64_t columns);
+    void set(std::int64_t r, std::int64_t u, double value) {
+        by_row_[r * row_stride_ + u] = value;
+        by_column_[u * column_stride_ + r] = value;
+    }
+
+    // values: one line for each of the rows, with an entry for each of the named columns.
+    void add_to_rows(std::int64_t first, std::int64_t count, const std::int32_t* named,
+                     std::int64_t n_named, const double* values);
+
+    // out (one per column) -= sum_i scale_i * row(rows_i)
+    void subtract_rows(const std::int32_t* rows, const double* scale, std::int64_t count,
+                       double* out) const;
+    // out_k (one per row) += sum_i scale_k,i * column(columns_i) for three sets of scales at once;
+    // a set without scales is left out.
+    void add_columns(const std::int32_t* columns, const double* const scale[3], std::int64_t count,
+                     double* const out[3]) const;
+
+  private:
+    std::int64_t n_rows_ = 0, n_columns_ = 0, row_stride_ = 0, column_stride_ = 0;
+    std::vector<double> by_row_, by_column_;
+};
+
+// The kernel K = A[rows, columns] of a basis and its inverse G; G has one row per column of K.
+class KernelInverse {
+  public:
+    std::int64_t size() const { return static_cast<std::int64_t>(rows.size()); }
+    const double* line(std::int64_t j) const { return inverse_.data() + j * stride_; }
+    double entry(std::int64_t j, std::int64_t i) const { return inverse_[j * stride_ + i]; }
+
+    std::vector<std::int32_t> rows, columns;  // in the order of the inverse
+    std::vector<double> norms;                // squared length of every line of the inverse
+    std::int64_t n_updates = 0;               // since the last factorisation
+
+    // out_k = G right_k for up to three right-hand sides at once.
+    void solve(const double* const right[3], double* const out[3]) const;
+    // out = left' G
+    void solve_transposed(const double* left, double* out) const;
+
+    // The basis changes. `alpha` is B^-1 times the new column on the kernel's columns. "column_for"
+    // names an index of the kernel that leaves, "grow" and "row_for" the row `g` = A[r, columns] G
+    // that enters with the pivot of r itself.
+    void column_for_column(std::int64_t j, std::int32_t column, const double* alpha);
+    void row_for_column(std::int64_t j, std::int64_t i, const double* alpha);
+    void column_for_row(std::int32_t row, std::int32_t column, const double* alpha, const double* g,
+                        double pivot);
+    void row_for_row(std::int32_t row, std::int64_t i, const double* alpha, const double* g,
+                     double pivot);
+
+    // Inverts A[rows, columns] from scratch; pairs without a pivot leave. False if any did.
+    bool factorise(const TwoWayMatrix& A);
+
+  private:
+    void reserve(std::int64_t size, std::int64_t kept);
+    void eliminate(std::int64_t count, const double* alpha, double pivot, const double* pivot_line,
+                   std::int64_t skip);
+    void drop_line(std::int64_t j);
+    void measure();
+    std::int64_t stride_ = 0;
+    std::vector<double> inverse_;
+    std::vector<double> spare_;
+};
+
+}  // namespace rectiline::simplex

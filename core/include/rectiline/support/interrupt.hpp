@@ -1,0 +1,34 @@
+// How long-running loops ask whether to stop. The core has no clock and no signals of its own: the
+// caller supplies a function and the core polls it about every `kPollEvery` multiply-adds.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+
+namespace rectiline::support {
+
+class Interrupt {
+  public:
+    using Check = bool (*)(void*);
+    Interrupt() = default;
+    Interrupt(Check check, void* context) : check_(check), context_(context) {}
+
+    // Reports `work` multiply-adds done; true when the loop should return now.
+    bool poll(std::int64_t work) {
+        pending_ += work;
+        if (pending_ < kPollEvery || check_ == nullptr) return stopped_;
+        pending_ = 0;
+        return stopped_ = stopped_ || check_(context_);
+    }
+    bool stopped() const { return stopped_; }
+
+  private:
+    static constexpr std::int64_t kPollEvery = std::int64_t{1} << 24;
+    Check check_ = nullptr;
+    void* context_ = nullptr;
+    std::int64_t pending_ = 0;
+    bool stopped_ = false;
+};
+
+}  // namespace rectiline::support

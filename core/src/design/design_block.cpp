@@ -1,0 +1,48 @@
+#include "rectiline/design/design_block.hpp"
+
+namespace rectiline::design {
+namespace {
+
+template <class T, class Out>
+RECTILINE_MULTIVERSION void copy_row(const T* x, std::int64_t column_stride, const BlockOf& block,
+                                     double row_factor, Out* out) {
+    const std::int64_t* columns = block.columns;
+    const double *centre = block.centre, *factor = block.factor;
+    if (centre) {
+#pragma omp simd
+        for (std::int64_t j = 0; j < block.n_columns; ++j) {
+            const double v = static_cast<double>(x[columns[j] * column_stride]) - centre[j];
+            out[j] = static_cast<Out>(v * (factor[j] * row_factor));
+        }
+    } else {
+#pragma omp simd
+        for (std::int64_t j = 0; j < block.n_columns; ++j) {
+            const double v = static_cast<double>(x[columns[j] * column_stride]);
+            out[j] = static_cast<Out>(v * (factor[j] * row_factor));
+        }
+    }
+}
+
+template <class Out>
+void copy_rows(const DesignView& X, const BlockOf& block, std::int64_t stride, Out* out) {
+    std::visit(
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; })
+                for (std::int64_t i = 0; i < block.n_rows; ++i)
+                    copy_row(view.row(block.rows[i]), view.column_stride, block,
+                             block.row_factor ? block.row_factor[i] : 1.0, out + i * stride);
+        },
+        X);
+}
+
+}  // namespace
+
+void copy_block(const DesignView& X, const BlockOf& block, std::int64_t stride, double* out) {
+    copy_rows(X, block, stride, out);
+}
+
+void copy_block(const DesignView& X, const BlockOf& block, std::int64_t stride, float* out) {
+    copy_rows(X, block, stride, out);
+}
+
+}  // namespace rectiline::design

@@ -1,0 +1,162 @@
+#include "rectiline/design/gram.hpp"
+
+#include "rectiline/design/row_access.hpp"
+#include "rectiline/support/lanes.hpp"
+#include "rectiline/support/threads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace rectiline::design {
+namespace {
+
+// Rows are scaled by sqrt(weight) into a packed block P; then H += P'P tile by tile. A tile is
+// kTall rows by kWide columns: kTall * kWide / 8 vector registers of accumulators. The columns are
+// padded to a multiple of kNarrow; what does not fill a wide tile is done in narrow ones.
+constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16, kNarrow = 8;
+
+struct Tiling {
+    std::int64_t order;   // columns of H, padded
+    std::int64_t stride;  // of the rows of P
+
+    explicit Tiling(std::int64_t columns)
+        : order((columns + kNarrow - 1) / kNarrow * kNarrow), stride(order) {
+        // P is read down its columns: beyond what the first cache holds, rows that are an odd
+        // number of cache lines apart do not push each other out.
+        constexpr std::int64_t kFirstCache = 32768 / sizeof(double);
+        if (kDepth * order > kFirstCache && order / kNarrow % 2 == 0) stride += kNarrow;
+    }
+};
+
+// tile (kTall x Width) += P[:, i:i+kTall]' P[:, j:j+Width]
+template <int Width>
+RECTILINE_INLINE void tile_product(const double* P, const Tiling& tiling, std::int64_t depth,
+                                   std::int64_t i, std::int64_t j, double* H) {
+    const std::int64_t order = tiling.order, stride = tiling.stride;
+#ifdef RECTILINE_LANES
+    constexpr int kParts = Width / kLanes;
+    Lanes acc[kTall][kParts] = {};
+    for (std::int64_t k = 0; k < depth; ++k) {
+        const double* row = P + k * stride;
+        Lanes b[kParts];
+        for (int part = 0; part < kParts; ++part)
+            load_lanes(row + j + kLanes * part, b[part]);
+        for (int r = 0; r < kTall; ++r)
+            for (int part = 0; part < kParts; ++part)
+                acc[r][part] += row[i + r] * b[part];
+    }
+    for (int r = 0; r < kTall; ++r)
+        for (int part = 0; part < kParts; ++part) {
+            Lanes* target = reinterpret_cast<Lanes*>(H + (i + r) * order + j + kLanes * part);
+            *target += acc[r][part];
+        }
+#else
+    for (std::int64_t r = 0; r < kTall; ++r)
+        for (std::int64_t c = 0; c < Width; ++c) {
+            double sum = 0;
+            for (std::int64_t k = 0; k < depth; ++k)
+                sum += P[k * stride + i + r] * P[k * stride + j + c];
+            H[(i + r) * order + j + c] += sum;
+        }
+#endif
+}
+
+// Adds the upper tiles of P'P to H.
+RECTILINE_MULTIVERSION void add_block(const double* P, const Tiling& tiling, std::int64_t depth,
+                                      double* H) {
+    std::int64_t j = 0;
+    for (; j + kWide <= tiling.order; j += kWide)
+        for (std::int64_t i = 0; i < j + kWide; i += kTall)
+            tile_product<kWide>(P, tiling, depth, i, j, H);
+    if (j < tiling.order)
+        for (std::int64_t i = 0; i < tiling.order; i += kTall)
+            tile_product<kNarrow>(P, tiling, depth, i, j, H);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void pack_row(const T* x, std::int64_t stride, std::int64_t d, double scale,
+                                     double* out) {
+    if (stride == 1) {
+#pragma omp simd
+        for (std::int64_t j = 0; j < d; ++j)
+            out[j] = scale * static_cast<double>(x[j]);
+    } else {
+        for (std::int64_t j = 0; j < d; ++j)
+            out[j] = scale * static_cast<double>(x[j * stride]);
+    }
+}
+
+template <class T>
+void dense_part(const DenseView<T>& X, const std::int64_t* rows, const double* weight,
+                std::int64_t count, bool intercept, const Tiling& tiling, double* H) {
+    std::vector<double> packed(static_cast<std::size_t>(kDepth * tiling.stride), 0.0);
+    for (std::int64_t first = 0; first < count; first += kDepth) {
+        const std::int64_t depth = std::min(kDepth, count - first);
+        for (std::int64_t k = 0; k < depth; ++k) {
+            if (first + k + kRowsAhead < count) X.prefetch_row(rows[first + k + kRowsAhead]);
+            const double scale = std::sqrt(weight[first + k]);
+            double* out = packed.data() + k * tiling.stride;
+            pack_row(X.row(rows[first + k]), X.column_stride, X.d, scale, out);
+            if (intercept) out[X.d] = scale;
+        }
+        add_block(packed.data(), tiling, depth, H);
+    }
+}
+
+template <class T, class I>
+void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const double* weight,
+                 std::int64_t count, bool intercept, std::int64_t order, double* H) {
+    for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = rows[k];
+        const I start = X.pointers[i], end = X.pointers[i + 1];
+        for (I e = start; e < end; ++e) {
+            const double v = weight[k] * static_cast<double>(X.values[e]);
+            double* row = H + static_cast<std::int64_t>(X.indices[e]) * order;
+            // canonical rows have increasing indices, so this stays in the upper half
+            for (I f = e; f < end; ++f)
+                row[X.indices[f]] += v * static_cast<double>(X.values[f]);
+            if (intercept) row[X.d] += v;
+        }
+        if (intercept) H[X.d * order + X.d] += weight[k];
+    }
+}
+
+}  // namespace
+
+void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
+                   std::int64_t count, bool intercept, double* H, int n_threads) {
+    const std::int64_t D = n_columns(X) + (intercept ? 1 : 0);
+    const Tiling tiling(D);
+    const std::int64_t order = tiling.order;
+    const std::size_t size = static_cast<std::size_t>(order * order);
+    // A chunk is worth a partial matrix of its own only if it holds many more rows than columns.
+    const std::int64_t chunks =
+        std::clamp<std::int64_t>(count / std::max<std::int64_t>(2048, 4 * D), 1, 8);
+    std::vector<double> partial(size * static_cast<std::size_t>(chunks), 0.0);
+    const std::int64_t share = (count + chunks - 1) / chunks;
+    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
+        const std::int64_t first = std::min(count, c * share),
+                           last = std::min(count, first + share);
+        double* target = partial.data() + static_cast<std::size_t>(c) * size;
+        std::visit(
+            [&]<class View>(const View& view) {
+                if constexpr (requires { view.row_stride; })
+                    dense_part(view, rows + first, weight + first, last - first, intercept, tiling,
+                               target);
+                else
+                    sparse_part(view, rows + first, weight + first, last - first, intercept, order,
+                                target);
+            },
+            X);
+    });
+    for (std::int64_t c = 1; c < chunks; ++c)
+        for (std::size_t e = 0; e < size; ++e)
+            partial[e] += partial[static_cast<std::size_t>(c) * size + e];
+    for (std::int64_t i = 0; i < D; ++i)
+        for (std::int64_t j = i; j < D; ++j)
+            H[i * D + j] = H[j * D + i] = partial[i * order + j];
+}
+
+}  // namespace rectiline::design

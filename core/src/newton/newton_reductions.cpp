@@ -1,0 +1,118 @@
+// What the Newton method reduces over its rows: the image, the matrix, and products with the rows
+// of the free set J.
+#include "rectiline/design/products.hpp"
+#include "rectiline/design/row_access.hpp"
+#include "rectiline/newton/newton_kernels.hpp"
+#include "rectiline/newton/newton_rows.hpp"
+#include "rectiline/support/chosen_rows.hpp"
+
+#include <algorithm>
+
+namespace rectiline::newton {
+
+void NewtonRows::list_free() const {
+    if (free_listed_) return;
+    list_rows(rows_.n, free_, [&](std::int64_t i) { return newton_weight_[i] > 0; });
+    free_weight_.resize(free_.size());
+    for (std::size_t k = 0; k < free_.size(); ++k)
+        free_weight_[k] = newton_weight_[free_[k]];
+    free_listed_ = true;
+}
+
+const std::vector<double>& NewtonRows::image() {
+    if (image_valid_ && image_current_) return image_;
+    const std::int64_t n = rows_.n, d = n_columns(X_);
+    const std::int64_t changed = count_changed(s_.data(), imaged_.data(), n);
+    image_current_ = true;
+    if (image_valid_ && changed == 0) return image_;
+    constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
+    const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
+    if (full) std::fill(imaged_.begin(), imaged_.end(), 0.0);
+    const double sum =
+        change_pass(rows_.weight, rows_.direction, s_.data(), n, imaged_.data(), change_.data());
+    // Products skip zero weights, so an update costs only the rows whose slope changed.
+    image_change_.resize(static_cast<std::size_t>(d));
+    multiply_transposed(X_, change_.data(), image_change_.data(), n_threads_);
+    if (full) std::fill(image_.begin(), image_.end(), 0.0);
+    for (std::int64_t j = 0; j < d; ++j)
+        image_[j] += image_change_[j];
+    if (intercept_) image_[d] += sum;
+
+    image_valid_ = true;
+    return image_;
+}
+
+void NewtonRows::scale_slopes(double factor) {
+    image();  // of the slopes at hand
+    saved_slopes_ = s_, saved_image_ = image_;
+    for (double& slope : s_)
+        slope *= factor;
+    for (double& entry : image_)
+        entry *= factor;
+    imaged_ = s_;
+    settled_for_ = -1;
+}
+
+void NewtonRows::restore_slopes() {
+    s_ = saved_slopes_, image_ = saved_image_;
+    imaged_ = s_;
+}
+
+void NewtonRows::gram(double* H) {
+    const std::vector<double>& sum =
+        gram_.at(X_, newton_weight_.data(), rows_.n, intercept_, n_threads_);
+    std::copy(sum.begin(), sum.end(), H);
+}
+
+std::int64_t NewtonRows::free_entries() const {
+    list_free();
+    std::int64_t total = 0;
+    with_row_access(X_, [&](auto& access) {
+        for (const std::int64_t i : free_)
+            total += access.length(i);
+    });
+    return total;
+}
+
+void NewtonRows::free_rows(double* P) const {
+    list_free();
+    const std::int64_t width = order();
+    std::fill(P, P + n_free() * width, 0.0);
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            double* row = P + k * width;
+            access.load(&free_[k], 1);
+            access.for_each(0, free_[k], [&](std::int64_t j, double x) { row[j] = x; });
+            if (intercept_) row[width - 1] = 1.0;
+        }
+    });
+}
+
+void NewtonRows::free_times(const double* b, double* out) const {
+    list_free();
+    const double b0 = intercept_ ? b[order() - 1] : 0.0;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            access.load(&free_[k], 1);
+            out[k] = access.dot(0, free_[k], b) + b0;
+        }
+    });
+}
+
+void NewtonRows::add_free_transposed(const double* u, double* q) const {
+    list_free();
+    double sum = 0;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (std::int64_t k = 0; k < n_free(); ++k) {
+            access.load(&free_[k], 1);
+            access.axpy(0, free_[k], u[k], q);
+            sum += u[k];
+        }
+    });
+    if (intercept_) q[order() - 1] += sum;
+}
+
+}  // namespace rectiline::newton

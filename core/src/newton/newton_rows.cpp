@@ -1,0 +1,322 @@
+#include "rectiline/newton/newton_rows.hpp"
+
+#include "rectiline/design/products.hpp"
+#include "rectiline/newton/newton_kernels.hpp"
+#include "rectiline/support/compensated.hpp"
+#include "rectiline/support/scratch.hpp"
+#include "rectiline/support/threads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rectiline::newton {
+namespace {
+
+constexpr std::int64_t kChunk = 16384;  // rows per chunk of the passes that do not touch X
+
+std::int64_t chunk_count(std::int64_t n) {
+    return (n + kChunk - 1) / kChunk;
+}
+
+template <class Part>
+double sum_chunks(std::int64_t n, int n_threads, const Part& part) {
+    const std::int64_t count = chunk_count(n);
+    std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
+    parallel_chunks(n >= 4 * kChunk ? n_threads : 1, count, [&](std::int64_t c) {
+        sums[c] = part(c * kChunk, std::min(n, (c + 1) * kChunk));
+    });
+    double total = 0;
+    for (const double value : sums)
+        total += value;
+    return total;
+}
+
+RECTILINE_MULTIVERSION double exact_sum(const double* v, std::int64_t n) {
+    CompensatedLanes sum;
+    sum.add(v, n);
+    return sum.value();
+}
+
+}  // namespace
+
+struct NewtonRows::Storage {
+    ScratchVector<double> values;
+    std::vector<double> direction, offset, weight;
+    std::vector<std::int64_t> indices, pointers;
+    std::vector<std::uint8_t> curve_index;
+};
+
+NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads)
+    : X_(X),
+      rows_(rows),
+      intercept_(intercept),
+      n_threads_(n_threads),
+      t_(static_cast<std::size_t>(rows.n)),
+      dt_(static_cast<std::size_t>(rows.n), 0.0),
+      s_(static_cast<std::size_t>(rows.n), 0.0),
+      multiplier_(static_cast<std::size_t>(rows.n), 0.0),
+      imaged_(static_cast<std::size_t>(rows.n), 0.0),
+      change_(static_cast<std::size_t>(rows.n)),
+      image_(static_cast<std::size_t>(order()), 0.0),
+      newton_weight_(static_cast<std::size_t>(rows.n)) {
+    std::copy(rows.offset, rows.offset + rows.n, t_.begin());
+}
+
+std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::int64_t count,
+                                               double weight_factor, NewtonRows* spare) const {
+    auto storage = spare && spare->storage_ ? spare->storage_ : std::make_shared<Storage>();
+    const std::int64_t d = n_columns(X_);
+    const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
+        to.resize(static_cast<std::size_t>(count));
+        for (std::int64_t k = 0; k < count; ++k)
+            to[k] = factor * from[index[k]];
+    };
+    gather(rows_.direction, storage->direction, 1.0);
+    gather(rows_.offset, storage->offset, 1.0);
+    gather(rows_.weight, storage->weight, weight_factor);
+    if (rows_.curve_index) {
+        storage->curve_index.resize(static_cast<std::size_t>(count));
+        for (std::int64_t k = 0; k < count; ++k)
+            storage->curve_index[k] = rows_.curve_index[index[k]];
+    }
+    DesignView X = std::visit(
+        [&]<class View>(const View& view) -> DesignView {
+            if constexpr (requires { view.row_stride; }) {
+                renew(storage->values, static_cast<std::size_t>(count * d));
+                for (std::int64_t k = 0; k < count; ++k) {
+                    if (k + kRowsAhead < count) view.prefetch_row(index[k + kRowsAhead]);
+                    for (std::int64_t j = 0; j < d; ++j)
+                        storage->values[k * d + j] =
+                            static_cast<double>(view.row(index[k])[j * view.column_stride]);
+                }
+                return DenseView<double>{storage->values.data(), count, d, d, 1};
+            } else {
+                storage->values.clear(), storage->indices.clear();
+                storage->pointers.assign(1, 0);
+                for (std::int64_t k = 0; k < count; ++k) {
+                    const auto start = view.pointers[index[k]], end = view.pointers[index[k] + 1];
+                    storage->values.insert(storage->values.end(), view.values + start,
+                                           view.values + end);
+                    storage->indices.insert(storage->indices.end(), view.indices + start,
+                                            view.indices + end);
+                    storage->pointers.push_back(static_cast<std::int64_t>(storage->values.size()));
+                }
+                return SparseView<double, std::int64_t>{storage->values.data(),
+                                                        storage->indices.data(),
+                                                        storage->pointers.data(),
+                                                        count,
+                                                        d,
+                                                        true};
+            }
+        },
+        X_);
+    RowFunctions rows{count,
+                      rows_.curves,
+                      rows_.curve_index ? storage->curve_index.data() : nullptr,
+                      storage->direction.data(),
+                      storage->offset.data(),
+                      storage->weight.data()};
+    auto out = std::make_unique<NewtonRows>(X, rows, intercept_, n_threads_);
+    out->storage_ = std::move(storage);
+    for (std::int64_t k = 0; k < count; ++k) {
+        out->t_[k] = t_[index[k]];
+        out->s_[k] = s_[index[k]];
+        out->multiplier_[k] = multiplier_[index[k]];
+    }
+    return out;
+}
+
+void NewtonRows::place(const double* b) {
+    settled_for_ = -1;
+    multiply(X_, b, t_.data(), n_threads_);
+    const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
+        dt_[i] = 0;
+    }
+}
+
+void NewtonRows::place_at(const double* z) {
+    settled_for_ = -1;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
+        dt_[i] = 0;
+    }
+}
+
+void NewtonRows::aim(const double* db) {
+    multiply(X_, db, dt_.data(), n_threads_);
+    const double db0 = intercept_ ? db[n_columns(X_)] : 0.0;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        dt_[i] = rows_.direction[i] * (dt_[i] + db0);
+}
+
+void NewtonRows::remember() {
+    remembered_ = t_;
+}
+
+void NewtonRows::aim_onwards() {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        dt_[i] = t_[i] - remembered_[i];
+    remembered_ = t_;
+}
+
+void NewtonRows::set_multiplier(const double* g) {
+    settled_for_ = -1;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const Curve& f = rows_.curve(i);
+        const double slope =
+            g && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
+        multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
+    }
+}
+
+void NewtonRows::prepare_ramps(double S) const {
+    if (ramps_for_ == S) return;
+    ramps_.clear();
+    std::int64_t n_curves = 1;
+    if (rows_.curve_index)
+        n_curves = 1 + *std::max_element(rows_.curve_index, rows_.curve_index + rows_.n);
+    for (std::int64_t k = 0; k < n_curves; ++k)
+        ramps_.emplace_back(rows_.curves[k], S);
+    ramps_for_ = S;
+}
+
+double NewtonRows::derivative(double step, double S) const {
+    prepare_ramps(S);
+    const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
+    return sum_chunks(rows_.n, n_threads_, [&](std::int64_t first, std::int64_t last) {
+        double sum = 0;
+        if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
+                sum = derivative_pass<M>(ramps_[0], last - first, t_.data() + first,
+                                         dt_.data() + first, multiplier_.data() + first,
+                                         rows_.weight + first, step, inverse_S);
+            }))
+            return sum;
+        for (std::int64_t i = first; i < last; ++i) {
+            const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
+            sum += rows_.weight[i] * dt_[i] *
+                   r.slope(t_[i] + step * dt_[i] + multiplier_[i] * inverse_S);
+        }
+        return sum;
+    });
+}
+
+double NewtonRows::settle(double step, double S) {
+    if (step == 0.0 && S == settled_for_) return moved_;
+    prepare_ramps(S);
+    const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
+    const std::int64_t n = rows_.n, chunks = chunk_count(n);
+    const int n_threads = n >= 4 * kChunk ? n_threads_ : 1;
+    std::vector<Settled> parts(static_cast<std::size_t>(chunks));
+    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
+        const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
+        const SettleArrays arrays{t_.data() + first,          dt_.data() + first,
+                                  s_.data() + first,          newton_weight_.data() + first,
+                                  multiplier_.data() + first, rows_.weight + first};
+        if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
+                const Curve& f = rows_.curves[0];
+                parts[c] = settle_pass<M>(ramps_[0], last - first, arrays, step, inverse_S,
+                                          f.lowest_slope(), f.highest_slope());
+            }))
+            return;
+        parts[c] = settle_rows(ramps_, rows_, first, last, arrays, step, inverse_S);
+    });
+    double squares = 0;
+    n_free_ = 0;
+    for (const Settled& part : parts) {
+        squares += part.squares;
+        n_free_ += part.n_free;
+    }
+    free_listed_ = image_current_ = false;
+    settled_for_ = S;
+    return moved_ = 0.5 * inverse_S * squares;
+}
+
+RowValues NewtonRows::values() const {
+    const std::int64_t n = rows_.n, chunks = chunk_count(n);
+    std::vector<RowValues> parts(static_cast<std::size_t>(chunks), RowValues{0, 0});
+    parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
+        const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
+        if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
+                const double *t = t_.data() + first, *weight = rows_.weight + first;
+                parts[c] = std::isinf(settled_for_)
+                               ? loss_pass(packed, last - first, t, weight)
+                               : value_pass(packed, last - first, t, s_.data() + first, weight);
+            }))
+            return;
+        RowValues sum{0, 0};
+        for (std::int64_t i = first; i < last; ++i) {
+            const double weight = rows_.weight[i];
+            if (weight == 0) continue;
+            const Curve& f = rows_.curve(i);
+            sum.loss += weight * f(t_[i]);
+            sum.fenchel_young += weight * fenchel_young(f, s_[i], t_[i]);
+        }
+        parts[c] = sum;
+    });
+    RowValues total{0, 0};
+    for (const RowValues& part : parts)
+        total.loss += part.loss, total.fenchel_young += part.fenchel_young;
+    return total;
+}
+
+void NewtonRows::adopt() {
+    multiplier_ = s_;
+    settled_for_ = -1;
+}
+
+void NewtonRows::own_slopes_for(const double* b, double* s) {
+    multiply(X_, b, change_.data(), n_threads_);
+    const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        change_[i] = rows_.argument(i, change_[i] + b0);
+    own_slopes_at(change_.data(), s);
+}
+
+void NewtonRows::own_slopes_at(const double* t, double* s) const {
+    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
+            slope_pass(packed, rows_.n, t, s);
+        }))
+        return;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        s[i] = rows_.curve(i).slope(t[i]);
+}
+
+void NewtonRows::dual(double* g) const {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
+}
+
+void NewtonRows::balance(double* g, double others) const {
+    list_free();
+    const double excess = exact_sum(g, rows_.n) + others;
+    // Range of the slope of row i in its prediction, towards which an excess is taken off.
+    const auto room = [&](std::int64_t i) {
+        const Curve& f = rows_.curve(i);
+        const double s = rows_.direction[i] * g[i] / rows_.weight[i];
+        const bool down = (excess > 0) == (rows_.direction[i] > 0);
+        return rows_.weight[i] * std::max(down ? s - f.lowest_slope() : f.highest_slope() - s, 0.0);
+    };
+    double total = 0, most = 0;
+    std::int64_t best = -1;
+    for (const std::int64_t i : free_) {
+        const double r = room(i);
+        if (!std::isfinite(r)) return;  // without ends there are better ways
+        total += r;
+        if (r > most) most = r, best = i;
+    }
+    if (!(std::fabs(excess) < 0.5 * total)) return;
+    const double share = excess / total;
+    for (const std::int64_t i : free_)
+        g[i] -= share * room(i);
+    // What rounding leaves goes to the row with the most room, which is not used up.
+    g[best] -= exact_sum(g, rows_.n) + others;
+}
+
+void NewtonRows::arguments(double* t) const {
+    std::copy(t_.begin(), t_.end(), t);
+}
+
+}  // namespace rectiline::newton

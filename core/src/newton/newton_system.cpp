@@ -1,0 +1,268 @@
+#include "rectiline/newton/newton_system.hpp"
+
+#include "rectiline/support/dense_algebra.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline::newton {
+namespace {
+
+constexpr std::int64_t kSmallOrder = 64;      // the matrix is always cheap
+constexpr std::int64_t kLargestOrder = 3000;  // the matrix is affordable
+constexpr double kLargestRows = 5e7;          // entries of a dense copy of J
+constexpr double kTinyDiagonal = 1e-7;        // against the curvature of its column
+constexpr double kAccepted = 1e-6;            // relative residual of an accepted solution
+constexpr double kRefined = 1e-11;            // relative residual that needs no refinement
+constexpr int kMostRefinements = 4;
+constexpr std::int64_t kMostIterations = 400;  // of conjugate gradients
+constexpr double kResidual = 1e-4;             // relative, where they stop
+
+double largest(const double* v, std::int64_t n) {
+    double most = 0;
+    for (std::int64_t j = 0; j < n; ++j)
+        most = std::max(most, std::fabs(v[j]));
+    return most;
+}
+
+bool all_finite(const double* v, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j)
+        if (!std::isfinite(v[j])) return false;
+    return true;
+}
+
+}  // namespace
+
+NewtonSystem::Way NewtonSystem::choose(const Parts& parts) {
+    const std::int64_t order = parts.terms.order;
+    if (parts.frozen.quadratic || order <= kSmallOrder) return Way::matrix;
+    const double n_rows =
+        static_cast<double>(parts.rows.n_free()) + static_cast<double>(parts.active.size());
+    const double p = static_cast<double>(order);
+    const double entries = static_cast<double>(parts.rows.free_entries());
+    const double mean = entries / std::max(1.0, static_cast<double>(parts.rows.n_free()));
+    const double matrix = 0.5 * entries * mean + p * p * p / 6.0;
+    const double rows = 0.5 * n_rows * n_rows * p + n_rows * n_rows * n_rows / 6.0;
+    // A dense copy of sparse rows would undo their advantage: products with them cost little.
+    const bool rows_fit = n_rows * p <= kLargestRows && mean > 0.1 * p;
+    if (rows_fit && rows < 0.5 * matrix) return Way::rows;
+    if (order <= kLargestOrder) return Way::matrix;
+    return rows_fit && n_rows < p ? Way::rows : Way::cg;
+}
+
+bool NewtonSystem::solve(const Parts& parts, const double* v, double* x, Way way) {
+    if (way == Way::automatic) way = choose(parts);
+    if (way == Way::rows) {
+        if (by_rows(parts, v, x)) return true;
+        way = parts.terms.order <= kLargestOrder ? Way::matrix : Way::cg;
+    }
+    return way == Way::matrix ? by_matrix(parts, v, x) : by_conjugate_gradients(parts, v, x);
+}
+
+bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x) {
+    const NewtonTerms& terms = parts.terms;
+    const std::int64_t p = terms.order;
+    const std::size_t size = static_cast<std::size_t>(p * p);
+    H_.resize(size), factor_.resize(size), base_.resize(static_cast<std::size_t>(p));
+    parts.rows.gram(H_.data());
+    terms.contract_matrix(H_.data());
+    if (parts.frozen.quadratic)
+        for (std::size_t e = 0; e < size; ++e)
+            H_[e] += parts.frozen.quadratic[e];
+    for (const std::int64_t r : parts.active) {
+        const double* row = terms.rows + r * p;
+        for (std::int64_t i = 0; i < p; ++i)
+            if (row[i] != 0) axpy(parts.constraint_weight * row[i], row, H_.data() + i * p, p);
+    }
+    double level = 0;
+    for (std::int64_t j = 0; j < p; ++j) {
+        base_[j] = H_[j * p + j] + parts.diagonal[j];
+        level = std::max(level, base_[j]);
+    }
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        factor_ = H_;
+        for (std::int64_t j = 0; j < p; ++j)
+            factor_[j * p + j] = base_[j] + bump_ * level;
+        if (cholesky(factor_.data(), p)) {
+            std::copy(v, v + p, x);
+            cholesky_solve(factor_.data(), p, x, 1);
+            if (all_finite(x, p)) return true;
+        }
+        bump_ = std::max(100 * bump_, 1e-15);
+    }
+    return false;
+}
+
+// P: J and the active constraints in scaled variables, times the roots of their weights.
+void NewtonSystem::set_rows(const Parts& parts) {
+    const NewtonTerms& terms = parts.terms;
+    const std::int64_t p = terms.order, n_free = parts.rows.n_free();
+    const std::int64_t n = n_free + static_cast<std::int64_t>(parts.active.size());
+    P_.resize(static_cast<std::size_t>(n * p));
+    parts.rows.free_rows(P_.data());
+    for (std::int64_t k = 0; k < n_free; ++k) {
+        double* row = P_.data() + k * p;
+        terms.contract(row, row);
+        const double root = std::sqrt(parts.rows.free_weight()[k]);
+        for (std::int64_t j = 0; j < p; ++j)
+            row[j] *= root;
+    }
+    const double root = std::sqrt(parts.constraint_weight);
+    double* row = P_.data() + n_free * p;
+    for (const std::int64_t r : parts.active)
+        for (std::int64_t j = 0; j < p; ++j)
+            *row++ = root * terms.rows[r * p + j];
+    image_.resize(static_cast<std::size_t>(n));
+}
+
+bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x) {
+    const std::int64_t p = parts.terms.order;
+    set_rows(parts);
+    const std::int64_t n = static_cast<std::int64_t>(image_.size());
+    const double* D = parts.diagonal;
+    std::vector<double>& squares = preconditioner_;
+    squares.assign(static_cast<std::size_t>(p), 0.0);
+    for (std::int64_t k = 0; k < n; ++k)
+        for (std::int64_t j = 0; j < p; ++j)
+            squares[j] += P_[k * p + j] * P_[k * p + j];
+    explicit_.clear();
+    base_.resize(static_cast<std::size_t>(p));
+    for (std::int64_t j = 0; j < p; ++j) {
+        if (!(D[j] > kTinyDiagonal * squares[j])) explicit_.push_back(j);
+        base_[j] = D[j] > kTinyDiagonal * squares[j] ? 1.0 / std::sqrt(D[j]) : 0.0;
+    }
+    scaled_.resize(P_.size());
+    for (std::int64_t k = 0; k < n; ++k)
+        for (std::int64_t j = 0; j < p; ++j)
+            scaled_[k * p + j] = P_[k * p + j] * base_[j];
+    kernel_.resize(static_cast<std::size_t>(n * n));
+    square_of_rows(scaled_.data(), n, p, p, kernel_.data());
+    for (std::int64_t k = 0; k < n; ++k)
+        kernel_[k * n + k] += 1.0;
+    if (!cholesky(kernel_.data(), n)) return false;
+    const std::int64_t e = static_cast<std::int64_t>(explicit_.size());
+    if (e > 0) {
+        explicit_columns_.resize(static_cast<std::size_t>(n * e));
+        for (std::int64_t c = 0; c < e; ++c)
+            for (std::int64_t k = 0; k < n; ++k)
+                explicit_columns_[c * n + k] = P_[k * p + explicit_[c]];
+        scaled_ = explicit_columns_;
+        cholesky_solve(kernel_.data(), n, scaled_.data(), e);  // K^-1 C
+        schur_.resize(static_cast<std::size_t>(e * e));
+        for (std::int64_t a = 0; a < e; ++a)
+            for (std::int64_t b = a; b < e; ++b)
+                schur_[a * e + b] =
+                    dot(explicit_columns_.data() + a * n, scaled_.data() + b * n, n);
+        for (std::int64_t a = 0; a < e; ++a)
+            schur_[a * e + a] += D[explicit_[a]];
+        if (!cholesky(schur_.data(), e)) return false;
+    }
+    residual_.assign(v, v + p);
+    step_.resize(static_cast<std::size_t>(p));
+    std::fill(x, x + p, 0.0);
+    const double size = largest(v, p);
+    double left = 1.0;
+    for (int round = 0; round <= kMostRefinements && left > kRefined; ++round) {
+        if (!solve_rows(p, D, residual_.data(), step_.data())) return false;
+        for (std::int64_t j = 0; j < p; ++j)
+            x[j] += step_[j];
+        for (std::int64_t k = 0; k < n; ++k)
+            image_[k] = dot(P_.data() + k * p, x, p);
+        for (std::int64_t j = 0; j < p; ++j)
+            residual_[j] = v[j] - D[j] * x[j];
+        for (std::int64_t k = 0; k < n; ++k)
+            axpy(-image_[k], P_.data() + k * p, residual_.data(), p);
+        const double now = largest(residual_.data(), p) / std::max(size, 1e-300);
+        if (!(now < 0.5 * left)) return now <= kAccepted;
+        left = now;
+    }
+    return left <= kAccepted;
+}
+
+// One solution with the factors at hand, for the right-hand side v.
+bool NewtonSystem::solve_rows(std::int64_t p, const double* D, const double* v, double* x) {
+    const std::int64_t n = static_cast<std::int64_t>(image_.size());
+    const std::int64_t e = static_cast<std::int64_t>(explicit_.size());
+    for (std::int64_t j = 0; j < p; ++j)
+        x[j] = base_[j] > 0 ? v[j] / D[j] : 0.0;
+    for (std::int64_t k = 0; k < n; ++k)
+        image_[k] = dot(P_.data() + k * p, x, p);
+    cholesky_solve(kernel_.data(), n, image_.data(), 1);
+    if (e > 0) {
+        product_.resize(static_cast<std::size_t>(e));
+        for (std::int64_t a = 0; a < e; ++a)
+            product_[a] = v[explicit_[a]] - dot(explicit_columns_.data() + a * n, image_.data(), n);
+        cholesky_solve(schur_.data(), e, product_.data(), 1);
+        for (std::int64_t a = 0; a < e; ++a)
+            axpy(product_[a], scaled_.data() + a * n, image_.data(), n);
+    }
+    // x = D^-1 (v - P'u)
+    for (std::int64_t j = 0; j < p; ++j)
+        x[j] = v[j];
+    for (std::int64_t k = 0; k < n; ++k)
+        axpy(-image_[k], P_.data() + k * p, x, p);
+    for (std::int64_t j = 0; j < p; ++j)
+        x[j] = base_[j] > 0 ? x[j] / D[j] : 0.0;
+    for (std::int64_t a = 0; a < e; ++a)
+        x[explicit_[a]] = product_[a];
+    return all_finite(x, p);
+}
+
+void NewtonSystem::multiply(const Parts& parts, const double* x, double* out) {
+    const NewtonTerms& terms = parts.terms;
+    const std::int64_t p = terms.order, n = parts.rows.n_free();
+    user_.resize(static_cast<std::size_t>(p)), free_image_.resize(static_cast<std::size_t>(n));
+    terms.expand(x, user_.data());
+    parts.rows.free_times(user_.data(), free_image_.data());
+    for (std::int64_t k = 0; k < n; ++k)
+        free_image_[k] *= parts.rows.free_weight()[k];
+    std::fill(user_.begin(), user_.end(), 0.0);
+    parts.rows.add_free_transposed(free_image_.data(), user_.data());
+    terms.contract(user_.data(), out);
+    for (std::int64_t j = 0; j < p; ++j)
+        out[j] += parts.diagonal[j] * x[j];
+    for (const std::int64_t r : parts.active) {
+        const double* row = terms.rows + r * p;
+        axpy(parts.constraint_weight * dot(row, x, p), row, out, p);
+    }
+    if (parts.frozen.quadratic)
+        for (std::int64_t i = 0; i < p; ++i)
+            out[i] += dot(parts.frozen.quadratic + i * p, x, p);
+}
+
+bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, double* x) {
+    const NewtonTerms& terms = parts.terms;
+    const std::int64_t p = terms.order;
+    const std::size_t size = static_cast<std::size_t>(p);
+    residual_.assign(v, v + p), direction_.resize(size), product_.resize(size);
+    preconditioner_.assign(parts.diagonal, parts.diagonal + p);
+    // The scaled columns have mean square one over all rows, so every column of J has about the
+    // same curvature: the sum of the weights.
+    double curvature = 0;
+    for (const double weight : parts.rows.free_weight())
+        curvature += weight;
+    for (double& entry : preconditioner_)
+        entry = 1.0 / std::max(entry + curvature, 1e-300);
+    std::fill(x, x + p, 0.0);
+    double energy = 0, first = 0;
+    for (std::int64_t k = 0; k < kMostIterations; ++k) {
+        double next = 0;
+        for (std::int64_t j = 0; j < p; ++j)
+            next += residual_[j] * preconditioner_[j] * residual_[j];
+        if (k == 0) first = next;
+        if (next <= kResidual * kResidual * first) break;
+        for (std::int64_t j = 0; j < p; ++j)
+            direction_[j] =
+                preconditioner_[j] * residual_[j] + (k == 0 ? 0.0 : next / energy * direction_[j]);
+        energy = next;
+        multiply(parts, direction_.data(), product_.data());
+        const double curve = dot(direction_.data(), product_.data(), p);
+        if (!(curve > 0)) break;
+        const double step = next / curve;
+        axpy(step, direction_.data(), x, p);
+        axpy(-step, product_.data(), residual_.data(), p);
+    }
+    return all_finite(x, p) && largest(x, p) > 0;
+}
+
+}  // namespace rectiline::newton

@@ -1,0 +1,110 @@
+#include "rectiline/prox/clustered_prox.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline::prox {
+
+namespace {
+
+double squares(const double* b, std::int64_t size) {
+    return dot(b, b, size);
+}
+
+}  // namespace
+
+double SortedProx::prox(const double* v, double s, double* b, Clusters& clusters) {
+    const std::int64_t d = size();
+    std::fill(b, b + d, 0.0);
+    clusters.clear();
+    // What does not exceed the last strength is not in a block with a positive mean.
+    const double least = d > 0 ? s * strengths_.back() : 0.0;
+    sorted_.clear();
+    for (std::int64_t j = 0; j < d; ++j)
+        if (std::fabs(v[j]) > least) sorted_.emplace_back(-std::fabs(v[j]), j);
+    std::sort(sorted_.begin(), sorted_.end());
+    blocks_.clear();
+    for (std::size_t k = 0; k < sorted_.size(); ++k) {
+        const double above = -sorted_[k].first - s * strengths_[k];
+        Block block{above, above, 1};
+        while (!blocks_.empty() && blocks_.back().mean <= block.mean) {
+            block.sum += blocks_.back().sum;
+            block.size += blocks_.back().size;
+            block.mean = block.sum / static_cast<double>(block.size);
+            blocks_.pop_back();
+        }
+        blocks_.push_back(block);
+    }
+    std::size_t k = 0;
+    double total = 0.0;
+    for (const Block& block : blocks_) {
+        const double level = block.mean;
+        if (!(level > 0.0)) break;
+        for (const std::size_t end = k + static_cast<std::size_t>(block.size); k < end; ++k) {
+            const std::int64_t j = sorted_[k].second;
+            b[j] = std::copysign(level, v[j]);
+            clusters.places.push_back(j);
+        }
+        clusters.close();
+        total += level * level * static_cast<double>(block.size);
+    }
+    return total / (2.0 * s);  // v'b = s Omega(b) + |b|^2, as for every norm
+}
+
+GroupProx::GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
+                     std::vector<std::int64_t> starts, double strength)
+    : size_(size), columns_(std::move(columns)), starts_(std::move(starts)), strength_(strength) {
+    std::vector<bool> owned(static_cast<std::size_t>(size), false);
+    for (const std::int64_t j : columns_)
+        owned[static_cast<std::size_t>(j)] = true;
+    for (std::int64_t j = 0; j < size; ++j)
+        if (!owned[static_cast<std::size_t>(j)]) free_.push_back(j);
+}
+
+double GroupProx::prox(const double* v, double s, double* b, Clusters& clusters) {
+    std::copy(v, v + size_, b);
+    clusters.clear();
+    const std::int64_t count = static_cast<std::int64_t>(starts_.size()) - 1;
+    const Groups groups{columns_.data(), starts_.data(), count};
+    if (s * strength_ > 0.0) group_prox(groups, s * strength_, b);
+    for (std::int64_t g = 0; g < count; ++g) {
+        const std::int64_t first = starts_[g], last = starts_[g + 1];
+        double largest = 0.0;
+        for (std::int64_t k = first; k < last; ++k)
+            largest = std::max(largest, std::fabs(b[columns_[k]]));
+        if (largest == 0.0) continue;
+        if (s * strength_ > 0.0) {
+            for (std::int64_t k = first; k < last; ++k)
+                if (std::fabs(b[columns_[k]]) == largest) clusters.places.push_back(columns_[k]);
+            clusters.close();
+        }
+        for (std::int64_t k = first; k < last; ++k) {
+            const double one = std::fabs(b[columns_[k]]);
+            if (one == 0.0 || (one == largest && s * strength_ > 0.0)) continue;
+            clusters.places.push_back(columns_[k]);
+            clusters.close();
+        }
+    }
+    for (const std::int64_t j : free_) {
+        if (b[j] == 0.0) continue;
+        clusters.places.push_back(j);
+        clusters.close();
+    }
+    return squares(b, size_) / (2.0 * s);
+}
+
+double SeparableProx::prox(const double* v, double s, double* b, Clusters& clusters) {
+    clusters.clear();
+    double value = 0.0;
+    for (std::int64_t j = 0; j < size(); ++j) {
+        const double shrunk = std::max(std::fabs(v[j]) - s * l1_[j], 0.0);
+        b[j] = std::clamp(std::copysign(shrunk, v[j]), lower_[j], upper_[j]) + 0.0;
+        value += b[j] * (v[j] - 0.5 * b[j]) / s - l1_[j] * std::fabs(b[j]);
+        if (b[j] == 0.0 || b[j] <= lower_[j] || b[j] >= upper_[j]) continue;
+        clusters.places.push_back(j);
+        clusters.close();
+    }
+    return value;
+}
+
+}  // namespace rectiline::prox

@@ -1,0 +1,126 @@
+#include "rectiline/prox/group_linf.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <type_traits>
+
+namespace rectiline::prox {
+
+namespace {
+
+// The cap of one group. Newton's method on the sum, a convex piecewise linear function of the
+// level, climbs from the left to the root in finitely many steps without sorting.
+double cap(const std::int64_t* columns, std::int64_t size, double radius, const double* v) {
+    double total = 0.0;
+    for (std::int64_t k = 0; k < size; ++k)
+        total += std::fabs(v[columns[k]]);
+    std::int64_t active = size;
+    double level = std::max((total - radius) / static_cast<double>(size), 0.0);
+    while (level > 0.0) {
+        std::int64_t above = 0;
+        total = 0.0;
+        for (std::int64_t k = 0; k < size; ++k) {
+            const double one = std::fabs(v[columns[k]]);
+            if (one > level) {
+                total += one;
+                ++above;
+            }
+        }
+        // An empty set means a radius below the rounding of the entries.
+        if (above == active || above == 0) break;
+        active = above;
+        level = (total - radius) / static_cast<double>(above);
+    }
+    return level;
+}
+
+template <class T>
+void sums_by_rows(const DenseView<T>& X, const Groups& atoms, const double* signs, double* out) {
+    for (std::int64_t i = 0; i < X.n; ++i) {
+        const T* x = X.row(i);
+        for (std::int64_t a = 0; a < atoms.count; ++a) {
+            double sum = 0.0;
+            for (std::int64_t k = atoms.starts[a]; k < atoms.starts[a + 1]; ++k)
+                sum += signs[k] * static_cast<double>(x[atoms.columns[k] * X.column_stride]);
+            out[a * X.n + i] = sum;
+        }
+    }
+}
+
+template <class T>
+void sums_by_columns(const DenseView<T>& X, const Groups& atoms, const double* signs, double* out) {
+    std::fill(out, out + atoms.count * X.n, 0.0);
+    for (std::int64_t a = 0; a < atoms.count; ++a)
+        for (std::int64_t k = atoms.starts[a]; k < atoms.starts[a + 1]; ++k)
+            axpy(signs[k], X.data + atoms.columns[k] * X.column_stride, out + a * X.n, X.n);
+}
+
+}  // namespace
+
+void group_totals(const Groups& groups, const double* values, double* totals) {
+    for (std::int64_t g = 0; g < groups.count; ++g) {
+        double total = 0.0;
+        for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
+            total += std::fabs(values[groups.columns[k]]);
+        totals[g] = total;
+    }
+}
+
+void group_largest(const Groups& groups, const double* values, double* largest) {
+    for (std::int64_t g = 0; g < groups.count; ++g) {
+        double found = 0.0;
+        for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
+            found = std::max(found, std::fabs(values[groups.columns[k]]));
+        largest[g] = found;
+    }
+}
+
+double group_fenchel_young(const Groups& groups, double strength, const double* coef,
+                           const double* q) {
+    double sum = 0.0;
+    for (std::int64_t g = 0; g < groups.count; ++g) {
+        const std::int64_t first = groups.starts[g], last = groups.starts[g + 1];
+        double largest = 0.0;
+        for (std::int64_t k = first; k < last; ++k)
+            largest = std::max(largest, std::fabs(coef[groups.columns[k]]));
+        if (largest == 0.0) continue;
+        double total = 0.0;
+        for (std::int64_t k = first; k < last; ++k) {
+            const std::int64_t j = groups.columns[k];
+            total += std::fabs(q[j]);
+            sum += std::fabs(q[j]) * largest - q[j] * coef[j];
+        }
+        sum += std::max(strength - total, 0.0) * largest;
+    }
+    return sum;
+}
+
+void group_prox(const Groups& groups, double radius, double* v) {
+    for (std::int64_t g = 0; g < groups.count; ++g) {
+        const std::int64_t* columns = groups.columns + groups.starts[g];
+        const std::int64_t size = groups.starts[g + 1] - groups.starts[g];
+        const double level = cap(columns, size, radius, v);
+        for (std::int64_t k = 0; k < size; ++k) {
+            double& one = v[columns[k]];
+            one = std::clamp(one, -level, level) + 0.0;  // no negative zeros
+        }
+    }
+}
+
+void signed_sums(const DesignView& X, const Groups& atoms, const double* signs, double* out) {
+    std::visit(
+        [&](const auto& view) {
+            if constexpr (requires { view.row_stride; }) {
+                if (view.row_stride == 1 && view.n > 1)
+                    sums_by_columns(view, atoms, signs, out);
+                else
+                    sums_by_rows(view, atoms, signs, out);
+            } else {
+                throw std::invalid_argument("signed_sums needs a dense X");
+            }
+        },
+        X);
+}
+
+}  // namespace rectiline::prox

@@ -1,0 +1,155 @@
+#include "rectiline/rehline/dual_ascent.hpp"
+
+#include "rectiline/design/products.hpp"
+#include "rectiline/design/row_access.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline::rehline {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct ConstraintStep {
+    const double *c, *curvature;
+    const std::uint8_t* equality;
+    double* dual;
+};
+
+// Steps through `active` in order and drops what is to be set aside; returns how many are left.
+template <class Rows>
+RECTILINE_MULTIVERSION std::int64_t step_constraints(Rows& access, std::int64_t* active,
+                                                     std::int64_t count, const ConstraintStep& at,
+                                                     const DualMove& move, double shrink_above,
+                                                     ConstraintSums& sums) {
+    std::int64_t n_kept = 0;
+    for (std::int64_t position = 0; position < count; ++position) {
+        const std::int64_t k = active[position];
+        const bool equality = at.equality[k];
+        const double value = access.dot(0, k, move.coef) + at.c[k], old = at.dual[k];
+        const bool resting = !equality && old == 0 && value >= 0;
+        if (resting && value > shrink_above) continue;
+        active[n_kept++] = k;
+        sums.steepest = std::max(sums.steepest, resting ? 0.0 : value);
+        sums.violation =
+            std::max(sums.violation, equality ? std::fabs(value) : std::max(0.0, -value));
+        const double free = old - value / at.curvature[k];
+        const double next = equality ? free : std::max(0.0, free);
+        if (next == old) continue;
+        sums.gap += std::fabs((next - old) * value);
+        at.dual[k] = next;
+        move(access, 0, k, next - old);
+    }
+    return n_kept;
+}
+
+}  // namespace
+
+ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns)
+    : constraints_(constraints),
+      dual_(static_cast<std::size_t>(constraints.m), 0.0),
+      curvature_(dual_.size()),
+      slack_(dual_.size()),
+      active_(dual_.size()) {
+    if (constraints_.m == 0) return;
+    const std::int64_t m = constraints_.m, d = columns.d;
+    // A few rows by columns are copied once: gathering them in every sweep would need memory.
+    std::visit(
+        [&]<class View>(const View& A) {
+            if constexpr (requires { A.row_stride; }) {
+                if (A.rows_contiguous()) return;
+                copied_.resize(static_cast<std::size_t>(m * d));
+                for (std::int64_t k = 0; k < m; ++k)
+                    for (std::int64_t j = 0; j < d; ++j)
+                        copied_[k * d + j] =
+                            static_cast<double>(A.data[k * A.row_stride + j * A.column_stride]);
+            }
+        },
+        constraints.A);
+    if (!copied_.empty()) constraints_.A = DenseView<double>{copied_.data(), m, d, d, 1};
+    std::vector<double> inverse(static_cast<std::size_t>(d));
+    for (std::int64_t j = 0; j < d; ++j)
+        inverse[j] = 1.0 / columns.rho[j];
+    row_squares(constraints_.A, inverse.data(), curvature_.data(), 1);
+    take_all_back();
+    n_movable_ = n_active_;
+}
+
+void ConstraintDuals::restart(const double* dual) {
+    for (std::int64_t k = 0; k < constraints_.m; ++k)
+        dual_[k] = constraints_.equality[k] ? dual[k] : std::max(0.0, dual[k]);
+}
+
+void ConstraintDuals::take_all_back() {
+    n_active_ = 0;
+    for (std::int64_t k = 0; k < constraints_.m; ++k)  // zero rows cannot move anything
+        if (curvature_[k] > 0) active_[n_active_++] = k;
+}
+
+void ConstraintDuals::shuffle(Random& random) {
+    random.shuffle(active_.data(), n_active_);
+}
+
+void ConstraintDuals::sweep(const DualMove& move, double shrink_above, ConstraintSums& sums) {
+    if (n_active_ == 0) return;
+    const ConstraintStep at{constraints_.c, curvature_.data(), constraints_.equality, dual_.data()};
+    with_row_access(constraints_.A, [&](auto& access) {
+        n_active_ =
+            step_constraints(access, active_.data(), n_active_, at, move, shrink_above, sums);
+    });
+}
+
+double ConstraintDuals::complementarity(const double* coef) {
+    if (constraints_.m == 0) return 0.0;
+    multiply(constraints_.A, coef, slack_.data(), 1);
+    double sum = 0;
+    for (std::int64_t k = 0; k < constraints_.m; ++k)
+        sum += std::fabs(dual_[k] * (slack_[k] + constraints_.c[k]));
+    return sum;
+}
+
+void ConstraintDuals::push(double* q) const {
+    multiply_transposed(constraints_.A, dual_.data(), q, 1);
+}
+
+Coefficients::Coefficients(ColumnFunctions columns)
+    : columns_(columns),
+      q_(static_cast<std::size_t>(columns.d)),
+      coef_(q_.size()),
+      part_(q_.size()) {}
+
+DualMove Coefficients::mover() {
+    return {columns_, q_.data(), coef_.data(), columns_.d > 0 ? 1.0 / columns_.rho[0] : 0.0};
+}
+
+void Coefficients::follow(const DesignView& X, const double* g,
+                          const ConstraintDuals& constraints) {
+    multiply_transposed(X, g, part_.data(), 1);
+    for (std::int64_t j = 0; j < columns_.d; ++j)
+        q_[j] = -part_[j];
+    if (constraints.size() > 0) {
+        constraints.push(part_.data());
+        for (std::int64_t j = 0; j < columns_.d; ++j)
+            q_[j] += part_[j];
+    }
+    for (std::int64_t j = 0; j < columns_.d; ++j)
+        coef_[j] = columns_.minimiser(j, q_[j]);
+}
+
+double Coefficients::penalty() const {
+    double sum = 0;
+    for (std::int64_t j = 0; j < columns_.d; ++j)
+        sum += columns_.value(j, coef_[j]);
+    return sum;
+}
+
+bool GapWatch::closed(double gap, bool everything, double absolute, double relative) {
+    // The terms were met before their coordinates moved; the next sweep would meet smaller ones,
+    // about by the factor that this sweep gained on the last one.
+    const double gain = everything && last_gap > 0 ? std::clamp(gap / last_gap, 0.1, 1.0) : 1.0;
+    last_gap = everything ? gap : kInfinity;
+    return gain * gap <= std::max(absolute, relative * std::fabs(objective));
+}
+
+}  // namespace rectiline::rehline

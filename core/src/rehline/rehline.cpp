@@ -1,0 +1,427 @@
+#include "rectiline/rehline/rehline.hpp"
+
+#include "rectiline/design/products.hpp"
+#include "rectiline/design/row_access.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rectiline::rehline {
+namespace {
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Rows set aside are looked at again when the gap has fallen by this factor since they last were,
+// and the others have been visited this many times as often as there are rows.
+constexpr double kLookAgain = 0.1;
+constexpr std::int64_t kLookAgainVisits = 2;
+}  // namespace
+
+// What one sweep reads, moves and sums.
+struct Rehline::Sweep {
+    const RowFunctions& rows;
+    const double* curvature;
+    double* a;
+    DualMove move;
+    double &intercept, &balance;
+    double center, intercept_step;
+    bool shrink;
+    double threshold;  // rows that sit still farther than this from every knot are set aside
+    bool measure;      // whether to sum the loss
+    double loss = 0, gap = 0, largest_move = 0;
+    ConstraintSums constraints = {};
+};
+
+namespace {
+
+// The curve of every row when there is only one, with one knot (hinge, pinball, their squares): its
+// numbers stay in registers.
+struct OneKnot {
+    double knot, value, left, right, curvature_left, curvature_right;
+
+    explicit OneKnot(const Curve& f)
+        : knot(f.knot[0]),
+          value(f.value[0]),
+          left(f.left[0]),
+          right(f.right[0]),
+          curvature_left(f.curvature[0]),
+          curvature_right(f.curvature[1]) {}
+    RECTILINE_INLINE const OneKnot& operator()(std::int64_t) const { return *this; }
+    RECTILINE_INLINE double evaluate(double t) const {
+        const double e = t - knot;
+        return value +
+               e * (e < 0 ? left + 0.5 * curvature_left * e : right + 0.5 * curvature_right * e);
+    }
+    RECTILINE_INLINE double envelope(double w, double step) const {
+        const double e = w - knot;
+        const double below = e - step * left, above = e - step * right;
+        if (below < 0) return left + below * curvature_left / (1.0 + step * curvature_left);
+        if (above > 0) return right + above * curvature_right / (1.0 + step * curvature_right);
+        const double s = right > left ? e / step : right;
+        return s < left ? left : (s > right ? right : s);
+    }
+    RECTILINE_INLINE double slack(double t) const {
+        const double e = t - knot;
+        return (e < 0 ? curvature_left : curvature_right) > 0 ? 0.0 : std::fabs(e);
+    }
+    RECTILINE_INLINE double slope(double t, bool& curved) const {
+        const double e = t - knot, q = e < 0 ? curvature_left : curvature_right;
+        curved = q > 0;
+        return (e < 0 ? left : right) + q * e;
+    }
+};
+
+RECTILINE_INLINE double evaluate(const Curve& f, double t) {
+    return f(t);
+}
+RECTILINE_INLINE double evaluate(const OneKnot& f, double t) {
+    return f.evaluate(t);
+}
+RECTILINE_INLINE double next_slope(const Curve& f, double w, double step) {
+    return envelope_slope(f, w, step).slope;
+}
+RECTILINE_INLINE double next_slope(const OneKnot& f, double w, double step) {
+    return f.envelope(w, step);
+}
+RECTILINE_INLINE double slack(const Curve& f, double t) {
+    double unused;
+    return slack_to_knot(f, t, unused);
+}
+RECTILINE_INLINE double slack(const OneKnot& f, double t) {
+    return f.slack(t);
+}
+RECTILINE_INLINE double slope(const Curve& f, double t, bool& curved) {
+    curved = f.curvature[f.piece(t)] > 0;
+    return f.slope(t);
+}
+RECTILINE_INLINE double slope(const OneKnot& f, double t, bool& curved) {
+    return f.slope(t, curved);
+}
+
+// What a row is likely to add to the gap after this sweep, from its step: `away` is how far the
+// slope at t is from its dual, `change` the step, r the curvature of the dual along it. At a kink
+// its Fenchel-Young term before the step is r change away, on a curved piece it is at least
+// r change^2. The step itself takes all of it away, the steps of other rows bring some back; the
+// factors are measured.
+RECTILINE_INLINE double gap_share(double away, double change, double r, bool curved) {
+    // at a kink itself, rounding can put the slope on the other side
+    return curved ? 2.0 * r * change * change : 0.4 * r * std::fabs(change * away);
+}
+
+// One exact step for each row of the block in the given order. Rows that stay active are written to
+// `kept`; returns their number.
+//
+// A row that does not move adds nothing to the gap. Evaluating the loss would add to the work of
+// the others, so it is done only when `Measure` asks for the objective.
+//
+// While a block is worked on, the rows of the next one are fetched, one per step: rows are visited
+// in random order, which no hardware prefetcher follows.
+template <bool Measure, class Curves, class Rows, class Sweep>
+RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves,
+                                              const std::int64_t* block, std::int64_t count,
+                                              const std::int64_t* next_block,
+                                              std::int64_t next_count, std::int64_t* kept,
+                                              Sweep& s) {
+    std::int64_t n_kept = 0;
+    double loss = 0, gap = 0, largest_move = s.largest_move;
+    for (std::int64_t slot = 0; slot < count; ++slot) {
+        if (slot < next_count) {
+            const std::int64_t ahead = next_block[slot];
+            access.prefetch(ahead);
+            RECTILINE_PREFETCH(s.a + ahead);
+            RECTILINE_PREFETCH(s.curvature + ahead);
+            RECTILINE_PREFETCH(s.rows.weight + ahead);
+            RECTILINE_PREFETCH(s.rows.direction + ahead);
+            RECTILINE_PREFETCH(s.rows.offset + ahead);
+        }
+        const std::int64_t i = block[slot];
+        const auto& f = curves(i);
+        const double weight = s.rows.weight[i], direction = s.rows.direction[i];
+        const double r = s.curvature[i], a = s.a[i];
+        const double t =
+            direction * (access.dot(slot, i, s.move.coef) + s.intercept) + s.rows.offset[i];
+
+        if constexpr (Measure) loss += weight * evaluate(f, t);
+        // the exact maximiser along this row's dual coordinate
+        const double next = weight * next_slope(f, t + a * r, r * weight);
+        const double change = next - a;
+        if (change != 0) {
+            s.a[i] = next;
+            bool curved;
+            const double away = weight * slope(f, t, curved) - a;
+            gap += gap_share(away, change, r, curved);
+            s.move(access, slot, i, -change * direction);
+            if (s.intercept_step > 0) {
+                s.balance += change * direction;
+                s.intercept = s.center - s.intercept_step * s.balance;
+            }
+            largest_move = std::max(largest_move, std::fabs(change) * r);
+        } else if (s.shrink) {
+            if (slack(f, t) > s.threshold) continue;
+        }
+        kept[n_kept++] = i;
+    }
+    s.loss += loss, s.gap += gap, s.largest_move = largest_move;
+    return n_kept;
+}
+
+}  // namespace
+
+Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
+                 LinearConstraints constraints, RehlineOptions options)
+    : X_(X),
+      rows_(rows),
+      constraints_(constraints, columns),
+      coefficients_(columns),
+      options_(options),
+      random_(options.seed),
+      a_(static_cast<std::size_t>(rows.n), 0.0),
+      curvature_(static_cast<std::size_t>(rows.n)),
+      scratch_(static_cast<std::size_t>(rows.n)),
+      active_(static_cast<std::size_t>(rows.n)),
+      block_order_(static_cast<std::size_t>((rows.n + kRowBlock - 1) / kRowBlock)),
+      block_kept_(block_order_.size()) {
+    std::vector<double> inverse(static_cast<std::size_t>(columns.d));
+    for (std::int64_t j = 0; j < columns.d; ++j)
+        inverse[j] = 1.0 / columns.rho[j];
+    row_squares(X_, inverse.data(), curvature_.data(), 1);
+    alive_.reserve(static_cast<std::size_t>(rows.n));
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        curvature_[i] += options_.intercept_step;
+        if (rows_.weight[i] == 0) continue;
+        if (curvature_[i] > 0) {
+            alive_.push_back(i);
+        } else {  // a zero row: its argument never moves, its dual is the slope there
+            a_[i] = rows_.weight[i] * rows_.curve(i).slope(rows_.offset[i]);
+        }
+    }
+    take_all_rows_back();
+    refresh();
+}
+
+void Rehline::take_all_rows_back() {
+    n_active_ = static_cast<std::int64_t>(alive_.size());
+    std::copy(alive_.begin(), alive_.end(), active_.begin());
+    largest_move_ = kInfinity;
+}
+
+void Rehline::restart(const double* sample_dual, const double* constraint_dual, double intercept) {
+    if (sample_dual)
+        for (const std::int64_t i : alive_) {
+            const Curve& f = rows_.curve(i);
+            a_[i] =
+                std::clamp(rows_.direction[i] * sample_dual[i], rows_.weight[i] * f.lowest_slope(),
+                           rows_.weight[i] * f.highest_slope());
+        }
+    if (constraint_dual) constraints_.restart(constraint_dual);
+    center_ = intercept;
+    refresh();
+}
+
+void Rehline::refresh() {
+    sample_dual(scratch_.data());
+    coefficients_.follow(X_, scratch_.data(), constraints_);
+    balance_ = 0;
+    for (const double value : scratch_)
+        balance_ += value;
+    intercept_ = options_.intercept_step > 0 ? center_ - options_.intercept_step * balance_ : 0.0;
+    sweeps_since_refresh_ = 0;
+}
+
+void Rehline::sample_dual(double* g) const {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        g[i] = rows_.direction[i] * a_[i];
+}
+
+// One sweep over the active rows. False when interrupted (the point is consistent all the same).
+template <class Rows>
+bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
+    const std::int64_t n = n_active_, n_blocks = (n + kRowBlock - 1) / kRowBlock;
+    for (std::int64_t k = 0; k < n_blocks; ++k) {
+        block_order_[k] = k;
+        block_kept_[k] = std::min(kRowBlock, n - k * kRowBlock);
+    }
+    if (options_.shuffle) random_.shuffle(block_order_.data(), n_blocks);
+    // With many constraints, sweeping them after each block would cost more than the rows do.
+    const std::int64_t blocks_between = 1 + constraints_.size() / kRowBlock;
+    std::int64_t block[kRowBlock];
+    bool finished = true;
+    for (std::int64_t done = 0; done < n_blocks && finished; ++done) {
+        const std::int64_t b = block_order_[done], count = block_kept_[b];
+        std::int64_t* const members = active_.data() + b * kRowBlock;
+        // Inside a block the rows come in their order from a random one on, or backwards: memory is
+        // then read in runs, which is twice as fast as a shuffle and converges alike.
+        std::copy(members, members + count, block);
+        if (options_.shuffle) {
+            std::rotate(block, block + random_.below(static_cast<std::uint64_t>(count)),
+                        block + count);
+            if (random_.next() & 1) std::reverse(block, block + count);
+        }
+        access.load(block, count);
+        const bool last = done + 1 == n_blocks;
+        const std::int64_t* next =
+            last ? nullptr : active_.data() + block_order_[done + 1] * kRowBlock;
+        const std::int64_t next_count = last ? 0 : block_kept_[block_order_[done + 1]];
+        const auto step = [&](const auto& curves) {
+            return sums.measure ? step_rows<true>(access, curves, block, count, next, next_count,
+                                                  members, sums)
+                                : step_rows<false>(access, curves, block, count, next, next_count,
+                                                   members, sums);
+        };
+        if (!rows_.curve_index && rows_.curves[0].n_knots == 1)
+            block_kept_[b] = step(OneKnot(rows_.curves[0]));
+        else
+            block_kept_[b] =
+                step([this](std::int64_t i) -> const Curve& { return rows_.curve(i); });
+        if (done % blocks_between == 0 || done + 1 == n_blocks)
+            constraints_.sweep(sums.move, kInfinity, sums.constraints);
+        finished = !interrupt.poll(2 * count * access.length(block[0]));
+    }
+    if (n_blocks == 0) constraints_.sweep(sums.move, kInfinity, sums.constraints);
+    n_active_ = 0;
+    for (std::int64_t b = 0; b < n_blocks; ++b) {
+        const std::int64_t* members = active_.data() + b * kRowBlock;
+        std::copy(members, members + block_kept_[b], active_.data() + n_active_);
+        n_active_ += block_kept_[b];
+    }
+    return finished;
+}
+
+// Takes up to three steps on the free duals if the sweeps alone seem far from done, and likely to
+// cost more. Returns their cost in sweeps over all rows.
+std::int64_t Rehline::accelerate(double gap, double target) {
+    constexpr double kWorthwhile = 15;  // sweeps left from which a step pays
+    constexpr double kDearer = 4.5;     // work of three steps against a sweep's, per row of theirs
+    constexpr std::int64_t kWarmUp = 4, kBetween = 4;
+    const double factor = rate_gap_ > 0 ? gap / rate_gap_ : 1.0;
+    rate_gap_ = gap;
+    log_rate_ = 0.5 * log_rate_ + 0.5 * std::log(std::clamp(factor, 1e-3, 0.999));
+    ++sweeps_since_start_, ++sweeps_since_step_;
+    const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
+    if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
+        return 0;
+    const std::int64_t n_free = free_duals_.count(rows_, active_.data(), n_active_, a_.data());
+    const auto step_rows = static_cast<double>(n_free * (2 * step_iterations_ + 2));
+    if (left * static_cast<double>(n_active_) < kDearer * step_rows) return 0;
+    sweeps_since_step_ = 0;
+    const DualMove at = coefficients_.mover();
+    if (at.columns.plain)
+        for (std::int64_t j = 0; j < at.columns.d; ++j)
+            at.q[j] = at.columns.rho[j] * at.coef[j];
+    double rows_touched = 0;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        const FreeDualStep step =
+            free_duals_.step(X_, rows_, at.columns, active_.data(), n_active_, intercept_,
+                             options_.intercept_step, step_iterations_, a_.data(), at.q, at.coef);
+        rows_touched +=
+            static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
+        balance_ += step.balance_change;
+        if (options_.intercept_step > 0) intercept_ = center_ - options_.intercept_step * balance_;
+        // More iterations when nothing ran into an end, fewer when most of the work was thrown
+        // away.
+        if (step.n_clipped == 0 && step.iterations >= step_iterations_)
+            step_iterations_ = std::min<std::int64_t>(2 * step_iterations_, 400);
+        if (step.n_clipped > step.n_free / 5)
+            step_iterations_ = std::max<std::int64_t>(10, step_iterations_ / 2);
+        if (!step.improved || step.n_clipped == 0) break;
+    }
+    return static_cast<std::int64_t>(rows_touched /
+                                     std::max<double>(1.0, static_cast<double>(alive_.size())));
+}
+
+RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double relative,
+                             Interrupt& interrupt) {
+    RehlineProgress progress{0, kInfinity, watch_.objective, kInfinity, 0, 0, false, false};
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        while (progress.sweeps < max_sweeps) {
+            if (sweeps_since_refresh_ >= kRefreshEvery) refresh();
+            const bool all_rows = n_active_ == static_cast<std::int64_t>(alive_.size());
+            const bool measure = all_rows && watch_.objective == 0;
+            Sweep sums{rows_,           curvature_.data(), a_.data(), coefficients_.mover(),
+                       intercept_,      balance_,          center_,   options_.intercept_step,
+                       options_.shrink, largest_move_,     measure};
+            progress.n_active = n_active_, progress.visits += n_active_;
+            partial_visits_ += n_active_;
+            const bool finished = sweep(access, sums, interrupt);
+            center_ = intercept_;  // the multiplier step of the intercept
+            if (options_.intercept_step > 0)
+                intercept_ = center_ - options_.intercept_step * balance_;
+            ++progress.sweeps, ++sweeps_since_refresh_;
+            largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
+            // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
+            progress.gap = sums.gap + sums.constraints.gap +
+                           constraints_.complementarity(coef().data()) +
+                           options_.intercept_step * balance_ * balance_;
+            progress.violation = sums.constraints.violation;
+            if (all_rows) {
+                full_gap_ = progress.gap, partial_visits_ = 0;
+                progress.objective = watch_.objective = sums.loss + coefficients_.penalty();
+            }
+            if (!finished) {
+                progress.interrupted = true;
+                break;
+            }
+            if (watch_.closed(progress.gap, all_rows, absolute, relative)) {
+                if (all_rows) {
+                    progress.reached = true;
+                    break;
+                }
+                take_all_rows_back();  // the estimate missed the rows set aside: look at them again
+            } else if (n_active_ == 0) {
+                take_all_rows_back();
+            } else if (progress.gap < kLookAgain * full_gap_ &&
+                       partial_visits_ >
+                           kLookAgainVisits * static_cast<std::int64_t>(alive_.size())) {
+                // What was set aside too early is cheaper to find now than at the end. Moves have
+                // become small, so that most rows are set aside again at once.
+                const double move = largest_move_;
+                take_all_rows_back();
+                largest_move_ = move;
+            } else if (options_.accelerate) {
+                const double target = std::max(absolute, relative * std::fabs(watch_.objective));
+                progress.sweeps =
+                    std::min(max_sweeps, progress.sweeps + accelerate(progress.gap, target));
+            }
+        }
+    });
+    return progress;
+}
+
+std::int64_t Rehline::screen(double gap) {
+    if (options_.intercept_step > 0 || !(gap >= 0)) return static_cast<std::int64_t>(alive_.size());
+    refresh();
+    // h is 1-strongly convex in the metric rho: |b - b*|_rho^2 <= 2 gap at b = grad h*(q), hence
+    // |x_i'(b - b*)| <= sqrt(2 gap r_i). The hairs cover rounding in r_i and in t.
+    const double radius = std::sqrt(2 * gap) * (1 + 1e-9);
+    const DualMove at = coefficients_.mover();
+    double length = 0;
+    for (std::int64_t j = 0; j < at.columns.d; ++j)
+        length += at.columns.rho[j] * at.coef[j] * at.coef[j];
+    length = std::sqrt(length);
+    std::size_t write = 0;
+    bool moved = false;
+    with_row_access(X_, [&](auto& access) {
+        access.reserve();
+        for (const std::int64_t i : alive_) {
+            access.load(&i, 1);
+            const double t = rows_.argument(i, access.dot(0, i, at.coef));
+            double slope;
+            const double reach = std::sqrt(curvature_[i]);
+            const double rounding =
+                1e-12 * (std::fabs(t) + std::fabs(rows_.offset[i]) + reach * length);
+            if (slack_to_knot(rows_.curve(i), t, slope) > radius * reach + rounding) {
+                const double fixed = rows_.weight[i] * slope;
+                moved = moved || fixed != a_[i];
+                a_[i] = fixed;
+            } else {
+                alive_[write++] = i;
+            }
+        }
+    });
+    alive_.resize(write);
+    take_all_rows_back();
+    if (moved) refresh();
+    return static_cast<std::int64_t>(write);
+}
+
+}  // namespace rectiline::rehline

@@ -1,0 +1,224 @@
+// Multipliers moved into their boxes, and inside them until they balance.
+#include "rectiline/rows/certificate.hpp"
+#include "rectiline/rows/row_blocks.hpp"
+#include "rectiline/support/compensated.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace rectiline::rows {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The ends of the slopes of each curve, so that the loops over rows look at numbers alone.
+class SlopeEnds {
+  public:
+    explicit SlopeEnds(const RowFunctions& rows) : index(rows.curve_index) {
+        std::size_t count = 1;
+        for (std::int64_t i = 0; index && i < rows.n; ++i)
+            count = std::max<std::size_t>(count, index[i] + std::size_t{1});
+        for (std::size_t c = 0; c < count; ++c) {
+            low.push_back(rows.curves[c].lowest_slope());
+            high.push_back(rows.curves[c].highest_slope());
+        }
+    }
+    const std::uint8_t* index;
+    std::vector<double> low, high;
+};
+
+// A multiplier in the row's own slope, where its box is [weight low, weight high].
+RECTILINE_INLINE double clipped(double own, double weight, double low, double high) {
+    const double least = weight * low, most = weight * high;
+    own = own < least ? least : own;
+    own = own > most ? most : own;
+    return weight > 0 ? own : 0.0;  // a weight of zero times an open end is not a number
+}
+
+// How far a multiplier can move up (`sign` > 0) or down inside its box; 0 at an end if only those
+// inside may move.
+RECTILINE_INLINE double room_of(double g, double turn, double weight, double low, double high,
+                                double sign, bool inside_only) {
+    const double own = turn * g, down = own - weight * low, up = weight * high - own;
+    const double free = turn * sign > 0 ? up : down;
+    const bool stuck = (inside_only && !(down > 0 && up > 0)) || !(weight > 0);
+    return stuck ? 0.0 : free;
+}
+
+template <bool Mixed>
+RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const SlopeEnds& ends,
+                                       RowBlock block, double* g) {
+    const double *weight = rows.weight, *turn = rows.direction;
+    const double *lows = ends.low.data(), *highs = ends.high.data();
+    const double one_low = lows[0], one_high = highs[0];
+#pragma omp simd
+    for (std::int64_t i = block.first; i < block.last; ++i) {
+        const double low = Mixed ? lows[ends.index[i]] : one_low;
+        const double high = Mixed ? highs[ends.index[i]] : one_high;
+        g[i] = turn[i] * clipped(turn[i] * g[i], weight[i], low, high);
+    }
+}
+
+// Room of many rows: of those that are bounded on that side, and what the open ones offer, which is
+// what they are themselves.
+struct Room {
+    double bounded = 0, open = 0;
+    double total() const { return bounded + open; }
+};
+struct Rooms {
+    Room inside, all;
+    void add(const Rooms& other) {
+        inside.bounded += other.inside.bounded, inside.open += other.inside.open;
+        all.bounded += other.all.bounded, all.open += other.all.open;
+    }
+};
+
+template <bool Mixed>
+RECTILINE_MULTIVERSION Rooms block_rooms(const RowFunctions& rows, const SlopeEnds& ends,
+                                         RowBlock block, const double* g, double sign) {
+    const double *weight = rows.weight, *turn = rows.direction;
+    const double *lows = ends.low.data(), *highs = ends.high.data();
+    const double one_low = lows[0], one_high = highs[0];
+    double bounded = 0, open = 0, inner_bounded = 0, inner_open = 0;
+#pragma omp simd reduction(+ : bounded, open, inner_bounded, inner_open)
+    for (std::int64_t i = block.first; i < block.last; ++i) {
+        const double low = Mixed ? lows[ends.index[i]] : one_low;
+        const double high = Mixed ? highs[ends.index[i]] : one_high;
+        const double room = room_of(g[i], turn[i], weight[i], low, high, sign, false);
+        const double inner = room_of(g[i], turn[i], weight[i], low, high, sign, true);
+        const double size = (g[i] < 0 ? -g[i] : g[i]) + weight[i];
+        bounded += room < kInfinity ? room : 0.0;
+        open += room < kInfinity ? 0.0 : size;
+        inner_bounded += inner < kInfinity ? inner : 0.0;
+        inner_open += inner < kInfinity ? 0.0 : size;
+    }
+    return {{inner_bounded, inner_open}, {bounded, open}};
+}
+
+struct Moved {
+    std::int64_t row;
+    double by;
+};
+
+// Moves the first row inside its box that has the room by all that is needed; by 0 if there is
+// none. For the last digits of a sum.
+Moved move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, double* g) {
+    const double sign = move > 0 ? 1.0 : -1.0;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const std::size_t c = ends.index ? ends.index[i] : 0;
+        const double room =
+            room_of(g[i], rows.direction[i], rows.weight[i], ends.low[c], ends.high[c], sign, true);
+        if (room > 2 * std::fabs(move)) {
+            const double before = g[i];
+            g[i] += move;
+            return {i, g[i] - before};
+        }
+    }
+    return {0, 0.0};
+}
+
+struct Shares {
+    double bounded, open;
+};
+
+template <bool Mixed>
+RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const SlopeEnds& ends,
+                                       RowBlock block, double sign, bool inside_only, Shares share,
+                                       double* g) {
+    const double *weight = rows.weight, *turn = rows.direction;
+    const double *lows = ends.low.data(), *highs = ends.high.data();
+    const double one_low = lows[0], one_high = highs[0];
+#pragma omp simd
+    for (std::int64_t i = block.first; i < block.last; ++i) {
+        const double low = Mixed ? lows[ends.index[i]] : one_low;
+        const double high = Mixed ? highs[ends.index[i]] : one_high;
+        const double room = room_of(g[i], turn[i], weight[i], low, high, sign, inside_only);
+        const double size = (g[i] < 0 ? -g[i] : g[i]) + weight[i];
+        const double move = room < kInfinity ? share.bounded * room : share.open * size;
+        const double moved =
+            turn[i] * clipped(turn[i] * (g[i] + sign * move), weight[i], low, high);
+        g[i] = room > 0 ? moved : g[i];
+    }
+}
+
+RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, RowBlock block, const double* g) {
+    CompensatedLanes local = sum;
+    local.add(g + block.first, block.last - block.first);
+    sum = local;
+}
+
+// Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
+// room that each moves by a small share of its own.
+template <bool Mixed>
+void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const SlopeEnds& ends,
+                    double* g, Balance& balance) {
+    constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
+    constexpr double kLastDigits = 1e-13, kPlenty = 1e3;
+    constexpr int kPasses = 8;
+    for (int pass = 0; pass < kPasses; ++pass) {
+        const double need = std::fabs(balance.sum), sign = balance.sum > 0 ? -1.0 : 1.0;
+        if (need <= kRounding * balance.size) return;
+        if (need <= kLastDigits * balance.size) {
+            const Moved moved = move_one(rows, ends, -balance.sum, g);
+            balance.sum += moved.by;
+            balance.moved_before = std::max(balance.moved_before, moved.row + 1);
+            if (moved.by != 0) continue;
+        }
+        Rooms rooms;
+        std::size_t some = 0;
+        while (some < blocks.size() && !(rooms.inside.total() >= kPlenty * need))
+            rooms.add(block_rooms<Mixed>(rows, ends, blocks[some++], g, sign));
+        const bool inside_only = rooms.inside.total() > 0;
+        const Room room = inside_only ? rooms.inside : rooms.all;
+        if (!(room.total() > 0)) return;
+        // Open rows take a share first, and then whatever the others cannot.
+        const double share = need / room.total();
+        const bool rest = share > 1 && room.open > 0;
+        const Shares shares{std::min(1.0, share), rest ? (need - room.bounded) / room.open : share};
+        CompensatedLanes before, after;
+        for (std::size_t k = 0; k < some; ++k) {
+            add_block(before, blocks[k], g);
+            move_block<Mixed>(rows, ends, blocks[k], sign, inside_only, shares, g);
+            add_block(after, blocks[k], g);
+        }
+        // With all rows at hand there is nothing to add to, and no digits to lose.
+        const bool all = some == blocks.size();
+        balance.sum = after.value() + (all ? 0.0 : balance.sum - before.value());
+        balance.size = after.size() + (all ? 0.0 : balance.size - before.size());
+        balance.moved_before = std::max(balance.moved_before, blocks[some - 1].last);
+    }
+}
+
+template <bool Mixed>
+Balance balance_all(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
+    const SlopeEnds ends(rows);
+    CompensatedLanes sum;
+    for (const RowBlock& block : blocks.others())
+        std::fill(g + block.first, g + block.last, 0.0);
+    for (const RowBlock& block : blocks) {
+        clip_block<Mixed>(rows, ends, block, g);
+        if (balanced) add_block(sum, block, g);
+    }
+    Balance balance{sum.value(), sum.size(), 0};
+    if (balanced) balance_inside<Mixed>(rows, blocks, ends, g, balance);
+    return balance;
+}
+
+}  // namespace
+
+Balance repair_dual(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
+    return rows.curve_index ? balance_all<true>(rows, blocks, balanced, g)
+                            : balance_all<false>(rows, blocks, balanced, g);
+}
+
+void clip_dual(const RowFunctions& rows, double* g) {
+    repair_dual(rows, RowBlocks::all(rows), false, g);
+}
+
+Balance balance_dual(const RowFunctions& rows, double* g) {
+    return repair_dual(rows, RowBlocks::all(rows), true, g);
+}
+
+}  // namespace rectiline::rows

@@ -1,0 +1,177 @@
+#include "rectiline/rows/certificate.hpp"
+
+#include "rectiline/rows/packed_curve.hpp"
+#include "rectiline/rows/row_blocks.hpp"
+#include "rectiline/support/compensated.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace rectiline::rows {
+namespace {
+
+// Sums over a block of rows with one curve are plain; the blocks are added with compensation.
+// turn_by_weight: direction / weight, and 0 without weight.
+template <class Packed>
+RECTILINE_MULTIVERSION RowSums block_sums(const Packed& curve, const RowFunctions& rows,
+                                          RowBlock block, const double* turn_by_weight,
+                                          const double* z, const double* g, double lowest,
+                                          double highest) {
+    const Packed f = curve;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+    double loss = 0, gap = 0;
+#pragma omp simd reduction(+ : loss, gap)
+    for (std::int64_t i = block.first; i < block.last; ++i) {
+        // Dividing by the weight can push a slope past its end by a rounding: bring it back.
+        double slope = g[i] * turn_by_weight[i];
+        slope = slope < lowest ? lowest : slope;
+        slope = slope > highest ? highest : slope;
+        const double t = direction[i] * z[i] + offset[i];
+        loss += weight[i] * f.loss(t);
+        gap += weight[i] * f.fenchel_young(t, slope);
+    }
+    return {loss, gap};
+}
+
+RECTILINE_MULTIVERSION void divide_by_weight(const RowFunctions& rows, double* turn_by_weight) {
+    const double *weight = rows.weight, *direction = rows.direction;
+#pragma omp simd
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double quotient = direction[i] / weight[i];
+        turn_by_weight[i] = weight[i] > 0 ? quotient : 0.0;
+    }
+}
+
+template <class Packed>
+RECTILINE_MULTIVERSION double block_loss(const Packed& curve, const RowFunctions& rows,
+                                         RowBlock block, const double* z) {
+    const Packed f = curve;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+    double loss = 0;
+#pragma omp simd reduction(+ : loss)
+    for (std::int64_t i = block.first; i < block.last; ++i)
+        loss += weight[i] * f.loss(direction[i] * z[i] + offset[i]);
+    return loss;
+}
+
+template <class Packed>
+RECTILINE_MULTIVERSION void block_slopes(const Packed& curve, const RowFunctions& rows,
+                                         RowBlock block, const double* z, double* g) {
+    const Packed f = curve;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+#pragma omp simd
+    for (std::int64_t i = block.first; i < block.last; ++i)
+        g[i] = direction[i] * weight[i] * f.slope_at(direction[i] * z[i] + offset[i]);
+}
+
+// One pair, row by row: any curves.
+RowSums mixed_sums(const RowFunctions& rows, const double* z, const double* g) {
+    CompensatedSum loss, gap;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double weight = rows.weight[i];
+        if (weight == 0) continue;
+        const Curve& f = rows.curve(i);
+        const double t = rows.argument(i, z[i]);
+        const double slope =
+            std::clamp(rows.direction[i] * g[i] / weight, f.lowest_slope(), f.highest_slope());
+        loss.add(weight * f(t));
+        gap.add(weight * std::max(0.0, fenchel_young(f, slope, t)));
+    }
+    return {loss.value(), gap.value()};
+}
+
+// Calls kernel(packed) if all rows have one curve with few knots.
+template <class Kernel>
+bool with_one_curve(const RowFunctions& rows, Kernel&& kernel) {
+    return !rows.curve_index && with_packed(rows.curves[0], kernel);
+}
+
+// The sums of one pair after the other.
+class Summing {
+  public:
+    Summing(const RowFunctions& rows, const RowBlocks& blocks)
+        : rows_(rows), blocks_(blocks), turn_by_weight_(static_cast<std::size_t>(rows.n)) {
+        divide_by_weight(rows, turn_by_weight_.data());
+    }
+    // Rows from `on_curve` on have their g from their own slopes: their terms are zero.
+    RowSums operator()(const double* z, const double* g, std::int64_t on_curve) const {
+        CompensatedSum loss, gap;
+        const double lowest = rows_.curves[0].lowest_slope();
+        const double highest = rows_.curves[0].highest_slope();
+        if (!with_one_curve(rows_, [&](const auto& packed) {
+                for (const RowBlock& block : blocks_) {
+                    if (block.first >= on_curve) {
+                        loss.add(block_loss(packed, rows_, block, z));
+                        continue;
+                    }
+                    const RowSums part = block_sums(packed, rows_, block, turn_by_weight_.data(), z,
+                                                    g, lowest, highest);
+                    loss.add(part.loss), gap.add(part.fenchel_young);
+                }
+            }))
+            return mixed_sums(rows_, z, g);
+        return {loss.value(), gap.value()};
+    }
+
+  private:
+    const RowFunctions& rows_;
+    const RowBlocks& blocks_;
+    std::vector<double> turn_by_weight_;
+};
+
+void slopes_in(const RowFunctions& rows, const RowBlocks& blocks, const double* z, double* g) {
+    if (with_one_curve(rows, [&](const auto& packed) {
+            for (const RowBlock& block : blocks)
+                block_slopes(packed, rows, block, z, g);
+        }))
+        return;
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        g[i] = rows.weight[i] == 0 ? 0.0
+                                   : rows.direction[i] * rows.weight[i] *
+                                         rows.curve(i).slope(rows.argument(i, z[i]));
+}
+
+}  // namespace
+
+void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double* z,
+                      const double* g, RowSums* sums) {
+    const RowBlocks blocks = RowBlocks::with_weight(rows);
+    const Summing sums_of(rows, blocks);
+    for (std::int64_t k = 0; k < count; ++k)
+        sums[k] = sums_of(z + k * rows.n, g + k * rows.n, rows.n);
+}
+
+RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
+    RowSums sums;
+    row_sums_of_many(rows, 1, z, g, &sums);
+    return sums;
+}
+
+void judge_many(const RowFunctions& rows, std::int64_t count, const double* z, double* g,
+                bool from_slopes, bool balanced, Judgement* found) {
+    const RowBlocks blocks = RowBlocks::with_weight(rows);
+    const Summing sums(rows, blocks);
+    for (std::int64_t k = 0; k < count; ++k, z += rows.n, g += rows.n) {
+        if (from_slopes) slopes_in(rows, blocks, z, g);
+        found[k].balance = repair_dual(rows, blocks, balanced, g);
+        found[k].sums = sums(z, g, from_slopes ? found[k].balance.moved_before : rows.n);
+    }
+}
+
+double loss_sum(const RowFunctions& rows, const double* z) {
+    CompensatedSum loss;
+    if (!with_one_curve(rows, [&](const auto& packed) {
+            for (const RowBlock& block : RowBlocks::all(rows))
+                loss.add(block_loss(packed, rows, block, z));
+        }))
+        for (std::int64_t i = 0; i < rows.n; ++i)
+            if (rows.weight[i] != 0)
+                loss.add(rows.weight[i] * rows.curve(i)(rows.argument(i, z[i])));
+    return loss.value();
+}
+
+void slopes_at(const RowFunctions& rows, const double* z, double* g) {
+    slopes_in(rows, RowBlocks::all(rows), z, g);
+}
+
+}  // namespace rectiline::rows

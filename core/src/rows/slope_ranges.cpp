@@ -1,0 +1,148 @@
+#include "rectiline/rows/slope_ranges.hpp"
+
+#include "rectiline/rows/packed_curve.hpp"
+#include "rectiline/support/compensated.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rectiline::rows {
+namespace {
+
+constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+constexpr std::int64_t kBlock = 256;
+
+RECTILINE_INLINE double size_of(double x) {
+    return x < 0 ? -x : x;
+}
+
+// At a knot up to rounding.
+RECTILINE_INLINE bool is_on(double t, double knot, double size) {
+    return size_of(t - knot) <= kRounding * (size + size_of(knot));
+}
+
+// The knots of a curve in registers.
+template <int K>
+struct Knots {
+    double knot[K], left[K], right[K];
+    explicit Knots(const Curve& f) {
+        for (int k = 0; k < K; ++k)
+            knot[k] = f.knot[k], left[k] = f.left[k], right[k] = f.right[k];
+    }
+};
+
+template <int K, Pieces Kind>
+RECTILINE_MULTIVERSION void block_ranges(const PackedCurve<K, Kind>& curve, const Knots<K>& knots,
+                                         const RowFunctions& rows, double z, std::int64_t first,
+                                         std::int64_t last, double* low, double* high) {
+    const PackedCurve<K, Kind> f = curve;
+    const Knots<K> ends = knots;
+    const double *weight = rows.weight, *direction = rows.direction, *offset = rows.offset;
+    const double size = size_of(z);
+#pragma omp simd
+    for (std::int64_t i = first; i < last; ++i) {
+        const double turn = direction[i], t = turn * z + offset[i];
+        const double reach = size + size_of(offset[i]);
+        double a = f.slope_at(t), b = a;
+        for (int k = 0; k < K; ++k) {
+            const bool on = is_on(t, ends.knot[k], reach);
+            a = on ? ends.left[k] : a, b = on ? ends.right[k] : b;
+        }
+        const double w = weight[i];
+        low[i - first] = w * (turn > 0 ? a : -b);
+        high[i - first] = w * (turn > 0 ? b : -a);
+    }
+}
+
+void mixed_ranges(const RowFunctions& rows, double z, std::int64_t first, std::int64_t last,
+                  double* low, double* high) {
+    for (std::int64_t i = first; i < last; ++i) {
+        const Curve& f = rows.curve(i);
+        const double turn = rows.direction[i], t = rows.argument(i, z), w = rows.weight[i];
+        double a = f.slope(t), b = a;
+        for (std::int64_t k = 0; k < f.n_knots; ++k)
+            if (is_on(t, f.knot[k], size_of(z) + size_of(rows.offset[i])))
+                a = f.left[k], b = f.right[k];
+        low[i - first] = w * (turn > 0 ? a : -b);
+        high[i - first] = w * (turn > 0 ? b : -a);
+    }
+}
+
+// Writes the ranges block after block to low and high, or each over the one before unless they are
+// kept, and calls take(count of rows) after each.
+template <class Take>
+void over_blocks(const RowFunctions& rows, double z, double* low, double* high, bool keep,
+                 const Take& take) {
+    const auto each = [&](const auto& fill) {
+        for (std::int64_t i = 0; i < rows.n; i += kBlock) {
+            const std::int64_t last = std::min(rows.n, i + kBlock), at = keep ? i : 0;
+            fill(i, last, low + at, high + at);
+            take(last - i);
+        }
+    };
+    const bool done =
+        !rows.curve_index &&
+        with_packed(rows.curves[0], [&]<int K, Pieces Kind>(const PackedCurve<K, Kind>& packed) {
+            const Knots<K> knots(rows.curves[0]);
+            each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
+                block_ranges(packed, knots, rows, z, first, last, a, b);
+            });
+        });
+    if (!done)
+        each([&](std::int64_t first, std::int64_t last, double* a, double* b) {
+            mixed_ranges(rows, z, first, last, a, b);
+        });
+}
+
+RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, const double* x, std::int64_t count) {
+    CompensatedLanes local = sum;
+    local.add(x, count);
+    sum = local;
+}
+
+}  // namespace
+
+SlopeSums slope_sums(const RowFunctions& rows, double z) {
+    double low[kBlock], high[kBlock];
+    CompensatedLanes lows, highs;
+    over_blocks(rows, z, low, high, false, [&](std::int64_t count) {
+        add_block(lows, low, count);
+        add_block(highs, high, count);
+    });
+    return {lows.value(), lows.size(), highs.value(), highs.size()};
+}
+
+void slope_ranges(const RowFunctions& rows, double z, double* low, double* high) {
+    over_blocks(rows, z, low, high, true, [](std::int64_t) {});
+}
+
+double nearest_bend(const RowFunctions& rows, double z) {
+    double best = std::numeric_limits<double>::infinity(), at = z;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        if (!(rows.weight[i] > 0)) continue;
+        const Curve& f = rows.curve(i);
+        for (std::int64_t k = 0; k < f.n_knots; ++k) {
+            const double bend = (f.knot[k] - rows.offset[i]) * rows.direction[i];
+            const double away = std::fabs(bend - z);
+            if (away < best) best = away, at = bend;
+        }
+    }
+    return at;
+}
+
+bool any_inside(const RowFunctions& rows, const std::int64_t* index, std::int64_t count,
+                const double* g, double margin) {
+    for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = index ? index[k] : k;
+        const double weight = rows.weight[i], own = rows.direction[i] * g[k];
+        if (!(weight > 0)) continue;
+        const Curve& f = rows.curve(i);
+        const double low = weight * f.lowest_slope(), high = weight * f.highest_slope();
+        const double width = high - low, room = std::min(own - low, high - own);
+        if (!std::isfinite(width) || room > margin * width) return true;
+    }
+    return false;
+}
+
+}  // namespace rectiline::rows

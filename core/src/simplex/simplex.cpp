@@ -1,0 +1,204 @@
+#include "rectiline/simplex/simplex.hpp"
+
+#include "rectiline/support/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline::simplex {
+namespace {
+
+constexpr double kOnKink = 1e-9;        // distance at which a kink counts as reached
+constexpr std::int64_t kPatience = 40;  // steps that do not move before costs are perturbed
+constexpr std::int64_t kMostPerturbed = 4;
+constexpr double kPerturbation = 1e-7;
+constexpr std::int64_t kMostUpdates = 150;   // between factorisations, or
+constexpr std::int64_t kUpdatesPerSize = 2;  // times the size of the kernel if that is more
+
+}  // namespace
+
+// ---- the vertex of a basis ---------------------------------------------------------------------
+
+void BoxedSimplex::refresh(bool factorise) {
+    const std::int64_t m = n_rows(), k = n_columns();
+    if (factorise) {
+        if (!kernel_.factorise(A_)) normed_rows_ = 0;
+        note_places();
+    }
+    dt_.resize(k);
+    step_.resize(k);
+    for (auto* one : {&alpha_rows_, &tau_rows_, &moved_rows_, &flips_})
+        one->resize(m);
+    banned_rows_.assign(m, 0);
+    banned_columns_.assign(k, 0);
+    any_banned_ = false;
+    compute_vertex();
+    compute_values();
+    if (normed_rows_ < m) compute_row_norms(normed_rows_);
+}
+
+// y from K'y = cost of the kernel's columns, with one step of refinement; then t and the ends.
+void BoxedSimplex::compute_vertex() {
+    const std::int64_t s = kernel_.size();
+    gathered_.resize(s);
+    right_.resize(s);
+    line_.assign(s, 0.0);
+    for (int round = 0; round < 2; ++round) {
+        for (std::int64_t j = 0; j < s; ++j) {
+            const double* column = A_.column(kernel_.columns[j]);
+            double left = cost_[kernel_.columns[j]];
+            if (round > 0)
+                for (std::int64_t i = 0; i < s; ++i)
+                    left -= column[kernel_.rows[i]] * line_[i];
+            right_[j] = left;
+        }
+        kernel_.solve_transposed(right_.data(), gathered_.data());
+        for (std::int64_t i = 0; i < s; ++i)
+            line_[i] += gathered_[i];
+    }
+    std::fill(y_.begin(), y_.end(), 0.0);
+    std::copy(cost_.begin(), cost_.end(), t_.begin());
+    A_.subtract_rows(kernel_.rows.data(), line_.data(), s, t_.data());
+    for (std::int64_t u = 0; u < n_columns(); ++u) {
+        if (column_place_[u] >= 0)
+            t_[u] = 0.0;
+        else if (std::fabs(t_[u]) > kOnKink)
+            turn_[u] = t_[u] > 0.0 ? -1.0 : 1.0;
+    }
+    for (std::int64_t i = 0; i < s; ++i) {
+        const std::int32_t r = kernel_.rows[i];
+        y_[r] = line_[i];
+        if (std::fabs(line_[i]) > kOnKink) side_[r] = line_[i] > 0.0 ? 1.0 : -1.0;
+        if (!std::isfinite(high_[r])) side_[r] = -1.0;
+        if (!std::isfinite(low_[r])) side_[r] = 1.0;
+    }
+}
+
+void BoxedSimplex::compute_values() {
+    const std::int64_t s = kernel_.size(), m = n_rows();
+    std::vector<std::int32_t> high;
+    std::vector<double> full;
+    for (std::int64_t u = 0; u < n_columns(); ++u)
+        if (at_high(u) && open_[u] > 0.0) {
+            high.push_back(static_cast<std::int32_t>(u));
+            full.push_back(width_[u]);
+        }
+    held_.assign(m, 0.0);
+    const double* scale[3] = {full.data(), nullptr, nullptr};
+    double* out[3] = {held_.data(), nullptr, nullptr};
+    if (!full.empty())
+        A_.add_columns(high.data(), scale, static_cast<std::int64_t>(full.size()), out);
+    basic_.assign(s, 0.0);
+    moved_.resize(s);
+    slack_ = held_;
+    for (int round = 0; round < 2; ++round) {
+        for (std::int64_t i = 0; i < s; ++i) {
+            const std::int32_t r = kernel_.rows[i];
+            right_[i] = (side_[r] > 0.0 ? high_[r] : low_[r]) - slack_[r];
+        }
+        const double* right[3] = {right_.data(), nullptr, nullptr};
+        double* found[3] = {moved_.data(), nullptr, nullptr};
+        kernel_.solve(right, found);
+        for (std::int64_t j = 0; j < s; ++j)
+            basic_[j] += moved_[j];
+        scale[0] = moved_.data();
+        out[0] = slack_.data();
+        A_.add_columns(kernel_.columns.data(), scale, s, out);
+    }
+}
+
+void BoxedSimplex::compute_row_norms(std::int64_t first) {
+    const std::int64_t s = kernel_.size();
+    row_norms_.resize(n_rows(), 1.0);
+    gathered_.resize(s);
+    line_.resize(s);
+    for (std::int64_t r = first; r < n_rows(); ++r) {
+        if (row_place_[r] >= 0) continue;
+        for (std::int64_t j = 0; j < s; ++j)
+            gathered_[j] = A_.column(kernel_.columns[j])[r];
+        kernel_.solve_transposed(gathered_.data(), line_.data());
+        double sum = 1.0;
+        for (std::int64_t i = 0; i < s; ++i)
+            sum += line_[i] * line_[i];
+        row_norms_[r] = sum;
+    }
+    normed_rows_ = n_rows();
+}
+
+// ---- the loop ----------------------------------------------------------------------------------
+
+// Moves every kink a little to the far side, so that edges between degenerate vertices have length.
+void BoxedSimplex::perturb() {
+    Random random(static_cast<std::uint64_t>(7 + n_perturbed_));
+    const double size = kPerturbation * std::pow(10.0, static_cast<double>(n_perturbed_));
+    for (std::int64_t u = 0; u < n_columns(); ++u) {
+        const double shift = size * (0.5 + 1e-6 * static_cast<double>(random.below(1000000))) *
+                             (1.0 + std::fabs(given_cost_[u]));
+        cost_[u] = given_cost_[u] + (at_high(u) ? shift : -shift);
+    }
+    perturbed_ = true;
+    ++n_perturbed_;
+    n_flat_ = 0;
+    refresh(false);
+}
+
+void BoxedSimplex::restore_costs() {
+    cost_ = given_cost_;
+    perturbed_ = false;
+    refresh(kernel_.n_updates > 0);
+}
+
+bool BoxedSimplex::is_worn() const {
+    return kernel_.n_updates >= std::max(kMostUpdates, kUpdatesPerSize * kernel_.size());
+}
+
+std::int64_t BoxedSimplex::step_work() const {
+    const std::int64_t s = kernel_.size();
+    return s * (2 * s + n_columns() + 3 * n_rows()) + n_columns();
+}
+
+SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt,
+                                   double most_work) {
+    const double limit = work_ + most_work;
+    cost_ = given_cost_;
+    perturbed_ = false;
+    n_flat_ = n_perturbed_ = 0;
+    refresh(is_worn());
+    std::int64_t checks = 0;
+    bool exact = true;
+    for (std::int64_t done = 0; done < most_steps;) {
+        Leaving leaving;
+        if (!price(leaving)) {
+            if (perturbed_) {
+                restore_costs();
+                exact = true;
+                continue;
+            }
+            if (exact || ++checks > 5) return SimplexOutcome::optimal;
+            refresh(checks > 1);
+            exact = true;
+            continue;
+        }
+        if (n_flat_ > kPatience && !perturbed_) {
+            if (n_perturbed_ >= kMostPerturbed) return SimplexOutcome::optimal;
+            perturb();
+            continue;
+        }
+        const std::int64_t before = n_steps_;
+        const SimplexOutcome outcome = step(leaving);
+        if (outcome == SimplexOutcome::unbounded && kernel_.n_updates > 0) {
+            refresh(true);  // the direction may owe its freedom to rounding
+            if (price(leaving) && step(leaving) != SimplexOutcome::unbounded) continue;
+        }
+        if (outcome != SimplexOutcome::optimal) return outcome;
+        exact = false;
+        ++done;
+        if (n_steps_ > before && is_worn()) refresh(true);
+        const std::int64_t work = step_work();
+        work_ += static_cast<double>(work);
+        if (work_ > limit || interrupt.poll(work)) return SimplexOutcome::limit;
+    }
+    return SimplexOutcome::trouble;
+}
+
+}  // namespace rectiline::simplex

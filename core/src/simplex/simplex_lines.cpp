@@ -1,0 +1,178 @@
+#include "rectiline/simplex/simplex_lines.hpp"
+
+#include "rectiline/support/multiversion.hpp"
+#include "rectiline/support/small_count.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace rectiline::simplex {
+
+namespace {
+
+// The sum of scaled entries k of several lines, as a tree.
+template <int Count>
+RECTILINE_INLINE double scaled_sum(const double* const* lines, const double* scale,
+                                   std::int64_t k) {
+    if constexpr (Count == 1) {
+        return scale[0] * lines[0][k];
+    } else {
+        constexpr int kHalf = (Count + 1) / 2;
+        return scaled_sum<kHalf>(lines, scale, k) +
+               scaled_sum<Count - kHalf>(lines + kHalf, scale + kHalf, k);
+    }
+}
+
+template <int Count>
+RECTILINE_MULTIVERSION void subtract_some(const double* const* lines, const double* scale,
+                                          std::int64_t size, double* out) {
+    const double* line[Count];
+    double factor[Count];
+    for (int i = 0; i < Count; ++i)
+        line[i] = lines[i], factor[i] = scale[i];
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k)
+        out[k] -= scaled_sum<Count>(line, factor, k);
+}
+
+template <int Count, int Outputs>
+RECTILINE_MULTIVERSION void add_some(const double* const* lines, const double* const* scale,
+                                     std::int64_t size, double* const* out) {
+    const double* line[Count];
+    double factor[Outputs][Count];
+    double* target[Outputs];
+    for (int i = 0; i < Count; ++i)
+        line[i] = lines[i];
+    for (int o = 0; o < Outputs; ++o) {
+        target[o] = out[o];
+        for (int i = 0; i < Count; ++i)
+            factor[o][i] = scale[o][i];
+    }
+#pragma omp simd
+    for (std::int64_t k = 0; k < size; ++k)
+        for (int o = 0; o < Outputs; ++o)
+            target[o][k] += scaled_sum<Count>(line, factor[o], k);
+}
+
+RECTILINE_MULTIVERSION void dots2(const double* line, const double* x, const double* y,
+                                  std::int64_t size, double* out) {
+    double p = 0, q = 0;
+#pragma omp simd reduction(+ : p, q)
+    for (std::int64_t k = 0; k < size; ++k) {
+        p += line[k] * x[k];
+        q += line[k] * y[k];
+    }
+    out[0] = p, out[1] = q;
+}
+
+RECTILINE_MULTIVERSION void dots3(const double* line, const double* x, const double* y,
+                                  const double* z, std::int64_t size, double* out) {
+    double p = 0, q = 0, r = 0;
+#pragma omp simd reduction(+ : p, q, r)
+    for (std::int64_t k = 0; k < size; ++k) {
+        p += line[k] * x[k];
+        q += line[k] * y[k];
+        r += line[k] * z[k];
+    }
+    out[0] = p, out[1] = q, out[2] = r;
+}
+
+RECTILINE_MULTIVERSION bool any_up_to(const double* v, std::int64_t size, double most) {
+    double count = 0;
+#pragma omp simd reduction(+ : count)
+    for (std::int64_t k = 0; k < size; ++k)
+        count += v[k] <= most ? 1.0 : 0.0;
+    return count > 0;
+}
+
+}  // namespace
+
+void dots(const double* line, const double* const* with, std::int64_t count, std::int64_t size,
+          double* out) {
+    if (count == 3)
+        dots3(line, with[0], with[1], with[2], size, out);
+    else if (count == 2)
+        dots2(line, with[0], with[1], size, out);
+    else if (count == 1)
+        out[0] = dot(line, with[0], size);
+}
+
+void subtract_lines(const double* const* lines, const double* scale, std::int64_t count,
+                    std::int64_t size, double* out) {
+    with_count<kMostSubtracted>(
+        count, [&]<int Count>() { subtract_some<Count>(lines, scale, size, out); });
+}
+
+void add_lines(const double* const* lines, const double* const* scale, std::int64_t count,
+               std::int64_t outputs, std::int64_t size, double* const* out) {
+    with_count<kMostAdded>(count, [&]<int Count>() {
+        with_count<3>(outputs,
+                      [&]<int Outputs>() { add_some<Count, Outputs>(lines, scale, size, out); });
+    });
+}
+
+RECTILINE_MULTIVERSION double dot(const double* a, const double* b, std::int64_t size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = 0; k < size; ++k)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+RECTILINE_MULTIVERSION double edge_steps(const EdgeArrays& edge, std::int64_t size, double slowest,
+                                         double within, double* step) {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const double *t = edge.t, *dt = edge.dt, *turn = edge.turn, *open = edge.open;
+    double rise = 0;
+#pragma omp simd reduction(+ : rise)
+    for (std::int64_t u = 0; u < size; ++u) {
+        const double toward = turn[u] * dt[u], away = -turn[u] * t[u];
+        const double moves = toward > slowest ? toward : 0.0;
+        const double counts = open[u] > 0.0 ? moves : 0.0;
+        const double ahead = away > 0.0 ? away : 0.0;
+        const double reached = ahead / counts;  // not a number for those on a kink that stay there
+        step[u] = counts > 0.0 ? reached : kNever;
+        rise += step[u] <= within ? open[u] * counts : 0.0;
+    }
+    return rise;
+}
+
+RECTILINE_MULTIVERSION double edge_rise(const EdgeArrays& edge, std::int64_t size,
+                                        const double* step, double within) {
+    constexpr double kLongest = std::numeric_limits<double>::max();
+    const double *dt = edge.dt, *turn = edge.turn, *open = edge.open;
+    const double most = within < kLongest ? within : kLongest;
+    double rise = 0;
+#pragma omp simd reduction(+ : rise)
+    for (std::int64_t u = 0; u < size; ++u)
+        rise += step[u] <= most ? open[u] * turn[u] * dt[u] : 0.0;
+    return rise;
+}
+
+std::int64_t list_up_to(const double* v, std::int64_t size, double most, std::int64_t* out) {
+    constexpr std::int64_t kBlock = 64;
+    most = std::min(most, std::numeric_limits<double>::max());
+    std::int64_t at = 0;
+    for (std::int64_t first = 0; first < size; first += kBlock) {
+        const std::int64_t last = std::min(size, first + kBlock);
+        if (!any_up_to(v + first, last - first, most)) continue;
+        for (std::int64_t u = first; u < last; ++u) {
+            out[at] = u;
+            at += v[u] <= most ? 1 : 0;
+        }
+    }
+    return at;
+}
+
+RECTILINE_MULTIVERSION double update_line(double* line, const double* pivot, double factor,
+                                          std::int64_t size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = 0; k < size; ++k) {
+        line[k] -= factor * pivot[k];
+        sum += line[k] * line[k];
+    }
+    return sum;
+}
+
+}  // namespace rectiline::simplex

@@ -1,0 +1,221 @@
+#include "rectiline/simplex/simplex.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rectiline::simplex {
+namespace {
+
+constexpr double kMismatch = 1e-6;  // of a pivot computed in two ways: time to factorise
+constexpr double kFlat = 1e-12;     // steps that do not move
+constexpr double kSoon = 4.0;       // usual steps after which most edges have ended
+constexpr double kFollow = 0.3;     // share of a new step in the usual one
+
+}  // namespace
+
+void BoxedSimplex::flip(std::int64_t passed) {
+    right_.assign(kernel_.size(), 0.0);
+    std::fill(flips_.begin(), flips_.end(), 0.0);
+    flipped_ = passed > 0;
+    std::vector<std::int32_t> columns;
+    std::vector<double> change;
+    for (std::int64_t k = 0; k < passed; ++k) {
+        const std::int64_t which = crossings_[k].which;
+        if (which >= 0) {
+            columns.push_back(static_cast<std::int32_t>(which));
+            change.push_back(turn_[which] * width_[which]);
+            turn_[which] = -turn_[which];
+        } else {
+            const std::int32_t r = kernel_.rows[-1 - which];
+            right_[-1 - which] = -side_[r] * (high_[r] - low_[r]);
+            side_[r] = -side_[r];
+        }
+    }
+    const double* scale[3] = {change.data(), nullptr, nullptr};
+    double* out[3] = {flips_.data(), nullptr, nullptr};
+    if (!change.empty())
+        A_.add_columns(columns.data(), scale, static_cast<std::int64_t>(change.size()), out);
+    for (std::int64_t i = 0; i < kernel_.size(); ++i)
+        right_[i] -= flips_[kernel_.rows[i]];
+    for (std::int64_t r = 0; r < n_rows(); ++r)
+        held_[r] += flips_[r];
+}
+
+// Applies the inverse of the basis to the entering column (alpha), to the leaving line (tau) and to
+// the flips (moved); returns the pivot.
+double BoxedSimplex::image(const Leaving& leaving, const Crossing& entering) {
+    const std::int64_t s = kernel_.size(), m = n_rows();
+    gathered_.assign(s, 0.0);
+    std::fill(alpha_rows_.begin(), alpha_rows_.end(), 0.0);
+    if (entering.which >= 0) {
+        const double* column = A_.column(entering.which);
+        for (std::int64_t i = 0; i < s; ++i)
+            gathered_[i] = column[kernel_.rows[i]];
+        for (std::int64_t r = 0; r < m; ++r)
+            alpha_rows_[r] = -column[r];
+    } else {
+        gathered_[-1 - entering.which] = -1.0;
+    }
+    std::fill(tau_rows_.begin(), tau_rows_.end(), 0.0);
+    if (leaving.index < 0) tau_rows_[-1 - leaving.index] = 1.0;
+    std::copy(flips_.begin(), flips_.end(), moved_rows_.begin());
+    for (auto* one : {&alpha_, &tau_, &moved_})
+        one->resize(s);
+    const double* right[3] = {gathered_.data(), line_.data(), flipped_ ? right_.data() : nullptr};
+    double* out[3] = {alpha_.data(), tau_.data(), moved_.data()};
+    kernel_.solve(right, out);
+    const double* scale[3] = {alpha_.data(), tau_.data(), flipped_ ? moved_.data() : nullptr};
+    double* rows[3] = {alpha_rows_.data(), tau_rows_.data(), moved_rows_.data()};
+    A_.add_columns(kernel_.columns.data(), scale, s, rows);
+    return leaving.index >= 0 ? alpha_[leaving.index] : alpha_rows_[-1 - leaving.index];
+}
+
+void BoxedSimplex::update_row_norms(const Leaving& leaving, double pivot) {
+    double mine = leaving.index < 0 ? 1.0 : 0.0;
+    for (const double one : line_)
+        mine += one * one;
+    for (std::int64_t r = 0; r < n_rows(); ++r) {
+        if (row_place_[r] >= 0) continue;
+        const double ratio = alpha_rows_[r] / pivot;
+        row_norms_[r] = std::max(row_norms_[r] + ratio * (ratio * mine - 2.0 * tau_rows_[r]), 1.0);
+    }
+}
+
+void BoxedSimplex::change_basis(const Leaving& leaving, const Crossing& entering, double pivot) {
+    if (flipped_) {
+        for (std::int64_t j = 0; j < kernel_.size(); ++j)
+            basic_[j] += moved_[j];
+        for (std::int64_t r = 0; r < n_rows(); ++r)
+            slack_[r] += moved_rows_[r];
+    }
+    const double value = leaving.index >= 0 ? basic_[leaving.index] : slack_[-1 - leaving.index];
+    const double move = (value - leaving.bound) / pivot;
+    for (std::int64_t j = 0; j < kernel_.size(); ++j)
+        basic_[j] -= move * alpha_[j];
+    for (std::int64_t r = 0; r < n_rows(); ++r)
+        slack_[r] -= move * alpha_rows_[r];
+    update_row_norms(leaving, pivot);
+    if (leaving.index >= 0) {
+        const std::int32_t u = kernel_.columns[leaving.index];
+        column_place_[u] = -1;
+        open_[u] = width_[u];
+        turn_[u] = leaving.sign < 0.0 ? -1.0 : 1.0;
+        if (at_high(u))
+            for (std::int64_t r = 0; r < n_rows(); ++r)
+                held_[r] += width_[u] * A_.column(u)[r];
+    } else {
+        side_[-1 - leaving.index] = -leaving.sign;
+    }
+    if (entering.which >= 0) {
+        const auto column = static_cast<std::int32_t>(entering.which);
+        leave_for_column(leaving, column, (at_high(column) ? width_[column] : 0.0) + move, pivot);
+    } else {
+        const std::int64_t i = -1 - entering.which;
+        const std::int32_t r = kernel_.rows[i];
+        leave_for_row(leaving, i, (side_[r] > 0.0 ? high_[r] : low_[r]) + move, pivot);
+    }
+}
+
+void BoxedSimplex::leave_for_column(const Leaving& leaving, std::int32_t column, double value,
+                                    double pivot) {
+    open_[column] = 0.0;
+    if (at_high(column))
+        for (std::int64_t r = 0; r < n_rows(); ++r)
+            held_[r] -= width_[column] * A_.column(column)[r];
+    t_[column] = 0.0;
+    if (leaving.index >= 0) {
+        kernel_.column_for_column(leaving.index, column, alpha_.data());
+        basic_[leaving.index] = value;
+        column_place_[column] = static_cast<std::int32_t>(leaving.index);
+        return;
+    }
+    const auto row = static_cast<std::int32_t>(-1 - leaving.index);
+    row_place_[row] = column_place_[column] = static_cast<std::int32_t>(kernel_.size());
+    kernel_.column_for_row(row, column, alpha_.data(), line_.data(), pivot);
+    basic_.push_back(value);
+}
+
+void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double value,
+                                 double pivot) {
+    const std::int32_t old = kernel_.rows[i];
+    double mine = leaving.index < 0 ? 1.0 : 0.0;
+    for (const double one : line_)
+        mine += one * one;
+    row_place_[old] = -1;
+    y_[old] = 0.0;
+    slack_[old] = value;
+    row_norms_[old] = std::max(mine / (pivot * pivot), 1.0);
+    if (leaving.index < 0) {
+        const auto row = static_cast<std::int32_t>(-1 - leaving.index);
+        kernel_.row_for_row(row, i, alpha_.data(), line_.data(), pivot);
+        row_place_[row] = static_cast<std::int32_t>(i);
+        return;
+    }
+    const std::int64_t j = leaving.index, last = kernel_.size() - 1;
+    kernel_.row_for_column(j, i, alpha_.data());
+    basic_[j] = basic_[last];
+    basic_.pop_back();
+    if (j < last) column_place_[kernel_.columns[j]] = static_cast<std::int32_t>(j);
+    if (i < last) row_place_[kernel_.rows[i]] = static_cast<std::int32_t>(i);
+}
+
+SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
+    set_direction(leaving);
+    // Most kinks lie far beyond the place to stop at.
+    constexpr double kAll = std::numeric_limits<double>::infinity();
+    const auto is_left = [&](std::int64_t place) {
+        return place == static_cast<std::int64_t>(crossings_.size());
+    };
+    collect_crossings(-leaving.infeasibility, kSoon * usual_step_);
+    std::int64_t chosen = choose_crossing(-leaving.infeasibility);
+    if (is_left(chosen)) {  // but for rounding this would not be one of few
+        collect_crossings(-leaving.infeasibility, kAll);
+        chosen = choose_crossing(-leaving.infeasibility);
+    }
+    if (is_left(chosen)) {
+        ray_.assign(n_rows(), 0.0);
+        for (std::size_t i = 0; i < dy_.size(); ++i)
+            ray_[dy_rows_[i]] = dy_[i];
+        return SimplexOutcome::unbounded;
+    }
+    chosen = with_usable_pivot(chosen);
+    if (chosen < 0) {
+        if (kernel_.n_updates > 0) {
+            refresh(true);
+            return SimplexOutcome::optimal;
+        }
+        if (leaving.index >= 0)
+            banned_columns_[kernel_.columns[leaving.index]] = 1;
+        else
+            banned_rows_[-1 - leaving.index] = 1;
+        any_banned_ = true;
+        return SimplexOutcome::optimal;
+    }
+    const Crossing entering = crossings_[chosen];
+    usual_step_ += kFollow * (entering.step - usual_step_);
+    flip(chosen);
+    const double pivot = image(leaving, entering);
+    const double expected =
+        -leaving.sign * (entering.which >= 0 ? dt_[entering.which] : dy_[-1 - entering.which]);
+    if (!(std::fabs(pivot - expected) <= kMismatch * (1.0 + std::fabs(pivot)))) {
+        if (kernel_.n_updates == 0) return SimplexOutcome::trouble;
+        refresh(true);
+        return SimplexOutcome::optimal;
+    }
+    for (std::int64_t u = 0; u < n_columns(); ++u)
+        t_[u] += entering.step * dt_[u];
+    for (std::size_t i = 0; i < dy_.size(); ++i)
+        y_[dy_rows_[i]] += entering.step * dy_[i];
+    change_basis(leaving, entering, pivot);
+    n_flat_ = entering.step > kFlat ? 0 : n_flat_ + 1;
+    if (any_banned_) {
+        std::fill(banned_rows_.begin(), banned_rows_.end(), 0);
+        std::fill(banned_columns_.begin(), banned_columns_.end(), 0);
+        any_banned_ = false;
+    }
+    ++n_steps_;
+    return SimplexOutcome::optimal;
+}
+
+}  // namespace rectiline::simplex

@@ -1,0 +1,136 @@
+#include "rectiline/support/dense_algebra.hpp"
+
+#include "rectiline/support/vectors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline::support {
+namespace {
+
+DenseRoutines routines;
+SingleRoutines single;
+constexpr std::int64_t kSmall = 16;  // below this a call costs more than the loops
+
+bool plain_cholesky(double* A, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        double* column = A + j * n;
+        for (std::int64_t k = 0; k < j; ++k) {
+            const double a = A[k * n + j];
+            for (std::int64_t i = j; i < n; ++i)
+                column[i] -= a * A[k * n + i];
+        }
+        if (!(column[j] > 0) || std::isinf(column[j])) return false;
+        const double inverse = 1.0 / std::sqrt(column[j]);
+        for (std::int64_t i = j; i < n; ++i)
+            column[i] *= inverse;
+    }
+    return true;
+}
+
+void plain_solve(const double* L, std::int64_t n, double* x) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        x[j] /= L[j * n + j];
+        for (std::int64_t i = j + 1; i < n; ++i)
+            x[i] -= L[j * n + i] * x[j];
+    }
+    for (std::int64_t j = n - 1; j >= 0; --j) {
+        for (std::int64_t i = j + 1; i < n; ++i)
+            x[j] -= L[j * n + i] * x[i];
+        x[j] /= L[j * n + j];
+    }
+}
+
+}  // namespace
+
+void use_dense_routines(const DenseRoutines& chosen) {
+    routines = chosen;
+}
+
+void use_single_routines(const SingleRoutines& chosen) {
+    single = chosen;
+}
+
+bool has_single_routines() {
+    return single.potrf && single.potrs && single.syrk;
+}
+
+bool cholesky(double* A, std::int64_t n) {
+    if (!routines.potrf || n <= kSmall) return plain_cholesky(A, n);
+    char lower = 'L';
+    int size = static_cast<int>(n), info = 0;
+    routines.potrf(&lower, &size, A, &size, &info);
+    return info == 0;
+}
+
+void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_right) {
+    if (!routines.potrs || n <= kSmall) {
+        for (std::int64_t k = 0; k < n_right; ++k)
+            plain_solve(L, n, B + k * n);
+        return;
+    }
+    char lower = 'L';
+    int size = static_cast<int>(n), right = static_cast<int>(n_right), info = 0;
+    routines.potrs(&lower, &size, &right, const_cast<double*>(L), &size, B, &size, &info);
+}
+
+void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride,
+                    double* C) {
+    if (!routines.syrk || n <= kSmall) {
+        for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t i = j; i < n; ++i)
+                C[j * n + i] = dot(P + i * stride, P + j * stride, k);
+        return;
+    }
+    // Rows of P are columns of its column-major reading Q: C = Q'Q.
+    char lower = 'L', transposed = 'T';
+    int size = static_cast<int>(n), depth = static_cast<int>(k), ld = static_cast<int>(stride);
+    double one = 1, zero = 0;
+    routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &zero, C,
+                  &size);
+}
+
+void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C) {
+    if (!routines.syrk || n <= kSmall || k == 0) {
+        std::fill(C, C + n * n, 0.0);
+        for (std::int64_t r = 0; r < k; ++r)
+            for (std::int64_t j = 0; j < n; ++j)
+                for (std::int64_t i = j; i < n; ++i)
+                    C[j * n + i] += P[r * n + i] * P[r * n + j];
+        return;
+    }
+    // Rows of P are columns of its column-major reading Q: C = Q Q'.
+    char lower = 'L', plain = 'N';
+    int size = static_cast<int>(n), depth = static_cast<int>(k);
+    double one = 1, zero = 0;
+    routines.syrk(&lower, &plain, &size, &depth, &one, const_cast<double*>(P), &size, &zero, C,
+                  &size);
+}
+
+bool cholesky(float* A, std::int64_t n) {
+    char lower = 'L';
+    int size = static_cast<int>(n), info = 0;
+    single.potrf(&lower, &size, A, &size, &info);
+    return info == 0;
+}
+
+void cholesky_solve(const float* L, std::int64_t n, float* x) {
+    char lower = 'L';
+    int size = static_cast<int>(n), right = 1, info = 0;
+    single.potrs(&lower, &size, &right, const_cast<float*>(L), &size, x, &size, &info);
+}
+
+void add_squares(const float* P, std::int64_t k, std::int64_t n, float factor, float* C) {
+    char lower = 'L', plain = 'N';
+    int size = static_cast<int>(n), depth = static_cast<int>(k);
+    float one = 1;
+    single.syrk(&lower, &plain, &size, &depth, &factor, const_cast<float*>(P), &size, &one, C,
+                &size);
+}
+
+void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C) {
+    std::fill(C, C + n * n, 0.0f);
+    add_squares(P, k, n, 1.0f, C);
+}
+
+}  // namespace rectiline::support

@@ -1,0 +1,120 @@
+#include "rectiline/support/threads.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace rectiline::support {
+namespace {
+
+struct Job {
+    const ChunkWork* work;
+    std::int64_t n_chunks;
+    std::atomic<std::int64_t> next{0};
+    int helpers_wanted;
+    int helpers_inside = 0;
+};
+
+thread_local bool inside_job = false;
+
+void drain(Job& job) {
+    inside_job = true;
+    for (std::int64_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;)
+        (*job.work)(chunk);
+    inside_job = false;
+}
+
+class Pool {
+  public:
+    // Leaked on purpose: workers may outlive static destruction in an embedding interpreter.
+    static Pool& instance() {
+        static Pool* pool = new Pool;
+        return *pool;
+    }
+
+    void run(int n_threads, std::int64_t n_chunks, const ChunkWork& work) {
+        std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
+        if (!turn.owns_lock()) {  // another Python thread is using the pool: do it alone
+            for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk)
+                work(chunk);
+            return;
+        }
+        Job job{&work, n_chunks, {}, n_threads - 1};
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            while (static_cast<int>(n_workers_) < n_threads - 1) {
+                std::thread([this] { serve(); }).detach();
+                ++n_workers_;
+            }
+            job_ = &job;
+        }
+        wake_.notify_all();
+        drain(job);
+        std::unique_lock<std::mutex> lock(mutex_);
+        job_ = nullptr;
+        idle_.wait(lock, [&] { return job.helpers_inside == 0; });
+    }
+
+  private:
+    void serve() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, [&] { return job_ && job_->helpers_wanted > 0; });
+            Job* job = job_;
+            --job->helpers_wanted;
+            ++job->helpers_inside;
+            lock.unlock();
+            drain(*job);
+            lock.lock();
+            if (--job->helpers_inside == 0) idle_.notify_all();
+        }
+    }
+
+    std::mutex turn_, mutex_;
+    std::condition_variable wake_, idle_;
+    int n_workers_ = 0;
+    Job* job_ = nullptr;
+};
+
+int positive_environment_number(const char* name) {
+    const char* text = std::getenv(name);
+    const int number = text ? std::atoi(text) : 0;
+    return number > 0 ? number : 0;
+}
+
+int usable_cores() {
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    const unsigned cores = std::thread::hardware_concurrency();
+    return cores ? static_cast<int>(cores) : 1;
+}
+
+}  // namespace
+
+int default_thread_count() {
+    for (const char* name : {"RECTILINE_NUM_THREADS", "OMP_NUM_THREADS"})
+        if (const int number = positive_environment_number(name)) return number;
+    return usable_cores();
+}
+
+void parallel_chunks(int n_threads, std::int64_t n_chunks, ChunkWork work) {
+    if (n_threads <= 0) n_threads = default_thread_count();
+    if (n_threads > n_chunks) n_threads = static_cast<int>(n_chunks);
+    if (n_threads <= 1 || inside_job) {
+        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk)
+            work(chunk);
+        return;
+    }
+    Pool::instance().run(n_threads, n_chunks, work);
+}
+
+}  // namespace rectiline::support

@@ -1,0 +1,114 @@
+// The method of multipliers: it ends at a minimum from soft, stiff and far too stiff starts, goes
+// on where it was stopped, and its answers agree whatever the start.
+#include "rectiline/newton/newton_run.hpp"
+
+#include "check.hpp"
+#include "samples.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace rectiline::newton;
+using samples::Dense;
+using samples::Matrix;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t n = 90, d = 5;
+
+using Terms = samples::OwnedTerms;
+
+double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms,
+                 const std::vector<double>& b) {
+    double sum = terms.view.penalty(b.data());
+    for (std::int64_t i = 0; i < n; ++i) {
+        double z = 0;
+        for (std::int64_t j = 0; j < d; ++j)
+            z += X(i, j) * b[j];
+        sum += rows.weight[i] * rows.curve(i)(rows.direction[i] * z + rows.offset[i]);
+    }
+    return sum;
+}
+
+void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
+    const Matrix X(n, d, 3, 1.0);
+    const samples::OwnedRows owned(curve, n, 4);
+    const RowFunctions rows = owned.view();
+    const Dense<double> dense(X, d, 1);
+    const Terms terms(d, false, ridge, pull);
+    const std::vector<double> proximal(d, ridge > 0 ? 0.0 : 0.1);
+    const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
+    const double target = 1e-8;
+    double lowest = kInfinity, highest = -kInfinity;
+    for (const double start : {1.0, 30.0, 1e7}) {
+        NewtonLoop loop(terms.view);
+        NewtonRows set(dense.view, rows, false, 1);
+        set.place(zero.data());
+        set.set_multiplier(nullptr);
+        const std::int64_t inner = start > 1e6 ? 3 : 15;
+        const NewtonRunOptions options{{start, 3.0, inner}, 1.0, proximal.data(), smooth, 0.0};
+        NewtonRun run(loop, set, {}, options, zero.data(), zero.data(), nullptr);
+        Interrupt never;
+        const double first = run.look(never);
+        if (ridge > 0) CHECK(first > target);
+        CHECK(run.solve(0.0, 2, never).steps <= 2);  // stopped early, then gone on with
+        if (start > 1e6) run.set_schedule({1.0, 3.0, 15});
+        NewtonOutcome out = run.solve(target, 500, never);
+        CHECK(!out.failed);
+        CHECK(run.relative_gap() <= target);
+        std::vector<double> b(d);
+        run.polish(b.data());
+        run.move_to_polished();
+        for (std::int64_t j = 0; j < d; ++j)
+            CHECK(run.b()[j] == b[j]);
+        const double value = objective(X, rows, terms, b);
+        CHECK_NEAR(value, run.objective(), 1e-6 * value);
+        lowest = std::min(lowest, value), highest = std::max(highest, value);
+        std::vector<double> moved(d);
+        Random random(7);
+        for (int k = 0; k < 200; ++k) {
+            const double size = std::pow(10.0, samples::uniform(random, -5, 0));
+            for (std::int64_t j = 0; j < d; ++j)
+                moved[j] = b[j] + samples::uniform(random, -size, size);
+            CHECK(objective(X, rows, terms, moved) >= value * (1 - 10 * target));
+        }
+    }
+    CHECK_NEAR(lowest, highest, 20 * target * highest);
+}
+
+// A start so stiff that Newton's method needs too many steps is stepped back from.
+void check_guard(const Curve& curve) {
+    const Matrix X(n, d, 5, 1.0);
+    const samples::OwnedRows owned(curve, n, 6);
+    const Dense<double> dense(X, d, 1);
+    const Terms terms(d, false, 1e-3, 0.0);
+    const std::vector<double> proximal(d, 0.0);
+    const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
+    NewtonLoop loop(terms.view);
+    NewtonRows set(dense.view, owned.view(), false, 1);
+    set.place(zero.data());
+    set.set_multiplier(nullptr);
+    const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, proximal.data(), false, 0.0};
+    NewtonRun run(loop, set, {}, options, zero.data(), zero.data(), nullptr);
+    Interrupt never;
+    const NewtonOutcome out = run.solve(1e-12, 400, never);
+    CHECK(out.guards > 0);
+    CHECK(run.growth() < 1e7);
+}
+
+}  // namespace
+
+int main() {
+    for (const samples::OwnedCurve& owned : samples::curves()) {
+        const bool kinked = owned.name == "hinge" || owned.name == "pinball 0.9";
+        const bool smooth = owned.name == "huber" || owned.name == "squared error";
+        if (!kinked && !smooth) continue;
+        check_run(owned.view(), smooth, 1.0, 0.0);
+        check_run(owned.view(), smooth, 0.0, 2.0);
+        check_run(owned.view(), smooth, 0.5, 1.0);
+        if (kinked) check_guard(owned.view());
+    }
+    return check::report();
+}

@@ -1,0 +1,191 @@
+// The Newton model solves its equations in both dimensions, and repeated steps of the proximal
+// method of multipliers end at pairs that prove each other optimal, with exact clusters.
+#include "rectiline/prox/proximal_multipliers.hpp"
+#include "rectiline/support/random.hpp"
+
+#include "check.hpp"
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+using namespace rectiline::prox;
+
+namespace {
+
+double uniform(Random& random) {
+    return static_cast<double>(random.below(1000000)) * 2e-6 - 1.0;
+}
+
+void check_model(Random& random, std::int64_t count) {
+    const std::int64_t n = 6;
+    const std::vector<std::int64_t> row = {0, 1, 2, 3, 4, 5, 1, 4};
+    std::vector<double> sign(row.size());
+    UnitModel model(row, sign, n);
+    double* F = model.vectors(count);
+    std::vector<double> kept(static_cast<std::size_t>(count * n));
+    for (std::size_t k = 0; k < kept.size(); ++k)
+        F[k] = kept[k] = uniform(random);
+    for (std::size_t u = 0; u < row.size(); ++u) {
+        sign[u] = u % 3 == 0 ? -1.0 : 1.0;
+        model.diagonal()[u] = 0.2 + 0.1 * static_cast<double>(u);
+    }
+    const std::vector<std::int64_t> free = {0, 1, 3, 6, 7};
+    std::vector<double> right(free.size()), move(row.size(), 0.0), image(row.size());
+    for (double& one : right)
+        one = uniform(random);
+    const std::vector<double> wanted = right;
+    model.solve(free, right);
+    for (std::size_t k = 0; k < free.size(); ++k)
+        move[free[k]] = right[k];
+    model.multiply(move.data(), image.data());
+    for (std::size_t k = 0; k < free.size(); ++k)
+        CHECK(std::fabs(image[free[k]] - wanted[k]) < 1e-10);
+}
+
+// max over 0 <= a <= 1 of a (1 - y z): the hinge, y = sign of the row.
+struct Problem {
+    std::int64_t n = 14, d = 9;
+    std::vector<double> X;
+    ProximalUnits units;
+
+    explicit Problem(Random& random) : X(static_cast<std::size_t>(n * d)) {
+        for (double& one : X)
+            one = uniform(random);
+        for (std::int64_t i = 0; i < n; ++i) {
+            units.row.push_back(i);
+            units.sign.push_back(i % 2 == 0 ? -1.0 : 1.0);
+            units.low.push_back(0.0);
+            units.high.push_back(1.0);
+            units.lift.push_back(1.0);
+            units.bend.push_back(0.0);
+        }
+    }
+    DesignView view() const { return DenseView<double>{X.data(), n, d, 1, n}; }
+};
+
+// The gap of a pair after the multipliers are shrunk into the dual ball of `norm`.
+template <class Norm, class DualNorm>
+void check_pair(const Problem& problem, std::unique_ptr<ClusteredProx> penalty, Norm norm,
+                DualNorm dual_norm) {
+    const std::int64_t n = problem.n, d = problem.d;
+    ProximalMultipliers method(problem.units, n, n, 1.0 / std::sqrt(static_cast<double>(n)));
+    method.set_columns(problem.view(), std::move(penalty));
+    std::vector<double> a(static_cast<std::size_t>(n), 0.5), b(static_cast<std::size_t>(d), 0.0);
+    double b0 = 0.0, step = 1.0, room = 1.0;
+    Interrupt never;
+    for (int k = 0; k < 120; ++k) {
+        const std::int64_t taken =
+            method.advance(a.data(), b.data(), b0, {step, room, 1e-9, 30}, never);
+        const double factor = taken < 8 ? 2.0 : taken == 30 ? 0.2 : 1.0;
+        step = std::min(factor * step, 1e5);
+        room = std::min(factor * room, 1e5);
+    }
+    std::vector<double> q(static_cast<std::size_t>(d), 0.0);
+    double primal = norm(b), dual = 0.0, balance = 0.0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        double z = b0;
+        for (std::int64_t j = 0; j < d; ++j) {
+            z += problem.X[j * n + i] * b[j];
+            q[j] -= problem.X[j * n + i] * problem.units.sign[i] * a[i];
+        }
+        primal += std::max(0.0, 1.0 + problem.units.sign[i] * z);
+        dual += a[i];
+        balance += problem.units.sign[i] * a[i];
+        CHECK(a[i] >= 0.0 && a[i] <= 1.0);
+    }
+    dual /= std::max(1.0, dual_norm(q));
+    CHECK(std::fabs(balance) < 1e-6);
+    CHECK(primal - dual < 1e-5 * primal && primal - dual > -1e-5 * primal);
+}
+
+std::vector<double> sizes(const std::vector<double>& values) {
+    std::vector<double> found(values.size());
+    std::transform(values.begin(), values.end(), found.begin(),
+                   [](double one) { return std::fabs(one); });
+    std::sort(found.rbegin(), found.rend());
+    return found;
+}
+
+void check_sorted(Random& random) {
+    const Problem problem(random);
+    std::vector<double> strengths(static_cast<std::size_t>(problem.d));
+    for (std::size_t k = 0; k < strengths.size(); ++k)
+        strengths[k] = 0.8 - 0.05 * static_cast<double>(k);
+    check_pair(
+        problem, std::make_unique<SortedProx>(strengths),
+        [&](const std::vector<double>& b) {
+            const std::vector<double> sorted = sizes(b);
+            return std::inner_product(sorted.begin(), sorted.end(), strengths.begin(), 0.0);
+        },
+        [&](const std::vector<double>& q) {
+            const std::vector<double> sorted = sizes(q);
+            double paid = 0.0, budget = 0.0, worst = 0.0;
+            for (std::size_t k = 0; k < sorted.size(); ++k) {
+                paid += sorted[k], budget += strengths[k];
+                worst = std::max(worst, paid / budget);
+            }
+            return worst;
+        });
+}
+
+void check_groups(Random& random) {
+    const Problem problem(random);
+    const std::vector<std::int64_t> columns = {0, 3, 6, 1, 4, 7, 2, 5, 8}, starts = {0, 3, 6, 9};
+    const Groups groups{columns.data(), starts.data(), 3};
+    const double strength = 1.2;
+    check_pair(
+        problem, std::make_unique<GroupProx>(problem.d, columns, starts, strength),
+        [&](const std::vector<double>& b) {
+            double largest[3];
+            group_largest(groups, b.data(), largest);
+            return strength * (largest[0] + largest[1] + largest[2]);
+        },
+        [&](const std::vector<double>& q) {
+            double totals[3];
+            group_totals(groups, q.data(), totals);
+            return *std::max_element(totals, totals + 3) / strength;
+        });
+}
+
+void check_separable(Random& random) {
+    const Problem problem(random);
+    const std::size_t d = static_cast<std::size_t>(problem.d);
+    const std::vector<double> l1(d, 0.5), low(d, -HUGE_VAL), high(d, HUGE_VAL);
+    check_pair(
+        problem, std::make_unique<SeparableProx>(l1, low, high),
+        [](const std::vector<double>& b) {
+            double total = 0.0;
+            for (const double one : b)
+                total += 0.5 * std::fabs(one);
+            return total;
+        },
+        [](const std::vector<double>& q) { return sizes(q)[0] / 0.5; });
+}
+
+void check_clusters() {
+    SortedProx penalty({1.0, 0.5, 0.1});
+    const double v[] = {2.0, -1.9, 0.05};
+    double b[3];
+    Clusters clusters;
+    const double value = penalty.prox(v, 1.0, b, clusters);
+    CHECK(b[0] == -b[1] && b[2] == 0.0 && clusters.count() == 1);
+    CHECK(clusters.places.size() == 2 && std::fabs(b[0] - 1.2) < 1e-15);
+    CHECK(std::fabs(value - 1.44) < 1e-14);
+}
+
+}  // namespace
+
+int main() {
+    Random random(5);
+    for (const std::int64_t count : {0, 2, 4, 5, 9})
+        check_model(random, count);
+    for (int trial = 0; trial < 10; ++trial) {
+        check_sorted(random);
+        check_groups(random);
+        check_separable(random);
+    }
+    check_clusters();
+    return check::report();
+}

@@ -1,0 +1,94 @@
+// Derivatives on both sides of a common prediction, bends, and multipliers inside their boxes.
+#include "rectiline/rows/slope_ranges.hpp"
+
+#include "check.hpp"
+#include "samples.hpp"
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+using namespace rectiline::rows;
+
+namespace {
+
+// One-sided derivatives of a row's cost by differences that do not reach the next knot.
+void check_ranges_at(const RowFunctions& rows, double z) {
+    std::vector<double> low(static_cast<std::size_t>(rows.n)), high(low);
+    slope_ranges(rows, z, low.data(), high.data());
+    double lows = 0, low_size = 0, highs = 0, high_size = 0;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const auto cost = [&](double at) {
+            return rows.weight[i] * rows.curve(i)(rows.argument(i, at));
+        };
+        const double h = 1e-7;
+        CHECK_NEAR(high[i], (cost(z + h) - cost(z)) / h, 2e-5);
+        CHECK_NEAR(low[i], (cost(z) - cost(z - h)) / h, 2e-5);
+        CHECK(low[i] <= high[i]);
+        lows += low[i], low_size += std::fabs(low[i]);
+        highs += high[i], high_size += std::fabs(high[i]);
+    }
+    const SlopeSums sums = slope_sums(rows, z);
+    CHECK_NEAR(sums.low, lows, 1e-13 * low_size);
+    CHECK_NEAR(sums.low_size, low_size, 1e-13 * low_size);
+    CHECK_NEAR(sums.high, highs, 1e-13 * high_size);
+    CHECK_NEAR(sums.high_size, high_size, 1e-13 * high_size);
+}
+
+// A prediction that puts a row on a knot is found to do so, and bends are found.
+void check_bends(const RowFunctions& rows) {
+    const Curve& f = rows.curves[0];
+    std::vector<double> low(static_cast<std::size_t>(rows.n)), high(low);
+    for (std::int64_t i = 0; i < rows.n; i += 41) {
+        if (rows.weight[i] == 0) continue;
+        const double bend = (f.knot[0] - rows.offset[i]) * rows.direction[i];
+        check_ranges_at(rows, bend);
+        slope_ranges(rows, bend, low.data(), high.data());
+        CHECK_NEAR(high[i] - low[i], rows.weight[i] * (f.right[0] - f.left[0]), 1e-14);
+        CHECK(nearest_bend(rows, bend) == bend);
+        const double near = nearest_bend(rows, bend + 1e-9);
+        CHECK_NEAR(near, bend, 3e-9);
+    }
+}
+
+void check_inside(const RowFunctions& rows) {
+    const Curve& f = rows.curves[0];
+    const bool open = std::isinf(f.highest_slope() - f.lowest_slope());
+    std::vector<double> g(static_cast<std::size_t>(rows.n));
+    for (std::int64_t i = 0; i < rows.n; ++i)  // at an end of its box
+        g[i] = open || rows.weight[i] == 0 ? 0.0
+                                           : rows.direction[i] * rows.weight[i] * f.lowest_slope();
+    CHECK(any_inside(rows, nullptr, rows.n, g.data(), 1e-9) == open);
+    const double width = f.highest_slope() - f.lowest_slope();
+    if (open || width == 0) return;
+    const std::int64_t last = rows.n - 1;
+    CHECK(rows.weight[last] > 0);
+    g[last] += rows.direction[last] * rows.weight[last] * 0.25 * width;
+    CHECK(any_inside(rows, nullptr, rows.n, g.data(), 1e-9));
+    CHECK(!any_inside(rows, nullptr, rows.n, g.data(), 0.3));
+    CHECK(any_inside(rows, &last, 1, &g[last], 1e-9));
+    const std::int64_t other = 0;
+    CHECK(!any_inside(rows, &other, 1, &g[other], 1e-9));
+}
+
+}  // namespace
+
+int main() {
+    std::uint64_t seed = 1;
+    for (const samples::OwnedCurve& owned : samples::curves()) {
+        const int before = check::failures;
+        samples::OwnedRows rows(owned.view(), 600, seed++);
+        rows.weight.back() = 1.5;
+        for (const double z : {-1.3, 0.0, 0.21})
+            check_ranges_at(rows.view(), z);
+        check_bends(rows.view());
+        check_inside(rows.view());
+        // the same rows with an index take the way of mixed curves
+        const std::vector<std::uint8_t> index(rows.weight.size(), 0);
+        RowFunctions mixed = rows.view();
+        mixed.curve_index = index.data();
+        check_ranges_at(mixed, 0.21);
+        check_bends(mixed);
+        if (check::failures > before) std::printf("the curve was: %s\n", owned.name.c_str());
+    }
+    return check::report();
+}
