@@ -25,7 +25,12 @@ def _table(name: str) -> tuple[Any, Any, Any, Any]:
 
     X, y = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True)
     if name == "diabetes":
-        return X, y, PLQRegressor(), lambda: [rl.Problem(X, y, rl.losses.Huber())]
+        return (
+            X,
+            y,
+            PLQRegressor(rl.losses.Huber(), C=1.0),
+            lambda: [rl.Problem(X, y, rl.losses.Huber())],
+        )
     targets = [y] if np.unique(y).size == 2 else [y == label for label in np.unique(y)]
     make = lambda: [rl.Problem(X, one, rl.losses.Hinge()) for one in targets]  # noqa: E731
     return X, y, PLQClassifier(), make

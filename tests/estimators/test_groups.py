@@ -26,7 +26,7 @@ SAME = [
 
 
 def fitted(groups, data=X):
-    return PLQRegressor(penalty="group", penalty_params={"groups": groups}).fit(data, Y)
+    return PLQRegressor(penalty="group", penalty_params={"groups": groups}, C=1.0).fit(data, Y)
 
 
 @pytest.mark.parametrize("groups", SAME, ids=lambda groups: type(groups).__name__)

@@ -169,7 +169,7 @@ def test_class_weight_and_removed_classes():
 
 
 def test_warm_start_reuses_the_last_fit():
-    model = PLQRegressor("absolute", warm_start=True).fit(X_DIABETES, Y_DIABETES)
+    model = PLQRegressor("absolute", C=1.0, warm_start=True).fit(X_DIABETES, Y_DIABETES)
     first = model.coef_.copy()
     model.set_params(C=1.01).fit(X_DIABETES, Y_DIABETES)
     assert model.status_ == "solved" and np.abs(model.coef_ - first).max() < 5

@@ -55,6 +55,7 @@ class LabelledData:
     classes: NDArray[Any]
     places: NDArray[np.intp]  # of each sample's label among the classes
     tasks: list[TwoClassTask]
+    C: float
 
 
 @documented()
@@ -159,6 +160,7 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, FitsC):  # type: ign
             classes=classes,
             places=places,
             tasks=tasks,
+            C=getattr(self, "C", 1.0),  # a search has a grid instead
         )
 
     def _problem(

@@ -33,6 +33,25 @@ C : float, default=1.0
     Weight of the losses against the penalty: a larger C fits the training data more closely.
 l1_ratio : float, default=0.5
     Share of the L1 norm in the "elasticnet" penalty, between 0 and 1.""",
+    "relative_loss_params": """
+loss_params : dict, optional
+    Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber". The default of
+    ``delta`` ("huber") and of ``epsilon`` ("epsilon_insensitive" and its square) is "auto": a
+    multiple of a robust scale of the residuals, see the notes.""",
+    "auto_C": """
+C : float or "auto", default="auto"
+    Weight of the losses against the penalty: a larger C fits the training data more closely.
+    "auto" is a weak penalty in the unit of y, see the notes; with a penalty object, whose strength
+    is given, and without a penalty it is 1.
+l1_ratio : float, default=0.5
+    Share of the L1 norm in the "elasticnet" penalty, between 0 and 1.""",
+    "relative": """
+loss_ : Loss or tuple of Loss
+    The loss that was fitted, with its parameters as numbers.
+delta_, epsilon_ : float or ndarray of shape (n_outputs,)
+    The width of the loss, where it has one.
+scale_ : float or ndarray of shape (n_outputs,)
+    The robust scale of the residuals, where a parameter was "auto".""",
     "constraints": """
 constraints : Constraint, dict, or list of these, default=()
     Where the coefficients may live: objects from `rectiline.constraints`, and mappings from a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -49,8 +50,13 @@ class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: 
         return str(self.solver)
 
     def _solve(
-        self, makers: Sequence[Callable[[], Problem]], X: Any = None, y: Any = None
+        self,
+        makers: Sequence[Callable[[], Problem]],
+        X: Any = None,
+        y: Any = None,
+        began: float | None = None,
     ) -> list[Solution]:
+        """Solve the problems of a fit; its time limit counts from `began`."""
         warm = None
         if self.warm_start:
             earlier = getattr(self, "solution_", None)
@@ -58,7 +64,7 @@ class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: 
             if warm is not None and len(warm) != len(makers):
                 warm = None
         report = FitReport(self, len(makers), X, y)
-        solutions = solve_all(makers, RunOptions.of(self), warm, report)
+        solutions = solve_all(makers, RunOptions.of(self).since(began), warm, report)
         report.end()
         return solutions
 
@@ -82,6 +88,10 @@ class FitData(Protocol):
     @property
     def tasks(self) -> Sequence[Any]:
         """What there is one problem for: two-class tasks, outputs."""
+
+    @property
+    def C(self) -> float | Sequence[float]:
+        """Weight of the losses: one for all problems, or one for each."""
 
 
 class FitsC(PLQModel):
@@ -112,13 +122,18 @@ class FitsC(PLQModel):
         self
         """
         with restored_on_failure(self):
+            began = time.perf_counter()
             data = self._read(X, y, sample_weight, sensitive_features)
-            makers = self._makers(data, self._penalty(), self.C)
-            return self._keep(data, self._solve(makers, data.X, data.y))
+            makers = self._makers(data, self._penalty(), data.C)
+            return self._keep(data, self._solve(makers, data.X, data.y, began))
 
-    def _makers(self, data: Any, penalty: Penalty | None, C: float) -> list[Callable[[], Problem]]:
-        """Return how to make the problems of a fit."""
-        return [partial(self._problem, data, task, penalty, factor=C) for task in data.tasks]
+    def _makers(
+        self, data: Any, penalty: Penalty | None, C: float | Sequence[float]
+    ) -> list[Callable[[], Problem]]:
+        """Return how to make the problems of a fit, with one C or one for each problem."""
+        each = C if isinstance(C, Sequence) else [C] * len(data.tasks)
+        pairs = zip(data.tasks, each, strict=True)
+        return [partial(self._problem, data, task, penalty, factor=one) for task, one in pairs]
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> FitData:

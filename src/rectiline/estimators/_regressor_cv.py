@@ -37,7 +37,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         Mixes to try with ``penalty="elasticnet"``; 0.5 by default.
     loss : str or Loss, default="huber"
         As for `PLQRegressor`.
-    {loss_params}
+    {relative_loss_params}
     {penalty}
     {constraints}
     {cv}
@@ -54,12 +54,17 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         The values of C of ``path_``.
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
     intercept_ : float or ndarray of shape (n_outputs,)
+    {relative}
     path_ : Path or tuple of Path
         All strengths on all the data, for the chosen mix: certified to `tol` where X has up to
         50,000 entries, to `fold_tol` beyond.
     cv_results_ : dict of ndarray
         One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.
     {proof}
+
+    Notes
+    -----
+    A width "auto" is found once, on all the data, as for `PLQRegressor`; the folds share it.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,13 @@ class RunOptions:
             if solver == estimator.solver
             else {},
         )
+
+    def since(self, began: float | None) -> RunOptions:
+        """Return the options with what is left of the time limit."""
+        if began is None or self.time_limit is None:
+            return self
+        left = self.time_limit - (time.perf_counter() - began)
+        return replace(self, time_limit=max(left, 1e-6))
 
     def keywords(self, deadline: float | None = None) -> dict[str, Any]:
         """Return the keyword arguments of `rectiline.solve`."""
