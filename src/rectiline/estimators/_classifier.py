@@ -29,6 +29,7 @@ from rectiline.estimators._fairness import (
     is_fairness,
 )
 from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._inference import HasInference
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON, make_loss
 from rectiline.estimators._state import keep_parameters
@@ -59,7 +60,7 @@ class LabelledData:
 
 
 @documented()
-class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, FitsC):  # type: ignore[misc]
+class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC):  # type: ignore[misc]
     """Linear classification with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i (x_i'b + b0)) + penalty(b)`` under the constraints, with y_i
@@ -238,3 +239,14 @@ class PLQClassifier(SparseCoefMixin, LinearClassifierMixin, FitsC):  # type: ign
         if scores.ndim == 1:
             return np.asarray(self.classes_[(scores > 0).astype(int)])
         return np.asarray(self.classes_[first_largest(scores)])
+
+    def _inference_loss(self) -> Loss:
+        return make_loss(self.loss, self.loss_params, of=("margin", "residual"))
+
+    def _why_no_standard_errors(self, X: Any) -> str | None:
+        if self.class_weight is not None:
+            return (
+                f"class_weight={self.class_weight!r} weights the losses, while the errors take "
+                "weights as frequencies."
+            )
+        return super()._why_no_standard_errors(X)

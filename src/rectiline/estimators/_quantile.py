@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rectiline.constraints import Constraint
 from rectiline.estimators._check import check_data, check_design, check_weight, predictions
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._inference import HasInference
 from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import RUNNING, shared_loss
@@ -31,7 +33,7 @@ _SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised s
 
 
 @documented()
-class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
+class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore[misc]
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
@@ -209,6 +211,20 @@ class QuantileRegressor(RegressorMixin, PLQModel):  # type: ignore[misc]
         if ratio == 1.0:
             return L1(strength)
         return ElasticNet(ratio * strength, (1.0 - ratio) * strength)
+
+    def _penalty_in_words(self) -> str | None:
+        if self.shared_slopes and self.quantiles_.size > 1:
+            return "slopes shared by all quantiles"
+        alpha = getattr(self, "alpha_", getattr(self, "alpha", None))
+        return None if alpha == 0.0 else f"alpha={alpha:g}"
+
+    def _constraints_of_fit(self) -> list[Constraint]:
+        return []
+
+    def _active_constraint(self, X: Any) -> str | None:
+        if self.non_crossing and self.quantiles_.size > 1:
+            return "the quantiles were fitted under the constraint not to cross"
+        return super()._active_constraint(X)
 
     def _run_solver(self) -> str:
         return "auto" if self.solver in _SCIPY_SOLVERS else self.solver

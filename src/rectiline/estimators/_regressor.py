@@ -25,6 +25,7 @@ from rectiline.estimators._defaults import RelativeLoss, auto_C, first_fit, read
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
 from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._inference import HasInference
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON
 from rectiline.estimators._run import RunOptions, solve_all
@@ -63,7 +64,7 @@ class RegressionData:
 
 
 @documented()
-class PLQRegressor(RegressorMixin, FitsC):  # type: ignore[misc]
+class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
@@ -258,6 +259,9 @@ class PLQRegressor(RegressorMixin, FitsC):  # type: ignore[misc]
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         return predictions(self, X)
+
+    def _inference_loss(self) -> Loss:
+        return make_loss(self.loss, self.loss_params, of=("residual",))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,192 @@
+"""Standard errors, intervals and tests as methods of the estimators; the work is in `inference`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rectiline.constraints import Constraint, combine
+from rectiline.estimators._check import check_weight
+
+__all__ = ["HasInference"]
+
+_ACTIVE = 1e-7  # relative slack up to which a constraint counts as active
+
+
+class HasInference:
+    """Summary tables, confidence intervals and Wald tests of a fitted linear model."""
+
+    def summary(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        kind: str | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        level: float = 0.95,
+        n_boot: int = 200,
+        random_state: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Return a table of coefficients with standard errors, tests and intervals.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data of the fit.
+        kind : str, optional
+            How the errors are computed: "iid", "nid", "kernel", "rank", "bootstrap", "cluster",
+            "sandwich" or "margin_density". For quantiles the default is R's: "rank" up to 1,000
+            samples, "nid" above; for smooth losses "sandwich", for the hinge "margin_density".
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit; they count as frequencies.
+        groups : array-like of shape (n_samples,), optional
+            Labels of clusters, for the kinds "cluster" and "bootstrap".
+        level : float, default=0.95
+            Coverage of the intervals.
+        n_boot : int, default=200
+            Number of bootstrap replicates.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the bootstrap; None is a fixed seed.
+        **options
+            Further options of `rectiline.inference.covariance`, such as ``bandwidth``.
+
+        Returns
+        -------
+        SummaryTable, or SummaryTables for several quantiles
+        """
+        return _room().summary(
+            self,
+            X,
+            y,
+            kind,
+            sample_weight=sample_weight,
+            groups=groups,
+            level=level,
+            n_boot=n_boot,
+            random_state=random_state,
+            **options,
+        )
+
+    def conf_int(
+        self, X: Any, y: ArrayLike, kind: str | None = None, *, level: float = 0.95, **options: Any
+    ) -> NDArray[np.float64]:
+        """Return confidence intervals of the coefficients, the intercept first.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data of the fit.
+        kind : str, optional
+            As for `summary`.
+        level : float, default=0.95
+            Coverage of the intervals.
+        **options
+            Further options of `summary`.
+
+        Returns
+        -------
+        ndarray of shape (p, 2), or (n_quantiles, p, 2)
+        """
+        table = self.summary(X, y, kind, level=level, **options)
+        return np.asarray(table.interval)
+
+    def wald_test(
+        self,
+        X: Any,
+        y: ArrayLike,
+        R: Any,
+        r: ArrayLike = 0.0,
+        *,
+        kind: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Test linear hypotheses ``R b = r`` about the coefficients, the intercept first.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data of the fit.
+        R : array-like of shape (k, p) or (p,), or a column name or list of names
+            The hypotheses; names stand for "this coefficient is r".
+        r : array-like of shape (k,), default=0
+        kind : str, optional
+            Kind of the covariance; as for `summary`, with "nid" in place of "rank".
+        **options
+            Further options of `rectiline.inference.covariance`.
+
+        Returns
+        -------
+        HypothesisTest
+            With ``statistic``, ``df`` and ``p_value``.
+        """
+        return _room().wald_test(self, X, y, R, r, kind=kind, **options)
+
+    def _inference_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Check the data of the fit, given again; nothing on the estimator changes."""
+        check_is_fitted(self)
+        if X is None or y is None:
+            raise ValueError(
+                "X and y are needed: give the data of the fit, or set the parameter inference "
+                "before the fit to keep a summary."
+            )
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            multi_output=True,
+            reset=False,
+        )
+        return X, y, check_weight(sample_weight, X)
+
+    def _why_no_standard_errors(self, X: Any) -> str | None:
+        """Return why asymptotic standard errors do not hold for this fit, or None."""
+        penalty = self._penalty_in_words()
+        if penalty is not None:
+            return f"the fit has a penalty ({penalty}), which pulls the coefficients towards zero."
+        active = self._active_constraint(X)
+        if active is not None:
+            return f"{active}, where the estimate is not normally distributed."
+        return None
+
+    def _penalty_in_words(self) -> str | None:
+        penalty: Any = getattr(self, "penalty", None)
+        return None if penalty is None else f"penalty={penalty!r}"
+
+    def _constraints_of_fit(self) -> list[Constraint]:
+        listed: list[Constraint] = self._listed_constraints()  # type: ignore[attr-defined]
+        return listed
+
+    def _active_constraint(self, X: Any) -> str | None:
+        constraints = self._constraints_of_fit()
+        if not constraints:
+            return None
+        d = int(X.shape[1])
+        try:
+            rows = combine([one.rows(d, X) for one in constraints], d)
+        except (ValueError, TypeError):  # such as fairness with columns given to fit
+            return "a constraint depends on data given to fit only"
+        if rows.E.shape[0]:
+            return "the coefficients obey an equality constraint"
+        for coef in np.atleast_2d(self.coef_):  # type: ignore[attr-defined]
+            size = 1.0 + np.abs(coef).max()
+            if (
+                (coef - rows.lower <= _ACTIVE * size) | (rows.upper - coef <= _ACTIVE * size)
+            ).any():
+                return "a coefficient lies on its bound"
+            slack = rows.A @ coef + rows.c
+            if rows.A.shape[0] and (slack <= _ACTIVE * (abs(rows.A) @ np.abs(coef) + 1.0)).any():
+                return "a constraint is active"
+        return None
+
+
+def _room() -> Any:
+    """Return `rectiline.inference`; it lies above this room, so that nothing here imports it."""
+    return importlib.import_module("rectiline.inference")

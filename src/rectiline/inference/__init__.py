@@ -1,0 +1,19 @@
+"""Standard errors, intervals, tests and calibrated predictions of fitted models."""
+
+from rectiline.inference._bandwidth import bofinger, hall_sheather
+from rectiline.inference._covariance import covariance
+from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, wald_test
+from rectiline.inference._summary import summary
+from rectiline.inference._table import SummaryTable, SummaryTables
+
+__all__ = [
+    "HypothesisTest",
+    "SummaryTable",
+    "SummaryTables",
+    "bofinger",
+    "covariance",
+    "equal_slopes",
+    "hall_sheather",
+    "summary",
+    "wald_test",
+]

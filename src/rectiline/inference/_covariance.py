@@ -1,0 +1,144 @@
+"""Choose and compute the covariance of a fit's coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.inference._fit import Fit, read_fit
+from rectiline.inference._parts import Options, Parts, assemble
+from rectiline.inference._quantile_kinds import iid_parts, kernel_parts, nid_parts
+from rectiline.inference._sandwich import cluster_parts, sandwich_parts
+
+Matrix = NDArray[np.float64]
+
+__all__ = ["KINDS", "checked_kind", "compute_parts", "covariance", "default_kind"]
+
+
+_PARTS: dict[str, Callable[[Fit, Options], Parts]] = {
+    "iid": iid_parts,
+    "nid": nid_parts,
+    "kernel": kernel_parts,
+    "cluster": cluster_parts,
+    "sandwich": sandwich_parts,
+    "margin_density": sandwich_parts,
+}
+KINDS = (*_PARTS,)
+_FOR_QUANTILES = ("iid", "nid", "kernel", "rank")
+
+
+def default_kind(fit: Fit, groups: Any = None) -> str:
+    """Return the kind for a fit when the user names none."""
+    if groups is not None:
+        return "cluster"
+    if fit.is_quantile:
+        return "nid"
+    return "margin_density" if _has_margin_kinks(fit) else "sandwich"
+
+
+def checked_kind(fit: Fit, kind: str) -> str:
+    """Return `kind` if it suits the loss of the fit; raise ValueError if not."""
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r}: must be one of {sorted(KINDS)}.")
+    if kind in _FOR_QUANTILES and not fit.is_quantile:
+        raise ValueError(
+            f"kind={kind!r} is for quantile regressions; the loss here is {fit.losses[0]!r}. "
+            f"Use kind={default_kind(fit)!r}, 'cluster' or 'bootstrap'."
+        )
+    if kind == "margin_density" and not _has_margin_kinks(fit):
+        raise ValueError(
+            f"kind='margin_density' is for losses of the margin with a kink, such as the hinge; "
+            f"the loss here is {fit.losses[0]!r}. Use kind={default_kind(fit)!r}."
+        )
+    return kind
+
+
+def _has_margin_kinks(fit: Fit) -> bool:
+    curves = [one.curve for one in fit.losses if one.of == "margin"]
+    return any(bool((one.right > one.left).any()) for one in curves)
+
+
+def compute_parts(fit: Fit, kind: str, options: Options) -> Parts:
+    """Return breads and meats of an analytic kind."""
+    return _PARTS[kind](fit, options)
+
+
+def covariance(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    kind: str | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    bandwidth: Any = "hall-sheather",
+    sparsity: str = "order",
+    method: str = "pairs",
+    n_boot: int = 200,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Any = None,
+) -> Matrix:
+    """Return the covariance of the coefficients of a fitted model, the intercept first.
+
+    Parameters
+    ----------
+    model : fitted QuantileRegressor, PLQRegressor or PLQClassifier
+        Fitted without a penalty.
+    X, y : array-like
+        The data of the fit.
+    kind : {"iid", "nid", "kernel", "cluster", "sandwich", "margin_density", "bootstrap"}, optional
+        How it is computed. The default is "nid" for quantiles, "sandwich" for smooth losses,
+        "margin_density" for kinked losses of the margin, and "cluster" where `groups` are given.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the fit; they count as frequencies.
+    groups : array-like of shape (n_samples,), optional
+        Labels of clusters, for the kinds "cluster" and "bootstrap".
+    bandwidth : {"hall-sheather", "bofinger"} or float, default="hall-sheather"
+        Bandwidth in the level of a quantile, or the width of the kernel on margins.
+    sparsity : {"order", "epanechnikov", "biweight", "gaussian"}, default="order"
+        How kind "iid" estimates the density at zero: from order statistics, as R does, or with a
+        kernel, as Stata does.
+    method : {"pairs", "weights", "wild"}, default="pairs"
+        Which bootstrap.
+    n_boot : int, default=200
+        Number of bootstrap replicates.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the bootstrap; None is a fixed seed.
+    n_jobs : int, optional
+        Threads.
+    callback : callable, optional
+        Called with the number of finished and of all bootstrap replicates.
+
+    Returns
+    -------
+    ndarray of shape (p, p), or (m p, m p) for m quantiles, level by level
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> X, y = rl.datasets.load_engel(return_X_y=True)
+    >>> model = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, y)
+    >>> V = rl.inference.covariance(model, X, y, kind="nid")
+    >>> np.sqrt(np.diag(V)).round(5)
+    array([19.25066,  0.02828])
+    """
+    options = Options(groups, bandwidth, sparsity, method, n_boot, random_state, n_jobs, callback)
+    fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
+    if kind is None:
+        kind = default_kind(fit, groups)
+        kind = "nid" if kind == "rank" else kind
+    return covariance_of(fit, checked_kind(fit, kind), options)
+
+
+def covariance_of(fit: Fit, kind: str, options: Options) -> Matrix:
+    """Return the covariance of a fit that has been read already."""
+    if kind == "rank":
+        raise ValueError(
+            "kind='rank' gives intervals and no covariance; use kind='nid' or another one."
+        )
+    return assemble(compute_parts(fit, kind, options))

@@ -1,0 +1,208 @@
+"""Wald tests of linear hypotheses, within one fit and across several quantiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from rectiline.inference._covariance import checked_kind, covariance_of, default_kind
+from rectiline.inference._fit import Fit, read_fit
+from rectiline.inference._parts import Options
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+__all__ = ["HypothesisTest", "equal_slopes", "wald_test"]
+
+
+@dataclass(frozen=True)
+class HypothesisTest:
+    """An F test of linear hypotheses.
+
+    Attributes
+    ----------
+    statistic : float
+        The Wald statistic divided by the number of hypotheses.
+    df : tuple of float
+        Degrees of freedom of the F distribution.
+    p_value : float
+    hypothesis : str
+    kind : str
+        Kind of the covariance.
+    """
+
+    statistic: float
+    df: tuple[float, float]
+    p_value: float
+    hypothesis: str
+    kind: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.hypothesis}: F = {self.statistic:.6g} on ({self.df[0]:g}, {self.df[1]:g}) "
+            f"degrees of freedom, p = {self.p_value:.4g} (covariance: {self.kind})"
+        )
+
+
+def wald_test(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    R: Any,
+    r: ArrayLike = 0.0,
+    *,
+    kind: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> HypothesisTest:
+    """Test linear hypotheses ``R b = r`` about the coefficients, the intercept first.
+
+    Parameters
+    ----------
+    model : fitted QuantileRegressor, PLQRegressor or PLQClassifier
+    X, y : array-like
+        The data of the fit.
+    R : array-like of shape (k, p) or (p,), or a column name or list of names
+        The hypotheses; names stand for "this coefficient is r". For m quantiles a row has m p
+        entries, level by level, and a name stands for the coefficient at every level.
+    r : array-like of shape (k,), default=0
+    kind : str, optional
+        Kind of the covariance, see `covariance`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the fit.
+    **options
+        Further options of `covariance`.
+
+    Returns
+    -------
+    HypothesisTest
+
+    Examples
+    --------
+    >>> import rectiline as rl
+    >>> X, y = rl.datasets.load_engel(return_X_y=True, as_frame=True)
+    >>> model = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, y)
+    >>> print(model.wald_test(X, y, "income", 0.5))
+    income = 0.5: F = 4.52938 on (1, 233) degrees of freedom, p = 0.03437 (covariance: nid)
+    """
+    chosen = Options(**options)
+    fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
+    kind = _covariance_kind(fit, kind, chosen)
+    rows, words = _hypotheses(R, fit)
+    values = np.broadcast_to(np.asarray(r, dtype=np.float64), rows.shape[:1])
+    if words:
+        shown = sorted({f"{value:g}" for value in values})
+        words = f"{words} = {', '.join(shown)}"
+    else:
+        words = f"{rows.shape[0]} linear hypotheses"
+    # Level by level: m p coefficients share n samples.
+    return _f_test(fit, kind, chosen, rows, values, fit.n - fit.p, words)
+
+
+def equal_slopes(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    columns: Any = None,
+    kind: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> HypothesisTest:
+    """Test whether the slopes of several quantiles are equal (Koenker and Bassett 1982).
+
+    Parameters
+    ----------
+    model : QuantileRegressor fitted at two or more quantiles
+    X, y : array-like
+        The data of the fit.
+    columns : list of column names, optional
+        Whose slopes; all by default.
+    kind : str, default="nid"
+        Kind of the joint covariance, see `covariance`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the fit.
+    **options
+        Further options of `covariance`.
+
+    Returns
+    -------
+    HypothesisTest
+
+    Examples
+    --------
+    >>> import rectiline as rl
+    >>> X, y = rl.datasets.load_engel(return_X_y=True)
+    >>> model = rl.QuantileRegressor(quantile=[0.25, 0.5, 0.75], alpha=0).fit(X, y)
+    >>> test = rl.inference.equal_slopes(model, X, y)
+    >>> round(test.statistic, 4), test.df
+    (15.5567, (2.0, 703.0))
+    """
+    chosen = Options(**options)
+    fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
+    if fit.m < 2:
+        raise ValueError(
+            f"equal_slopes compares several quantiles; this model has {fit.m}. Fit with a list, "
+            "such as quantile=[0.25, 0.5, 0.75]."
+        )
+    kind = _covariance_kind(fit, kind, chosen)
+    first = int(fit.rows.constant)
+    chosen_columns = range(first, fit.p) if columns is None else _places(columns, fit.names)
+    rows = []
+    for k in range(fit.m - 1):
+        for j in chosen_columns:
+            row = np.zeros((fit.m, fit.p))
+            row[k, j], row[k + 1, j] = 1.0, -1.0
+            rows.append(row.ravel())
+    matrix = np.array(rows)
+    second = fit.n * fit.m - matrix.shape[0]
+    return _f_test(fit, kind, chosen, matrix, np.zeros(len(rows)), second, "equal slopes")
+
+
+def _covariance_kind(fit: Fit, kind: str | None, options: Options) -> str:
+    if kind is None:
+        kind = default_kind(fit, options.groups)
+        kind = "nid" if kind == "rank" else kind
+    return checked_kind(fit, kind)
+
+
+def _hypotheses(R: Any, fit: Fit) -> tuple[Matrix, str]:
+    """Return the rows of the hypotheses, and names where they were given by name."""
+    size = fit.m * fit.p
+    named = isinstance(R, str) or (np.ndim(R) == 1 and all(isinstance(one, str) for one in R))
+    if named:
+        listed = [R] if isinstance(R, str) else list(R)
+        places = [k * fit.p + j for k in range(fit.m) for j in _places(listed, fit.names)]
+        return np.eye(size)[places], ", ".join(listed)
+    rows = np.atleast_2d(np.asarray(R, dtype=np.float64))
+    if rows.shape[1] != size or not rows.shape[0]:
+        raise ValueError(
+            f"R must have {size} columns, one for each coefficient (intercept first, level by "
+            f"level), and at least one row; got shape {rows.shape}."
+        )
+    if np.linalg.matrix_rank(rows) < rows.shape[0]:
+        raise ValueError("The rows of R are linearly dependent; drop redundant hypotheses.")
+    return rows, ""
+
+
+def _places(columns: Any, names: tuple[str, ...]) -> list[int]:
+    listed = [columns] if isinstance(columns, str) else list(columns)
+    missing = [one for one in listed if one not in names]
+    if missing:
+        raise ValueError(f"There is no coefficient {missing[0]!r}; there are {', '.join(names)}.")
+    return [names.index(one) for one in listed]
+
+
+def _f_test(
+    fit: Fit, kind: str, options: Options, rows: Matrix, values: Vector, second: float, words: str
+) -> HypothesisTest:
+    off = rows @ fit.coef.ravel() - values
+    spread = rows @ covariance_of(fit, kind, options) @ rows.T
+    first = float(rows.shape[0])
+    statistic = float(off @ np.linalg.solve(spread, off)) / first
+    p_value = float(stats.f.sf(statistic, first, second))
+    return HypothesisTest(statistic, (first, float(second)), p_value, words, kind)

@@ -1,0 +1,142 @@
+"""Sandwich covariances of M-estimators: kinds "sandwich", "margin_density" and "cluster".
+
+For a loss phi with derivative psi at the arguments t_i (residuals or margins),
+
+    A = sum_i w_i phi''(t_i) x_i x_i',   B = sum_i w_i psi(t_i)^2 x_i x_i',   cov = A^-1 B A^-1
+
+(Huber 1973; White 1980). A kink of phi adds to phi'' its jump of slope times a kernel estimate of
+the density of t at the kink, which for the hinge is the result of Koo, Lee, Kim and Park (2008).
+With clusters B sums the outer products of the clusters' gradients (Parente and Santos Silva 2016).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.stats import norm
+
+from rectiline.inference._bandwidth import bandwidth
+from rectiline.inference._fit import Fit
+from rectiline.inference._frequencies import median_deviation, quantile, standard_deviation
+from rectiline.inference._parts import Options, Parts
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["checked_groups", "cluster_parts", "sandwich_parts", "scores"]
+
+
+def sandwich_parts(fit: Fit, options: Options) -> Parts:
+    """Return the parts for any loss; kinks count through the density at them."""
+    slopes = scores(fit)
+    breads, notes = _breads(fit, options)
+    meats = np.empty((fit.m, fit.m, fit.p, fit.p))
+    for s in range(fit.m):
+        for t in range(s + 1):
+            meats[s, t] = fit.rows.gram(fit.weight * slopes[s] * slopes[t])
+            meats[t, s] = meats[s, t]
+    return Parts(breads, meats, fit.n - fit.p, notes)
+
+
+def cluster_parts(fit: Fit, options: Options) -> Parts:
+    """Return the parts for samples that depend on one another within groups."""
+    labels, count = checked_groups(options.groups, fit.rows.n)
+    sums = np.array([_group_sums(fit, fit.weight * one, labels, count) for one in scores(fit)])
+    meats = np.einsum("sgi,tgj->stij", sums, sums)
+    if fit.is_quantile:
+        breads, notes = _uniform_breads(fit, options)
+    else:
+        breads, notes = _breads(fit, options)
+    notes = tuple(f"{count} clusters{', ' + one if one else ''}" for one in notes)
+    return Parts(breads, meats, count - 1.0, notes)
+
+
+def scores(fit: Fit) -> Matrix:
+    """Return the derivative of each loss in its prediction, (m, n).
+
+    On a kink it is the left derivative in the argument, so that a residual of zero counts as
+    negative; arguments within rounding of a kink count as on it.
+    """
+    made = []
+    for loss, argument in zip(fit.losses, fit.arguments, strict=True):
+        knots = loss.curve.knots
+        near = knots[np.abs(argument[:, None] - knots).argmin(axis=1)]
+        settled = np.where(np.abs(argument - near) <= fit.zero, near, argument)
+        left = loss.curve.derivative(settled)[0]
+        made.append(-left if loss.of == "residual" else fit.targets * left)
+    return np.array(made)
+
+
+def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
+    """Return cluster labels as 0, 1, ... and their number."""
+    if groups is None:
+        raise ValueError("kind='cluster' needs groups: one label for each sample.")
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise ValueError(
+            f"groups must have one label for each of the {n} samples; got {labels.shape}."
+        )
+    found, places = np.unique(labels, return_inverse=True)
+    if found.size < 2:
+        raise ValueError(f"groups must name at least two clusters; all samples have {found[0]!r}.")
+    return places.astype(np.intp), int(found.size)
+
+
+def _group_sums(fit: Fit, values: Vector, labels: NDArray[np.intp], count: int) -> Matrix:
+    """Return the sum of ``values_i row_i`` over each group, (count, p)."""
+    chooser = sp.csr_array((values, (labels, np.arange(fit.rows.n))), shape=(count, fit.rows.n))
+    inner = chooser @ fit.rows.X
+    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+    if not fit.rows.constant:
+        return inner
+    return np.column_stack([np.bincount(labels, values, minlength=count), inner])
+
+
+def _breads(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
+    """Return expected second derivatives: curvatures, and densities at kinks."""
+    made, notes = [], []
+    for loss, argument in zip(fit.losses, fit.arguments, strict=True):
+        curve = loss.curve
+        bend = curve.curvature[np.searchsorted(curve.knots, argument)]
+        jumps = curve.right - curve.left
+        note = ""
+        if (jumps > 0).any():
+            width = _density_width(fit, argument, options)
+            for knot, jump in zip(curve.knots, jumps, strict=True):
+                bend = bend + jump * norm.pdf((argument - knot) / width) / width
+            note = f"kernel width {width:.6g} at the kinks of the loss"
+        made.append(fit.rows.gram(fit.weight * bend))
+        notes.append(note)
+    return np.array(made), tuple(notes)
+
+
+def _density_width(fit: Fit, argument: Vector, options: Options) -> float:
+    """Return the width of the kernel for the density at a kink: Silverman's rule, or as given."""
+    if not isinstance(options.bandwidth, str):
+        width = float(options.bandwidth)
+        if not width > 0:
+            raise ValueError(f"bandwidth={options.bandwidth!r}: a kernel's width must be positive.")
+        return width
+    spread = quantile(argument, fit.weight, 0.75) - quantile(argument, fit.weight, 0.25)
+    scale = standard_deviation(argument, fit.weight)
+    if spread > 0:
+        scale = min(scale, spread / 1.34)
+    return float(0.9 * scale * fit.n**-0.2)
+
+
+def _uniform_breads(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:
+    """Return ``sum 1(|u_i| <= c) w_i x_i x_i' / (2 c)``, scaled as the losses are."""
+    assert fit.levels is not None
+    made, notes = [], []
+    for loss, level, residual in zip(fit.losses, fit.levels, fit.arguments, strict=True):
+        h = bandwidth(options.bandwidth, level, fit.n)
+        step = float(norm.ppf(level + h) - norm.ppf(level - h))
+        width = step * median_deviation(residual, fit.weight)
+        height = float(loss.curve.right[0] - loss.curve.left[0])
+        inside = np.abs(residual) <= width
+        made.append(fit.rows.gram(np.where(inside, fit.weight * height / (2.0 * width), 0.0)))
+        notes.append(f"bandwidth {h:.4g}, uniform kernel of half width {width:.6g}")
+    return np.array(made), tuple(notes)

@@ -1,0 +1,94 @@
+"""The sparsity 1 / f(0) of identically distributed residuals, for covariances of kind "iid"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from rectiline.estimators import QuantileRegressor
+from rectiline.inference._frequencies import at_ranks, quantile, standard_deviation
+
+Vector = NDArray[np.float64]
+
+__all__ = ["KERNELS", "kernel_sparsity", "kernel_width", "order_sparsity"]
+
+
+def _epanechnikov(u: Vector) -> Vector:
+    return np.where(np.abs(u) <= 1.0, 0.75 * (1.0 - u * u), 0.0)
+
+
+def _biweight(u: Vector) -> Vector:
+    return np.where(np.abs(u) <= 1.0, 0.9375 * (1.0 - u * u) ** 2, 0.0)
+
+
+def _gaussian(u: Vector) -> Vector:
+    return np.asarray(norm.pdf(u))
+
+
+KERNELS: dict[str, Callable[[Vector], Vector]] = {
+    "epanechnikov": _epanechnikov,
+    "biweight": _biweight,
+    "gaussian": _gaussian,
+}
+
+
+def order_sparsity(residual: Vector, weight: Vector, p: int, h: float, zero: float) -> float:
+    """Return the slope of a median regression of central order statistics on their rank.
+
+    The residuals nearest to zero, those on the fitted plane left out, are regressed on
+    ``rank / (n - p)`` (Koenker and Bassett 1978, as summarised in Koenker 2005, 3.4.1).
+
+    Parameters
+    ----------
+    residual, weight : ndarray of shape (n,)
+    p : int
+        Number of coefficients.
+    h : float
+        Bandwidth in the level.
+    zero : float
+        Residuals up to this size count as zero.
+    """
+    n = float(weight.sum())
+    size = np.abs(residual)
+    on_plane = float(weight[size <= zero].sum())
+    count = max(p + 1, math.ceil(n * h)) + 1
+    ranks = on_plane + np.arange(1.0, count + 1.0)
+    ranks = ranks[ranks <= n + 1e-9]
+    order = np.argsort(size, kind="stable")
+    # The repeated sample in order of absolute value, then its central part in signed order.
+    near = at_ranks(np.arange(residual.size, dtype=np.float64), weight[order], ranks)
+    central = np.sort(residual[order][near.astype(np.intp)])
+    line = QuantileRegressor(quantile=0.5, alpha=0.0)
+    line.fit((ranks / (n - p))[:, None], central)
+    return float(line.coef_[0])
+
+
+def kernel_width(
+    residual: Vector, weight: Vector, level: float, h: float, interpolate: bool = True
+) -> float:
+    """Return the width of a kernel on residuals that a bandwidth in the level stands for.
+
+    It is ``(Phi^-1(level + h) - Phi^-1(level - h)) min(sd, IQR / 1.34)``. Quartiles are
+    interpolated as in R, or not, as in Stata.
+    """
+    spread = quantile(residual, weight, 0.75, interpolate) - quantile(
+        residual, weight, 0.25, interpolate
+    )
+    scale = min(standard_deviation(residual, weight), spread / 1.34)
+    return float((norm.ppf(level + h) - norm.ppf(level - h)) * scale)
+
+
+def kernel_sparsity(residual: Vector, weight: Vector, level: float, h: float, kernel: str) -> float:
+    """Return one over a kernel estimate of the residuals' density at zero, as Stata's qreg does."""
+    width = kernel_width(residual, weight, level, h, interpolate=False)
+    density = float(weight @ KERNELS[kernel](residual / width)) / (float(weight.sum()) * width)
+    if not density > 0.0:
+        raise ValueError(
+            f"The {kernel} kernel of width {width:g} finds no residuals near zero; "
+            "choose sparsity='gaussian' or a larger bandwidth."
+        )
+    return 1.0 / density

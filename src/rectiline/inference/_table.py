@@ -1,0 +1,188 @@
+"""Tables of coefficients with their errors, tests and intervals: what `summary` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.inference import _render
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["SummaryTable", "SummaryTables"]
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTable:
+    """Coefficients of one fit with standard errors, tests and confidence intervals.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The intercept first, then the columns.
+    coef, std_error, statistic, p_value : ndarray of shape (p,)
+        NaN where the kind has none: "rank" gives intervals only.
+    interval : ndarray of shape (p, 2)
+    level : float
+        Coverage of the intervals.
+    kind : str
+        How the errors were computed.
+    note : str
+        Bandwidth, kernel, number of replicates or clusters.
+    quantile : float or None
+    n_samples : float
+        Sum of the weights.
+    df : float
+        Degrees of freedom of the t distribution.
+    pseudo_r1 : float
+        Share of the loss that the model explains: one minus the loss over that of the best
+        constant (Koenker and Machado 1999).
+    relative_gap : float
+        Certified relative gap of the fit.
+    unique : bool
+        Whether the certificate shows that the optimum is unique.
+    title : str
+    """
+
+    names: tuple[str, ...]
+    coef: Vector
+    std_error: Vector
+    statistic: Vector
+    p_value: Vector
+    interval: Matrix
+    level: float
+    kind: str
+    note: str
+    quantile: float | None
+    n_samples: float
+    df: float
+    pseudo_r1: float
+    relative_gap: float
+    unique: bool
+    title: str
+
+    def columns(self) -> dict[str, Any]:
+        """Return the table as columns, by name."""
+        return {
+            "name": list(self.names),
+            "coef": self.coef,
+            "std_error": self.std_error,
+            "statistic": self.statistic,
+            "p_value": self.p_value,
+            "lower": self.interval[:, 0],
+            "upper": self.interval[:, 1],
+        }
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a data frame with one row per coefficient.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+
+        Returns
+        -------
+        DataFrame
+            Columns name, coef, std_error, statistic, p_value, lower, upper; pandas has the names
+            as its index.
+        """
+        return _render.frame(self.columns(), library)
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown."""
+        return _render.markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX, with rules of the booktabs package."""
+        return _render.latex(self)
+
+    def to_html(self) -> str:
+        """Return the table in HTML."""
+        return _render.html(self)
+
+    def __str__(self) -> str:
+        return _render.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+class SummaryTables(tuple[SummaryTable, ...]):
+    """The tables of several quantiles, in the order of the fit; a tuple of `SummaryTable`."""
+
+    def __new__(cls, tables: Iterable[SummaryTable]) -> Self:
+        """Hold the tables."""
+        return super().__new__(cls, tuple(tables))
+
+    @property
+    def quantile(self) -> Vector:
+        """The levels, (m,)."""
+        return np.array([one.quantile for one in self])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the same for every level."""
+        return self[0].names
+
+    @property
+    def coef(self) -> Matrix:
+        """Coefficients, (m, p)."""
+        return np.array([one.coef for one in self])
+
+    @property
+    def std_error(self) -> Matrix:
+        """Standard errors, (m, p)."""
+        return np.array([one.std_error for one in self])
+
+    @property
+    def statistic(self) -> Matrix:
+        """t statistics, (m, p)."""
+        return np.array([one.statistic for one in self])
+
+    @property
+    def p_value(self) -> Matrix:
+        """p values, (m, p)."""
+        return np.array([one.p_value for one in self])
+
+    @property
+    def interval(self) -> Matrix:
+        """Confidence intervals, (m, p, 2)."""
+        return np.array([one.interval for one in self])
+
+    @property
+    def kind(self) -> str:
+        """How the errors were computed."""
+        return self[0].kind
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return one data frame with a row per quantile and coefficient."""
+        listed = [{"quantile": [one.quantile] * len(one.names), **one.columns()} for one in self]
+        joined = {key: np.concatenate([one[key] for one in listed]) for key in listed[0]}
+        return _render.frame(joined, library)
+
+    def to_markdown(self) -> str:
+        """Return the tables in Markdown, one after the other."""
+        return "\n\n".join(one.to_markdown() for one in self)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX, one after the other."""
+        return "\n\n".join(one.to_latex() for one in self)
+
+    def to_html(self) -> str:
+        """Return the tables in HTML, one after the other."""
+        return "\n".join(one.to_html() for one in self)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.to_html()

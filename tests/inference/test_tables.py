@@ -1,0 +1,106 @@
+"""Summary tables in every form, intervals and Wald tests."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+import rectiline as rl
+
+X, Y = rl.datasets.load_engel(return_X_y=True, as_frame=True)
+MODEL = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, Y)
+MANY = rl.QuantileRegressor(quantile=[0.75, 0.25], alpha=0).fit(X, Y)
+
+
+def test_columns_belong_together():
+    table = MODEL.summary(X, Y, kind="nid", level=0.9)
+    assert table.names == ("(intercept)", "income") and table.kind == "nid"
+    np.testing.assert_allclose(table.statistic, table.coef / table.std_error)
+    np.testing.assert_allclose(table.p_value, 2 * stats.t.sf(np.abs(table.statistic), 233))
+    cut = stats.t.ppf(0.95, 233)
+    np.testing.assert_allclose(table.interval[:, 0], table.coef - cut * table.std_error)
+    np.testing.assert_allclose(table.interval[:, 1], table.coef + cut * table.std_error)
+    np.testing.assert_array_equal(MODEL.conf_int(X, Y, "nid", level=0.9), table.interval)
+
+
+def test_text_names_kind_bandwidth_and_proof():
+    shown = str(MODEL.summary(X, Y, kind="nid"))
+    for part in ("at 0.5", "235 samples", "nid", "hall-sheather", "income", "19.2507", "gap"):
+        assert part in shown
+    assert repr(MODEL.summary(X, Y, kind="nid")) == shown
+
+
+def test_markup():
+    table = MODEL.summary(X, Y, kind="nid")
+    assert table.to_html() == table._repr_html_()
+    assert table.to_html().count("<tr>") == 4 and "<th>income</th>" in table.to_html()
+    assert r"\begin{tabular}{lrrrrrr}" in table.to_latex() and r"income &" in table.to_latex()
+    body = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
+    assert len(body) == 4 and all(line.replace(r"\|", "").count("|") == 8 for line in body)
+
+
+def test_markup_escapes_names():
+    odd = X.rename(columns={"income": "<in_come> & 5%|"})
+    table = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(odd, Y).summary(odd, Y, kind="nid")
+    assert "&lt;in_come&gt; &amp; 5%|" in table.to_html()
+    assert r"\textgreater{} \& 5\%" in table.to_latex() and r"in\_come" in table.to_latex()
+
+
+def test_frames():
+    table = MODEL.summary(X, Y, kind="nid")
+    frame = table.to_frame()
+    assert isinstance(frame, pd.DataFrame) and list(frame.index) == list(table.names)
+    np.testing.assert_array_equal(frame["std_error"], table.std_error)
+    other = table.to_frame("polars")
+    assert isinstance(other, pl.DataFrame) and other["name"].to_list() == list(table.names)
+    with pytest.raises(ValueError, match="library='arrow'"):
+        table.to_frame("arrow")
+
+
+def test_several_levels():
+    tables = MANY.summary(X, Y, kind="nid")
+    assert len(tables) == 2 and tables[1].quantile == 0.25
+    np.testing.assert_array_equal(tables.quantile, [0.75, 0.25])
+    assert tables.interval.shape == (2, 2, 2) and tables.coef.shape == (2, 2)
+    assert tables.to_frame().loc[(0.25, "income"), "coef"] == tables[1].coef[1]
+    assert str(tables).count("Quantile regression") == 2
+    for made in (tables.to_html(), tables.to_latex(), tables.to_markdown()):
+        assert made.count("0.474103") == 1
+
+
+def test_wald_test_of_one_coefficient_is_the_squared_t():
+    table = MODEL.summary(X, Y, kind="nid")
+    test = MODEL.wald_test(X, Y, "income", kind="nid")
+    np.testing.assert_allclose(test.statistic, table.statistic[1] ** 2)
+    np.testing.assert_allclose(test.p_value, table.p_value[1], atol=1e-12)
+    by_row = MODEL.wald_test(X, Y, [0, 1])
+    assert by_row.statistic == test.statistic and "income = 0" in str(test)
+
+
+def test_wald_test_of_several_hypotheses():
+    V = rl.inference.covariance(MODEL, X, Y)
+    off = np.r_[MODEL.intercept_ - 80.0, MODEL.coef_[0] - 0.5]
+    test = MODEL.wald_test(X, Y, np.eye(2), [80.0, 0.5])
+    np.testing.assert_allclose(test.statistic, off @ np.linalg.solve(V, off) / 2)
+    assert test.df == (2, 233)
+
+
+@pytest.mark.parametrize(
+    ("R", "message"),
+    [
+        ("age", "no coefficient 'age'"),
+        ([1.0, 2.0, 3.0], "R must have 2 columns"),
+        ([[1, 0], [2, 0]], "linearly dependent"),
+    ],
+)
+def test_wald_test_checks_its_hypotheses(R, message):
+    with pytest.raises(ValueError, match=message):
+        MODEL.wald_test(X, Y, R)
+
+
+def test_equal_slopes_needs_several_levels():
+    with pytest.raises(ValueError, match="several quantiles"):
+        rl.inference.equal_slopes(MODEL, X, Y)
+    test = rl.inference.equal_slopes(MANY, X, Y, columns=["income"])
+    assert test.df == (1, 469) and test.p_value < 1e-4
