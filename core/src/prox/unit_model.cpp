@@ -1,7 +1,7 @@
 #include "rectiline/prox/unit_model.hpp"
 
-#include "rectiline/support/vectors.hpp"
 #include "rectiline/support/dense_algebra.hpp"
+#include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
 #include <cmath>

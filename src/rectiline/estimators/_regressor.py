@@ -261,7 +261,8 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         return predictions(self, X)
 
     def _inference_loss(self) -> Loss:
-        return make_loss(self.loss, self.loss_params, of=("residual",))
+        loss: Loss = self.loss_
+        return loss
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -212,18 +212,18 @@ def _losses(model: Any, y: NDArray[Any]) -> tuple[tuple[Loss, ...], Vector | Non
     if isinstance(model, QuantileRegressor):
         made = tuple(model._loss(level) for level in model.quantiles_)
         return made, np.asarray(model.quantiles_), np.asarray(y, dtype=np.float64)
-    loss = model._inference_loss()
     if isinstance(model, PLQClassifier):
         if model.classes_.size != 2:
             raise ValueError(
                 f"Standard errors of a classifier need two classes; there are "
                 f"{model.classes_.size}. Fit one classifier for each class against the rest."
             )
-        return (loss,), None, np.where(y == model.classes_[1], 1.0, -1.0)
+        return (model._inference_loss(),), None, np.where(y == model.classes_[1], 1.0, -1.0)
     if np.ndim(y) > 1:
         raise ValueError(
             f"Standard errors need one column of y; got {np.shape(y)}. Fit one model per column."
         )
+    loss = model._inference_loss()
     level = _level(loss)
     return (loss,), None if level is None else np.array([level]), np.asarray(y, np.float64)
 
@@ -252,9 +252,14 @@ def _multipliers(model: Any, weight: Vector) -> Matrix | None:
     slopes = np.atleast_2d(getattr(model, "dual_coef_", np.zeros((0, 0))))
     if slopes.shape[1] != weight.size:
         return None
-    factor = getattr(model, "C", 1.0) * weight
+    factor = _strength(model) * weight
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(weight > 0, slopes / factor, np.nan)
+
+
+def _strength(model: Any) -> float:
+    """Return the factor on the losses in the objective of the fit."""
+    return float(getattr(model, "C_", getattr(model, "C", 1.0)))
 
 
 def _gap(model: Any) -> float:
@@ -271,7 +276,7 @@ def _check_same_data(fit: Fit) -> None:
         if fit.multipliers is None:
             raise ValueError(_OTHER_DATA)
         return
-    scale = getattr(fit.model, "C", 1.0)
+    scale = _strength(fit.model)
     for loss, z, proof in zip(fit.losses, fit.predictions, listed, strict=True):
         found = scale * float(np.sum(loss.value(fit.targets, z, fit.weight)))
         if abs(found - proof.primal) > _SAME_LOSS * max(abs(proof.primal), abs(found)):
