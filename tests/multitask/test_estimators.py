@@ -9,6 +9,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rectiline import constraints
 from rectiline.estimators.multitask import (
@@ -18,15 +19,34 @@ from rectiline.estimators.multitask import (
     MultiTaskRegressorCV,
 )
 
+
+class OneTask(MultiTaskClassifier):
+    """Take a vector y as one task: scikit-learn's checks of classifiers know nothing else."""
+
+    def fit(self, X, y, tasks=None, sample_weight=None):
+        self._is_vector = y is not None and np.ndim(np.asarray(y)) == 1 and tasks is None
+        one = np.zeros(np.size(np.asarray(y)))
+        return super().fit(X, y, one if self._is_vector else tasks, sample_weight)
+
+    def _scores(self, X, tasks):
+        check_is_fitted(self)
+        one = self._is_vector and tasks is None
+        return super()._scores(X, np.zeros(_num_samples(X)) if one else tasks)
+
+
+class OneTaskCV(OneTask, MultiTaskClassifierCV):
+    pass
+
+
 SMALL = {"alphas": (1.0,), "betas": (0.1,), "cv": 2}
 
 
 @parametrize_with_checks(
     [
         MultiTaskRegressor(),
-        MultiTaskClassifier(),
+        OneTask(),
         MultiTaskRegressorCV(**SMALL),
-        MultiTaskClassifierCV(**SMALL),
+        OneTaskCV(**SMALL),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -255,4 +275,8 @@ def test_wrong_input_is_named(data):
     with pytest.raises(ValueError, match=r"y\[:, 1\] has no entry"):
         MultiTaskRegressor().fit(X, gone)
     with pytest.raises(ValueError, match="3 classes in one task"):
-        MultiTaskClassifier().fit(X, np.arange(90) % 3)
+        MultiTaskClassifier().fit(X, np.arange(90)[:, None] % 3)
+    for kind in (MultiTaskRegressor, MultiTaskClassifier):
+        with pytest.raises(ValueError, match="tasks is None") as error:
+            kind().fit(X, np.arange(90) % 2)
+        assert "the task of each row" in str(error.value)

@@ -30,14 +30,14 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
 
     Parameters
     ----------
+    loss : str or Loss, default="huber"
+        As for `PLQRegressor`.
+    {relative_loss_params}
     Cs : int or array-like, default=30
         Values of C to try, or how many: then from the largest C that gives all-zero coefficients
         (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
     l1_ratios : array-like, optional
         Mixes to try with ``penalty="elasticnet"``; 0.5 by default.
-    loss : str or Loss, default="huber"
-        As for `PLQRegressor`.
-    {relative_loss_params}
     {penalty}
     {constraints}
     {cv}
@@ -87,11 +87,11 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
 
     def __init__(
         self,
-        Cs: Any = 30,
-        *,
-        l1_ratios: Any = None,
         loss: str | Loss = "huber",
+        *,
         loss_params: dict[str, Any] | None = None,
+        Cs: Any = 30,
+        l1_ratios: Any = None,
         penalty: str | Penalty = "l2",
         penalty_params: dict[str, Any] | None = None,
         constraints: Any = (),

@@ -2,9 +2,7 @@
 
 - stacked: rows of all tasks in X, one target per row, ``tasks`` says which task a row belongs to;
 - listed: one X and one y per task;
-- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task. A vector
-y
-  is the one task of that kind.
+- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task.
 """
 
 from __future__ import annotations
@@ -39,7 +37,6 @@ class TaskData:
     labels: list[Any]
     form: Form
     rows: list[NDArray[np.intp]] | None = None
-    is_vector: bool = False
 
     @property
     def n_tasks(self) -> int:
@@ -140,15 +137,14 @@ def _read_listed(
 
 
 def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
-    if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) != 2:
-        X, y = validate_data(
-            estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric
-        )
-        weight = _weights(sample_weight, X)
-        weights = None if weight is None else [weight]
-        rows = [np.arange(X.shape[0])]
-        return TaskData([X], [y], weights, [0], "shared", rows, is_vector=True)
     X = _check_X(estimator, X, reset=True)
+    if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) != 2:
+        raise ValueError(
+            f"y is one-dimensional and tasks is None: {type(estimator).__name__} cannot tell the "
+            "tasks apart. Give tasks, the task of each row; or a matrix y with one column per "
+            "task; or lists of X and y with one entry per task. For one task use y.reshape(-1, 1), "
+            f"or {'PLQRegressor' if numeric else 'PLQClassifier'}."
+        )
     Y = y.toarray() if sp.issparse(y) else y
     finite: Any = "allow-nan"
     Y = check_array(

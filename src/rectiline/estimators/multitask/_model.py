@@ -136,7 +136,7 @@ class MultiTaskModel(BaseEstimator):  # type: ignore[misc]
         self.solution_ = solution
         self.n_iter_ = solution.n_iter
         self.solver_ = solution.solver
-        self._form, self._is_vector = data.form, data.is_vector
+        self._form = data.form
 
     @property
     def M_(self) -> NDArray[np.float64]:
@@ -168,8 +168,7 @@ class MultiTaskModel(BaseEstimator):  # type: ignore[misc]
                 "tasks must say which task each row of X belongs to, because the model was fitted "
                 "on tasks with rows of their own; or pass a list with one matrix per task."
             )
-        scores = np.asarray(X @ self.coef_.T + self.intercept_)
-        return scores[:, 0] if self._is_vector else scores
+        return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def _check(self, X: Any) -> Any:
         return validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
