@@ -37,7 +37,7 @@ def test_repaired_multipliers_are_feasible(case):
     proof, points = problem.certify_repaired(U)
     if proof.gap == proof.primal:
         return  # nothing but the trivial bound
-    Q = np.column_stack([task.image(point) for task, point in zip(problem.tasks, points)])
+    Q = np.column_stack([task.q(point) for task, point in zip(problem.tasks, points)])
     for task, point in zip(problem.tasks, points):
         low, high = task.base.dual_boxes
         assert (point.sample >= low - 1e-15).all() and (point.sample <= high + 1e-15).all()
@@ -54,7 +54,7 @@ def test_the_gap_is_primal_minus_dual():
     for task, point in zip(problem.tasks, solution.dual):
         y = task.loss.offset
         conjugate += losses.Huber(0.7).conjugate(y, point.sample, task.weight).sum()
-    Q = np.column_stack([t.image(p) for t, p in zip(problem.tasks, solution.dual)])
+    Q = np.column_stack([t.q(p) for t, p in zip(problem.tasks, solution.dual)])
     dual = -conjugate - problem.penalty.conjugate(Q)
     assert solution.certificate.dual == pytest.approx(dual, rel=1e-10)
 

@@ -75,14 +75,14 @@ def test_weights_and_order_of_the_samples_do_no_harm(small):
 
 
 def test_scouts_that_are_led_astray_cost_time_only(small, monkeypatch):
-    original = scout.Problem.with_samples
+    original = scout.Problem.on_rows
 
     def astray(self, chosen, weight):
         found = original(self, chosen, weight)
         found.direction = -found.direction
         return original(found, np.arange(found.n_samples), weight)
 
-    monkeypatch.setattr(scout.Problem, "with_samples", astray)
+    monkeypatch.setattr(scout.Problem, "on_rows", astray)
     one = problem(rl.losses.Hinge())
     found = path(one, tol=1e-3)
     assert small[N] is not None

@@ -116,7 +116,10 @@ BAD_TYPES = [
     (lambda: regression(constraints=[1]), "constraints must hold Constraint objects.*1"),
     (lambda: regression(constraints=[Nonnegative]), "constraints must hold Constraint objects"),
     (lambda: regression(constraints="abc"), "constraints must hold Constraint objects"),
-    (lambda: regression().with_penalty(2.0), "penalty must be a Penalty or None; got 2.0"),
+    (
+        lambda: regression().with_penalty(2.0),
+        "penalty must be a Penalty such as .* or None; got 2.0",
+    ),
 ]
 
 

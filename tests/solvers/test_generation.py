@@ -100,7 +100,7 @@ def test_agrees_with_the_full_program(loss, kind):
         if solution.status == "infeasible":
             continue
         best = full_program(problem)
-        allowed = 2e-7 * abs(best) + 1e-9 * problem._reference
+        allowed = 2e-7 * abs(best) + 1e-9 * abs(problem.loss_at_zero)
         assert solution.status == "solved"
         assert abs(solution.objective - best) <= allowed
         assert solution.certificate.dual <= best + allowed  # the bound is honest

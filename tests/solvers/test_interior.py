@@ -70,8 +70,7 @@ def data(name, n, d, seed=0):
 def solved(problem, most=60, tol=1e-9, **options):
     solution = rl.solve(problem, solver="interior", tol=tol, **options)
     assert solution.status == "solved"
-    assert solution.certificate.relative_gap <= tol
-    assert solution.certificate.relative_violation <= 1e-9
+    assert problem.certify(solution).holds(tol)
     assert solution.n_iter <= most
     return solution
 

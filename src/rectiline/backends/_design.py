@@ -102,6 +102,17 @@ class Design:
         self._chain = 0
         return z, self.tdot(weights, n_threads)
 
+    def products(self, coef: Vector, weights: Vector) -> tuple[Vector, Vector]:
+        """Return ``(X @ coef, X.T @ weights)``, worked out anew: what a certificate multiplies.
+
+        One pass over X where its storage allows; nothing is remembered.
+        """
+        support = np.flatnonzero(coef)
+        if self.is_sparse or support.size * _FEW > self.n_features:
+            z, q = self.view.both(coef, weights, 1)
+            return z, q
+        return self.dense_columns(support) @ coef[support], self.tdot(weights)
+
     def dot_many(
         self, coefs: NDArray[np.float64], shifts: Vector, sample_weight: Vector | None = None
     ) -> NDArray[np.float64]:

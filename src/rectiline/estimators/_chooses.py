@@ -89,9 +89,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
 
         def like(make: Callable[[], Problem], path: Problem) -> Problem:
-            problem = make()
-            problem.take_units(path)
-            return problem
+            return make().share_scales(path)
 
         pairs = zip(makers, chosen.problems, strict=True)
         return solve_all([partial(like, *pair) for pair in pairs], options, starts)

@@ -175,7 +175,6 @@ def along(
     cannot be far from those of the `guide`, if there is one. With `keeps`, what comes up anyway
     is kept for others who ask.
     """
-    assert problem.penalty is not None
     listener = _Listener(callback)
     solutions = list(known)
     latest = solutions[-1] if solutions else start
@@ -184,7 +183,7 @@ def along(
     elif guide is None and latest is None and not listener.is_heard:
         guide = _scouted(problem, grid, clock, options)
     if guide is not None:
-        problem.take_units(guide.problem)
+        problem = problem.share_scales(guide.problem)
     ahead = Ahead.of(
         problem,
         grid[len(solutions) :],
@@ -196,6 +195,7 @@ def along(
         keeps,
     )
     session = Session()
+    assert problem.penalty is not None
     # What this problem works out about the data comes along to those made from it.
     one = problem
     for strength in grid[len(solutions) :]:

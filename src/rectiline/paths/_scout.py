@@ -59,4 +59,4 @@ def scouting_part(problem: Problem, strengths: Vector, tol: float) -> Problem | 
     if rarest < _LEAST_ROWS * d // 2:
         return None
     weight = problem.weight[rows]
-    return problem.with_samples(rows, weight * (problem.weight.sum() / weight.sum()))
+    return problem.on_rows(rows, weight * (problem.weight.sum() / weight.sum()))

@@ -142,7 +142,7 @@ def certify_between(pairs: JudgedPairs, strengths: Vector) -> list[BetweenPair]:
     if extents is not None:  # rounding alone can ask for less
         shares = columns.shares_within(mixed(extents))
         q *= shares[:, None]
-        rows = rows.shrunk(shares, problem._least_loss)
+        rows = rows.shrunk(shares, problem.least_loss)
     terms = PairTerms(mixed(known.coefs), mixed(known.intercepts), q, rows)
     gaps = gaps_of(problem, columns, terms).reshape(table.shape)
     best = np.argmin(gaps, axis=1) + np.arange(len(table)) * n_tried

@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
-
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["Certificate", "DualPoint", "InfeasibilityCertificate"]
 
-# A gap below this share of the objective at zero is rounding, however small the objective itself.
+# Until rounding is bounded term by term: gaps below this share of `scale` count as rounding.
 _ROUNDING_LEVEL = 1e-14
 
 
@@ -56,17 +54,18 @@ class Certificate:
     Attributes
     ----------
     primal : float
-        Objective at the coefficients; an upper bound on it for coefficients between two others, see
-        `certify_between`.
+        Objective at the coefficients.
     gap : float
         Upper bound on ``primal - optimum``: the sum of non-negative Fenchel-Young terms, never the
-        difference of two large sums. It is a proof only if `violation` is zero.
+        difference of two large sums, with `rounding`. It is a proof only if `violation` is zero.
     violation : float
         Worst violated constraint in its own units; 0.0 means that the coefficients are feasible.
     relative_violation : float
         Worst violation divided by the size of the terms of its row.
-    reference : float
-        Objective at zero coefficients; gaps at its rounding level count as zero.
+    rounding : float
+        What rounding errors of the proof may add to the gap; contained in `gap`.
+    scale : float
+        Sum of the losses at zero coefficients: the size of the data's part of the objective.
 
     Examples
     --------
@@ -80,7 +79,8 @@ class Certificate:
     gap: float
     violation: float
     relative_violation: float = 0.0
-    reference: float = 0.0
+    rounding: float = 0.0
+    scale: float = 0.0
 
     @property
     def dual(self) -> float:
@@ -89,19 +89,22 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """``gap / max(|primal|, |dual|)``: the same for y in metres and in millimetres."""
+        """``gap / max(|primal|, |dual|)``: equal for y in metres and in millimetres."""
         if not math.isfinite(self.gap):
             return math.inf
         if self.gap <= 0.0:
             return 0.0
-        scale = max(abs(self.primal), abs(self.dual))
-        if self.gap <= _ROUNDING_LEVEL * self.reference:
-            scale = max(scale, self.reference)
-        return self.gap / scale
+        return self.gap / max(abs(self.primal), abs(self.dual))
 
     def holds(self, tol: float, feasibility_tol: float = 1e-9) -> bool:
-        """Whether the pair is optimal to ``tol`` (relative) at a feasible point."""
-        return self.relative_gap <= tol and self.relative_violation <= feasibility_tol
+        """Whether the pair is optimal to ``tol`` (relative) at a feasible point.
+
+        A gap at the rounding level of the losses at zero coefficients counts as closed: no relative
+        gap below one can be proved for an optimum of zero.
+        """
+        if not self.relative_violation <= feasibility_tol:
+            return False
+        return self.relative_gap <= tol or self.gap <= _ROUNDING_LEVEL * self.scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -56,7 +56,9 @@ def feasible_dual(
         nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)
         points.append(DualPoint(sample, xi, nu))
     if center:
-        target = np.sum([t.rows_part(p) for t, p in zip(tasks, points)], axis=0)
+        target = np.zeros(tasks[0].design.n_features)
+        for task, point in zip(tasks, points):
+            target += task.region.combined(point)
         moved, rest = balance_common_part(tasks, [p.sample for p in points], target)
         points = [DualPoint(g, p.inequality, p.equality) for g, p in zip(moved, points)]
         left = max(left, rest)

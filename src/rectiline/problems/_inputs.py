@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
-from rectiline.constraints import ConstraintRows
+from rectiline._typing import Vector
+from rectiline.constraints import Constraint, ConstraintRows
 from rectiline.losses import Loss
-
-Vector = NDArray[np.float64]
 
 __all__ = [
     "bounds_as_rows",
+    "checked_constraints",
     "checked_index",
     "checked_losses",
     "checked_weight",
@@ -54,6 +54,18 @@ def checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArra
             f"loss_index must lie between 0 and {n_losses - 1}; got {index.min()} to {index.max()}."
         )
     return np.ascontiguousarray(index, dtype=np.uint8)
+
+
+def checked_constraints(constraints: Any) -> tuple[Constraint, ...]:
+    """Return the constraints as a tuple."""
+    several = (constraints,) if isinstance(constraints, Constraint) else tuple(constraints)
+    for one in several:
+        if not isinstance(one, Constraint):
+            raise TypeError(
+                "constraints must hold Constraint objects such as "
+                f"rectiline.constraints.Nonnegative(); got {one!r}."
+            )
+    return several
 
 
 def curve_arrays(loss: Loss) -> Any:
@@ -100,7 +112,7 @@ def checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:
 
 
 def bounds_as_rows(rows: ConstraintRows) -> ConstraintRows:
-    """Return the same constraints with every finite bound turned into a sparse row."""
+    """Return the constraints with every finite bound turned into a sparse row."""
     low, high = np.flatnonzero(np.isfinite(rows.lower)), np.flatnonzero(np.isfinite(rows.upper))
     if not low.size and not high.size:
         return rows

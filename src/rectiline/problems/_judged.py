@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._close import FREE_TOLERANCE
 from rectiline.problems._multiples import Multiples
 from rectiline.problems._problem import Problem
-from rectiline.problems._proofs import FREE_TOLERANCE
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -179,7 +179,7 @@ def _proofs(
     values = zip(primals.tolist(), gaps.tolist(), zeros.tolist(), duals, strict=True)
     for primal, gap, zero, dual in values:
         point = dual if gap <= zero else DualPoint(np.zeros(problem.n_samples))
-        found.append((Certificate(primal, min(gap, zero), 0.0, 0.0, reference), point))
+        found.append((Certificate(primal, min(gap, zero), 0.0, scale=reference), point))
     return found
 
 
@@ -190,7 +190,7 @@ def _zero_gaps(
 
     See `Problem._or_zero_dual`.
     """
-    excess = losses - problem._least_loss
+    excess = losses - problem.least_loss
     some = np.flatnonzero(excess < gaps)
     zeros = np.full(gaps.size, np.inf)
     if some.size:

@@ -72,7 +72,6 @@ def certify_all(
         raise ValueError("certify_all needs a penalty that has a strength.")
     if can_judge(problem):
         return judge_all(problem, strengths, coefs, intercepts, samples, predictions).proofs
-    problem.remember_levels()
 
     def at(strength: float) -> Problem:
         assert problem.penalty is not None
@@ -98,7 +97,6 @@ def judge_all(
     if not can_judge(problem):
         raise ValueError("judge_all needs a cost on every column and no constraints.")
     columns = multiples(problem, strengths)
-    problem.remember_levels()
     judge = _judge_fixed if columns.strongly_convex else _judge_shrunk
     z, samples, q, rows = judge(problem, columns, coefs, intercepts, samples)
     if predictions is not None and (problem.weight > 0).all():  # others are left out

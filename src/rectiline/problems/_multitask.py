@@ -26,21 +26,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._close import Products, close
 from rectiline.problems._common_part import feasible_dual
 from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-
 __all__ = ["MultiTaskProblem"]
-
-_FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
 
 
 class MultiTaskProblem:
@@ -70,7 +67,7 @@ class MultiTaskProblem:
     --------
     >>> import numpy as np
     >>> import rectiline as rl
-    >>> from rectiline.problems._multitask import MultiTaskProblem
+    >>> from rectiline.problems import MultiTaskProblem
     >>> rng = np.random.default_rng(0)
     >>> X = [rng.standard_normal((20, 3)) for _ in range(4)]
     >>> y = [rows @ [1.0, 0.0, -1.0] for rows in X]
@@ -110,7 +107,7 @@ class MultiTaskProblem:
         self.penalty = penalty
 
     def with_penalty(self, penalty: SharedSubspace) -> MultiTaskProblem:
-        """Return the same problem under another penalty, sharing the data and its checks."""
+        """Return this problem under another penalty; the tasks are shared."""
         other = object.__new__(MultiTaskProblem)
         other.__dict__.update(self.__dict__)
         other._set_penalty(penalty)
@@ -217,15 +214,17 @@ class MultiTaskProblem:
     @property
     def size_of_objective(self) -> float:
         """The objective at zero: what gaps are compared with before anything better is known."""
-        return self._reference
+        return abs(self.loss_at_zero)
 
     @cached_property
-    def _reference(self) -> float:
-        return sum(task.base._reference for task in self.tasks)
+    def loss_at_zero(self) -> float:
+        """Sum of the losses at zero coefficients and intercepts."""
+        return sum(task.base.loss_at_zero for task in self.tasks)
 
     @cached_property
-    def _least_loss(self) -> float:
-        return sum(task.base._least_loss for task in self.tasks)
+    def least_loss(self) -> float:
+        """Sum of the smallest values of the losses."""
+        return sum(task.base.least_loss for task in self.tasks)
 
     def violation(self, coef: Matrix) -> tuple[float, float]:
         """Return the worst constraint violation over the tasks, absolute and relative."""
@@ -262,37 +261,36 @@ class MultiTaskProblem:
     ) -> tuple[Certificate, list[DualPoint]]:
         """Return the certificate together with the repaired multipliers behind it."""
         U, b = self._checked_point(coef, intercept)
-        z = [
-            task.design.dot(u) + b0 for task, u, b0 in zip(self.tasks, np.ascontiguousarray(U.T), b)
-        ]
+        columns = np.ascontiguousarray(U.T)
+        z = [task.design.dot(u) + b0 for task, u, b0 in zip(self.tasks, columns, b)]
         if dual is None:
             dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(self.tasks, z)]
         points, left = feasible_dual(self.tasks, dual, self.fit_intercept, self.center)
-        images = np.empty((self.n_tasks, self.n_features))
-        for t, (task, point) in enumerate(zip(self.tasks, points)):
-            images[t] = task.image(point)
-        Q, charged = images.T, self.charged(U)
-        charge, space = self.penalty.charge(charged)
         sums = [t.base.rows.sums(zt, p.sample) for t, zt, p in zip(self.tasks, z, points)]
-        primal = sum(s[0] for s in sums) + charge
-        gap = sum(s[1] for s in sums)
-        gap += sum(t.constraint_gap(u, p) for t, u, p in zip(self.tasks, U.T, points))
-        gap += self.penalty.fenchel_young(charged, Q, space)
-        if self.fit_intercept:
-            gap += sum(abs(b0 * float(p.sample.sum())) for b0, p in zip(b, points))
-        if self.center:  # <Q, U> and <Q, U C> differ by what is left of the sum
-            gap += abs(float(U.mean(axis=1) @ Q.sum(axis=1)))
-        if left > _FREE_TOLERANCE:
-            gap = np.inf
-        absolute, relative = self.violation(U)
-        trivial = primal - self._least_loss  # the bound of all multipliers zero
-        if trivial < gap:
-            gap, points = max(trivial, 0.0), [self._zero_dual(task) for task in self.tasks]
-        return Certificate(float(primal), float(gap), absolute, relative, self._reference), points
+        products = Products(
+            loss=sum(loss for loss, _ in sums),
+            sample_gap=sum(gap for _, gap in sums),
+            total=np.array([float(point.sample.sum()) for point in points]),
+            q=np.array([task.q(point) for task, point in zip(self.tasks, points)]).T,
+            left=left,
+        )
+        certificate, by_zero_dual = close(self, U, b, points, products)
+        if by_zero_dual:
+            points = [task.region.zero_dual(task.design.n_samples) for task in self.tasks]
+        return certificate, points
 
-    def _zero_dual(self, task: Task) -> DualPoint:
-        m, k = task.rows.c.size, task.rows.f.size
-        return DualPoint(np.zeros(task.design.n_samples), np.zeros(m), np.zeros(k))
+    def penalty_terms(self, coef: Matrix, q: Matrix) -> tuple[float, float]:
+        """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``, from one decomposition."""
+        charged = self.charged(coef)
+        value, space = self.penalty.charge(charged)
+        gap = self.penalty.fenchel_young(charged, q, space)
+        if self.center:  # <Q, U> and <Q, U C> differ by what is left of the sum of the q_t
+            gap += abs(float(coef.mean(axis=1) @ q.sum(axis=1)))
+        return value, gap
+
+    def constraint_gap(self, coef: Matrix, dual: Sequence[DualPoint]) -> float:
+        """Return the sum over the tasks of ``xi'(A u + c) + |nu|'|E u + f|``."""
+        return sum(task.region.gap(u, one) for task, u, one in zip(self.tasks, coef.T, dual))
 
     def _checked_point(self, coef: ArrayLike, intercept: ArrayLike | None) -> tuple[Matrix, Vector]:
         U = np.asarray(coef, dtype=np.float64)

@@ -16,50 +16,33 @@ where ``h`` is the penalty with the bounds. Every bracket is non-negative; a fre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline import _core
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, ConstraintRows, combine
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty, Ridge
+from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._columns import Columns
-from rectiline.problems._feasibility import Feasibility, check_feasibility
-from rectiline.problems._inputs import (
-    bounds_as_rows,
-    checked_index,
-    checked_losses,
-    checked_weight,
-    row_functions,
-)
-from rectiline.problems._proofs import Proofs
-from rectiline.problems._repair import move_into_constraints
-
-Vector = NDArray[np.float64]
+from rectiline.problems._data import Data
+from rectiline.problems._feasibility import Feasibility
+from rectiline.problems._inputs import checked_constraints, checked_losses
+from rectiline.problems._prove import Candidate, Proof, prove, prove_many
+from rectiline.problems._region import Region
+from rectiline.problems._samples import Samples
+from rectiline.problems._terms import Terms
 
 __all__ = ["Problem"]
 
-_GIVEN = (  # attributes that do not depend on the weights
-    "losses",
-    "loss",
-    "loss_index",
-    "design",
-    "direction",
-    "offset",
-    "fit_intercept",
-    "constraints",
-    "_user_rows",
-    "penalty",
-    "is_separable",
-    "constraint_rows",
-    "columns",
-)
 
-
-class Problem(Proofs):
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Problem:
     """A penalised, constrained linear model with a piecewise linear-quadratic loss.
 
     Parameters
@@ -92,6 +75,9 @@ class Problem(Proofs):
     2.0
     """
 
+    data: Data
+    terms: Terms
+
     def __init__(
         self,
         X: Any,
@@ -103,110 +89,151 @@ class Problem(Proofs):
         fit_intercept: bool = True,
         loss_index: ArrayLike | None = None,
     ) -> None:
-        self.losses = checked_losses(loss, loss_index)
-        if penalty is not None and not isinstance(penalty, Penalty):
-            raise TypeError(
-                f"penalty must be a Penalty such as rectiline.penalties.Ridge(1.0), or None; "
-                f"got {penalty!r}."
-            )
-        self.design: Design = as_design(X)
-        self.loss = loss
-        self.fit_intercept = bool(fit_intercept)
-        n = self.n_samples
-        self.loss_index = checked_index(loss_index, len(self.losses), n)
-        direction, offset = self.losses[0].encode(y)
-        if direction.size != n:
-            raise ValueError(f"y has {direction.size} entries but X has {n} rows.")
-        self.weight = checked_weight(sample_weight, n)
-        self.direction, self.offset = direction, offset
-        self.rows = row_functions(self.losses, self.loss_index, direction, offset, self.weight)
-        self.constraints = (
-            (constraints,) if isinstance(constraints, Constraint) else tuple(constraints)
-        )
-        for constraint in self.constraints:
-            if not isinstance(constraint, Constraint):
-                raise TypeError(
-                    "constraints must hold Constraint objects such as "
-                    f"rectiline.constraints.Nonnegative(); got {constraint!r}."
-                )
-        self._user_rows = combine(
-            [one.rows(self.n_features, self.design) for one in self.constraints], self.n_features
-        )
-        self._set_penalty(penalty)
+        checked_losses(loss, loss_index)  # first: a forgotten loss is the commonest mistake
+        design = as_design(X)
+        n, d = design.n_samples, design.n_features
+        samples = Samples.of(loss, y, sample_weight, fit_intercept, loss_index, n)
+        asked = checked_constraints(constraints)
+        region = Region(combine([one.rows(d, design) for one in asked], d))
+        self._set(Data.of(design, samples), Terms.of(penalty, region, asked))
 
-    def _set_penalty(self, penalty: Penalty | None) -> None:
-        d = self.n_features
-        self.penalty = penalty
-        rows = self._user_rows
-        separable = (np.zeros(d), np.zeros(d)) if penalty is None else penalty.separable(d)
-        self.is_separable = separable is not None
-        if separable is None:
-            # The bounds cannot join the column functions of a penalty that couples columns.
-            rows = bounds_as_rows(rows)
-            separable = (np.zeros(d), np.zeros(d))
-        rho, l1 = separable
-        self.constraint_rows: ConstraintRows = rows
-        self.columns = Columns(rho, l1, rows.lower, rows.upper)
-        for cached in ("feasibility", "_free_columns"):
-            self.__dict__.pop(cached, None)
+    def _set(self, data: Data, terms: Terms) -> Self:
+        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "terms", terms)
+        return self
+
+    @classmethod
+    def of(cls, data: Data, terms: Terms) -> Self:
+        """Return the problem with these parts, which have been checked."""
+        return object.__new__(cls)._set(data, terms)
+
+    # ---- problems that share parts with this one ------------------------------------------------
 
     def with_penalty(self, penalty: Penalty | None) -> Problem:
-        """Return the same problem under another penalty, sharing the data and its checks."""
-        if penalty is not None and not isinstance(penalty, Penalty):
-            raise TypeError(f"penalty must be a Penalty or None; got {penalty!r}.")
-        other = object.__new__(Problem)
-        other.__dict__.update(self.__dict__)
-        other._set_penalty(penalty)
-        return other
+        """Return this problem under another penalty; the data are shared."""
+        return Problem.of(self.data, self.terms.with_penalty(penalty))
 
     def with_sample_weight(self, sample_weight: ArrayLike) -> Problem:
-        """Return the same problem under other weights; constraints stay as they were made."""
-        other = object.__new__(Problem)
-        # What else there is has been worked out from the weights.
-        other.__dict__.update({name: getattr(self, name) for name in _GIVEN})
-        other.weight = checked_weight(sample_weight, self.n_samples)
-        other.rows = row_functions(
-            self.losses, self.loss_index, self.direction, self.offset, other.weight
-        )
-        return other
+        """Return this problem under other weights; constraints stay as they were made."""
+        return Problem.of(self.data.with_weight(sample_weight), self.terms)
 
-    def with_samples(self, chosen: NDArray[np.intp], sample_weight: ArrayLike) -> Problem:
-        """Return the same problem on some of the samples, under other weights.
+    def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Problem:
+        """Return this problem on some of the samples, which are copied.
 
-        Constraints stay as they were made.
+        Parameters
+        ----------
+        rows : array of int
+            Indices of the samples.
+        sample_weight : array-like of shape (len(rows),), optional
+            Their weights; by default those that they have here. Constraints stay as they were made.
         """
-        other = object.__new__(Problem)
-        other.__dict__.update({name: getattr(self, name) for name in _GIVEN})
-        other.design = as_design(self.design.X[chosen])
-        other.direction, other.offset = self.direction[chosen], self.offset[chosen]
-        if self.loss_index is not None:
-            other.loss_index = self.loss_index[chosen]
-        other.weight = checked_weight(sample_weight, other.n_samples)
-        other.rows = row_functions(
-            other.losses, other.loss_index, other.direction, other.offset, other.weight
-        )
-        return other
+        return Problem.of(self.data.on_rows(rows, sample_weight), self.terms)
 
-    def with_design(self, X: Any) -> Problem:
-        """Return the same losses on another design with as many rows, under a plain ridge penalty.
+    def on_columns(self, columns: Indices) -> Problem:
+        """Return this problem where only `columns`, which are copied, may differ from zero."""
+        return Problem.of(self.data.on_columns(columns), self.terms.on_columns(columns))
 
-        Constraints are left behind: they speak of columns that are no longer there.
-        """
-        design = as_design(X)
-        if design.n_samples != self.n_samples:
-            raise ValueError(f"X must have {self.n_samples} rows; got {design.n_samples}.")
-        other = object.__new__(Problem)
-        other.__dict__.update(self.__dict__)
-        for name in (
-            "column_means",
-            "column_mean_squares",
-            "coef_unit",
-        ):  # remembered about the other design
-            other.__dict__.pop(name, None)
-        other.design, other.constraints = design, ()
-        other._user_rows = ConstraintRows.empty(design.n_features)
-        other._set_penalty(Ridge(float(self.columns.rho[0])))
-        return other
+    def with_design(self, X: Any, penalty: Penalty | None) -> Problem:
+        """Return the losses on another design with as many rows, without constraints."""
+        data = self.data.with_design(X)
+        region = Region(ConstraintRows.empty(data.design.n_features))
+        return Problem.of(data, Terms.of(penalty, region))
+
+    def share_scales(self, other: Problem) -> Problem:
+        """Return this problem scaled by the columns of `other`: equal X, nearly equal weights."""
+        return Problem.of(self.data.sharing_scales(other.data), self.terms)
+
+    # ---- the parts ------------------------------------------------------------------------------
+
+    @property
+    def design(self) -> Design:
+        """The matrix X."""
+        return self.data.design
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of X."""
+        return self.data.design.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return self.data.design.n_features
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses; one for all samples, or those that `loss_index` refers to."""
+        return self.data.samples.losses
+
+    @property
+    def loss(self) -> Loss | tuple[Loss, ...]:
+        """The loss, or the losses where there is a `loss_index`."""
+        return self.losses[0] if self.loss_index is None else self.losses
+
+    @property
+    def loss_index(self) -> NDArray[np.uint8] | None:
+        """Which of the losses each sample pays; None where there is only one."""
+        return self.data.samples.index
+
+    @property
+    def direction(self) -> Vector:
+        """Signs p with ``t_i = p_i z_i + o_i``, the argument of the loss at the prediction z."""
+        return self.data.samples.direction
+
+    @property
+    def offset(self) -> Vector:
+        """Offsets o with ``t_i = p_i z_i + o_i``."""
+        return self.data.samples.offset
+
+    @property
+    def weight(self) -> Vector:
+        """Sample weights."""
+        return self.data.samples.weight
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is a free intercept."""
+        return self.data.samples.fit_intercept
+
+    @property
+    def rows(self) -> _core.RowFunctions:
+        """What each sample pays as a function of its prediction."""
+        return self.data.samples.rows
+
+    @property
+    def penalty(self) -> Penalty | None:
+        """What the coefficients pay."""
+        return self.terms.penalty
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the penalty charges each column on its own."""
+        return self.terms.is_separable
+
+    @property
+    def columns(self) -> Columns:
+        """What each coefficient pays, bounds included, where the penalty is separable."""
+        return self.terms.columns
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints as they were passed."""
+        return self.terms.constraints
+
+    @property
+    def constraint_rows(self) -> ConstraintRows:
+        """The constraints as rows and bounds; bounds are rows if the penalty couples columns."""
+        return self.terms.region.rows
+
+    @property
+    def has_constraint_rows(self) -> bool:
+        """Whether there are inequality or equality rows (bounds alone do not count)."""
+        return self.terms.region.has_rows
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there are bounds or constraint rows."""
+        return self.terms.is_constrained
 
     def __repr__(self) -> str:
         kind = "sparse" if self.design.is_sparse else "dense"
@@ -216,36 +243,171 @@ class Problem(Proofs):
             f"fit_intercept={self.fit_intercept})"
         )
 
-    # ---- feasibility ------------------------------------------------------------------------
+    # ---- levels and scales ----------------------------------------------------------------------
 
-    @cached_property
+    @property
+    def least_loss(self) -> float:
+        """Sum of the smallest values of the losses."""
+        return self.data.samples.least_loss
+
+    @property
+    def loss_at_zero(self) -> float:
+        """Sum of the losses at zero coefficients and intercept."""
+        return self.data.samples.loss_at_zero
+
+    @property
+    def dual_boxes(self) -> tuple[Vector, Vector]:
+        """Range of slopes of each sample's weighted loss in its prediction."""
+        return self.data.samples.dual_boxes
+
+    @property
+    def argument_scale(self) -> float:
+        """How much the arguments of the losses vary at zero coefficients."""
+        return self.data.samples.argument_scale
+
+    @property
+    def slope_width(self) -> tuple[float, bool]:
+        """How far the slopes of the losses range, and whether any loss has kinks."""
+        return self.data.samples.slope_width
+
+    @property
+    def column_means(self) -> Vector:
+        """Weighted mean of each column."""
+        return self.data.scales.means
+
+    @property
+    def column_mean_squares(self) -> Vector:
+        """Weighted mean of the squares of each column."""
+        return self.data.scales.mean_squares
+
+    @property
+    def coef_unit(self) -> Vector:
+        """What a coefficient must be to move the predictions by their typical size."""
+        return self.data.coef_unit
+
+    # ---- values ---------------------------------------------------------------------------------
+
+    def objective(self, coef: ArrayLike, intercept: float = 0.0) -> float:
+        """Return the primal objective (constraints are not charged; see `violation`)."""
+        b, b0 = self.checked_point(coef, intercept)
+        return self.rows.loss(self.design.dot(b) + b0) + self.penalty_value(b)
+
+    def penalty_value(self, coef: Vector) -> float:
+        """Return Omega(coef)."""
+        return self.terms.penalty_value(coef)
+
+    def penalty_terms(self, coef: Vector, q: Vector) -> tuple[float, float]:
+        """Return Omega(coef), and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
+        return self.terms.penalty_value(coef), self.terms.penalty_gap(coef, q)
+
+    def constraint_gap(self, coef: Vector, dual: DualPoint) -> float:
+        """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
+        return self.terms.region.gap(coef, dual)
+
+    def violation(self, coef: ArrayLike) -> tuple[float, float]:
+        """Return the worst constraint violation, absolute and relative to the terms of its row."""
+        if not self.is_constrained:
+            return 0.0, 0.0
+        b, _ = self.checked_point(coef, 0.0)
+        return self.terms.region.violation(b, self.coef_unit)
+
+    @property
     def feasibility(self) -> Feasibility:
         """A feasible point, or a proof that there is none."""
-        rows = self.constraint_rows
-        return check_feasibility(rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
+        return self.terms.region.feasibility
 
     def clip_to_bounds(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""
-        rows = self.constraint_rows
-        return np.clip(coef, rows.lower, rows.upper) if self.columns.has_bounds else coef
+        return self.terms.region.clip(coef)
 
     def move_into_constraints(self, coef: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-        rows = self.constraint_rows
-        if not self.is_constrained:
-            return coef
-        moved = move_into_constraints(coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
-        if self.violation(moved)[1] <= 1e-12 or self.feasibility.point is None:
-            return moved
-        return self._blend_with_inner_point(moved, self.feasibility.point)
+        return self.terms.region.move_into(coef, self.coef_unit) if self.is_constrained else coef
 
-    def _blend_with_inner_point(self, coef: Vector, inner: Vector) -> Vector:
-        """Move towards a point with slack in every inequality, just as far as needed."""
-        rows = self.constraint_rows
-        slack, inner_slack = rows.A @ coef + rows.c, rows.A @ inner + rows.c
-        outside = slack < 0
-        if not outside.any() or (inner_slack[outside] <= 0).any():
-            return coef
-        share = np.max(-slack[outside] / (inner_slack[outside] - slack[outside]))
-        blended: Vector = coef + min(1.0, float(share) * (1 + 1e-12)) * (inner - coef)
-        return blended
+    def checked_point(self, coef: ArrayLike, intercept: float) -> tuple[Vector, float]:
+        """Return coefficients and intercept as float64, or raise where they do not fit."""
+        b = np.ascontiguousarray(coef, dtype=np.float64)
+        if b.shape != (self.n_features,):
+            raise ValueError(
+                f"coef must have shape ({self.n_features},), one entry per column of X; got "
+                f"{b.shape}."
+            )
+        b0 = float(intercept)
+        if not (np.isfinite(b0) and np.isfinite(b).all()):
+            raise ValueError("coef and intercept must be finite numbers.")
+        if b0 != 0.0 and not self.fit_intercept:
+            raise ValueError(f"intercept={b0} but the problem has no intercept.")
+        return b, b0
+
+    # ---- proofs ---------------------------------------------------------------------------------
+
+    def certify(
+        self,
+        coef: ArrayLike | Candidate,
+        intercept: float = 0.0,
+        dual: DualPoint | ArrayLike | None = None,
+    ) -> Certificate:
+        """Prove how close to optimal an answer is, whoever found it.
+
+        Parameters
+        ----------
+        coef : array-like of shape (n_features,), or Solution
+            Coefficients; or an object with `coef`, `intercept` and `dual`, given alone.
+        intercept : float, default=0.0
+        dual : DualPoint or array-like of shape (n_samples,), optional
+            Multipliers; an array is taken as the sample part. They are repaired to be feasible
+            first. Without them slopes of the loss at the predictions are tried, which proves
+            little unless the loss is smooth.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
+        >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
+        >>> problem.certify([1.0], -1.0, dual=[0.5, -0.5]).gap
+        0.0
+        >>> problem.certify(rl.solve(problem)).relative_gap <= 1e-6
+        True
+        """
+        if not hasattr(coef, "coef"):
+            return prove(self, coef, intercept, dual).certificate
+        if intercept != 0.0 or dual is not None:
+            raise TypeError("certify takes a solution alone, without intercept and dual.")
+        pair: Any = coef
+        return prove(self, pair.coef, pair.intercept, pair.dual).certificate
+
+    def certify_many(self, candidates: Sequence[Candidate]) -> list[Certificate]:
+        """Prove how close to optimal several answers are, with few passes over X.
+
+        Parameters
+        ----------
+        candidates : sequence of Solution
+            Objects with `coef`, `intercept` and `dual`; see `certify`.
+
+        Returns
+        -------
+        list of Certificate
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
+        >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
+        >>> fast, exact = rl.solve(problem, tol=1e-2), rl.solve(problem, tol=1e-9)
+        >>> [proof.relative_gap <= 1e-2 for proof in problem.certify_many([fast, exact])]
+        [True, True]
+        """
+        proofs = prove_many([self] * len(candidates), candidates)
+        return [proof.certificate for proof in proofs]
+
+    def certify_repaired(
+        self, coef: ArrayLike, intercept: float = 0.0, dual: DualPoint | ArrayLike | None = None
+    ) -> Proof:
+        """Return the certificate together with the repaired dual point behind it."""
+        return prove(self, coef, intercept, dual)

@@ -218,13 +218,12 @@ def judge_slopes(
     if not can_judge(problem):
         raise ValueError("certify_slopes needs a cost on every column and no constraints.")
     columns = multiples(problem, strengths)
-    problem.remember_levels()
     rows, pulls = _judged(problem, coefs, intercepts, multipliers, problem.fit_intercept)
     q, shares = np.negative(pulls, out=pulls), np.ones(len(coefs))
     if not columns.strongly_convex:
         shares = columns.shares_allowed(q)
         q *= shares[:, None]
-        rows = rows.shrunk(shares, problem._least_loss)
+        rows = rows.shrunk(shares, problem.least_loss)
     first, row, value = multipliers.first, multipliers.row, multipliers.value
     duals = []
     for k, place in enumerate(multipliers.reference):

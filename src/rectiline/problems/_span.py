@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._close import FREE_TOLERANCE
 from rectiline.problems._problem import Problem
-from rectiline.problems._proofs import FREE_TOLERANCE
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -59,7 +59,6 @@ def certify_span(
     same = columns.rho[0] > 0 and bool((columns.rho == columns.rho[0]).all())
     if problem.penalty is None or not plain or not same:
         raise ValueError("certify_span needs a ridge penalty, the same for all columns, alone.")
-    problem.remember_levels()
     rows, design = problem.rows, problem.design
     rho = float(columns.rho[0]) * strengths / problem.penalty.strength
     totals, sizes = rows.repair_many(samples, problem.fit_intercept)
@@ -74,9 +73,9 @@ def certify_span(
         gaps = gaps + np.abs(intercepts * totals)
         gaps[np.abs(totals) > FREE_TOLERANCE * sizes] = np.inf
     # No multipliers at all may prove more.
-    zeros = np.maximum(losses - problem._least_loss, 0.0) + paid
+    zeros = np.maximum(losses - problem.least_loss, 0.0) + paid
     reference, proofs = abs(problem.loss_at_zero), []
     for k, (primal, gap) in enumerate(zip((losses + paid).tolist(), gaps.tolist(), strict=True)):
         point = DualPoint(samples[k] if gap <= zeros[k] else np.zeros(problem.n_samples))
-        proofs.append((Certificate(primal, min(gap, float(zeros[k])), 0.0, 0.0, reference), point))
+        proofs.append((Certificate(primal, min(gap, float(zeros[k])), 0.0, scale=reference), point))
     return coefs, proofs

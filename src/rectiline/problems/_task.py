@@ -31,7 +31,6 @@ from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, Li
 from rectiline.penalties import Ridge, Subspace
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._encoded import Encoded
-from rectiline.problems._inputs import bounds_as_rows
 from rectiline.problems._problem import Problem
 from rectiline.problems._task_pieces import Pieces
 
@@ -57,7 +56,7 @@ class Task:
         n = design.n_samples
         # Without a penalty of its own: it knows the losses, the constraints and their repairs.
         self.base = Problem(design, np.zeros(n), loss, None, constraints, weight, fit_intercept)
-        self.rows: ConstraintRows = bounds_as_rows(self.base.constraint_rows)
+        self.region = self.base.terms.region.bounds_as_rows
 
     @property
     def design(self) -> Design:
@@ -70,31 +69,18 @@ class Task:
         return self.base.weight
 
     @property
+    def rows(self) -> ConstraintRows:
+        """The constraints, bounds as rows."""
+        return self.region.rows
+
+    @property
     def is_constrained(self) -> bool:
         """Whether the task has constraints or bounds."""
-        return bool(self.rows.c.size or self.rows.f.size)
+        return self.region.has_rows
 
-    def image(self, dual: DualPoint) -> Vector:
+    def q(self, dual: DualPoint) -> Vector:
         """Return ``q = A'xi + E'nu - X'g``."""
-        return self.rows_part(dual) - self.design.tdot(dual.sample)
-
-    def rows_part(self, dual: DualPoint) -> Vector:
-        """Return ``A'xi + E'nu``."""
-        total = np.zeros(self.design.n_features)
-        if self.rows.c.size:
-            total += self.rows.A.T @ dual.inequality
-        if self.rows.f.size:
-            total += self.rows.E.T @ dual.equality
-        return total
-
-    def constraint_gap(self, coef: Vector, dual: DualPoint) -> float:
-        """Return ``xi'(A u + c) + |nu'(E u + f)|``, no term below zero."""
-        rows, total = self.rows, 0.0
-        if rows.c.size:
-            total += float(dual.inequality @ np.maximum(rows.A @ coef + rows.c, 0.0))
-        if rows.f.size:
-            total += float(np.abs(dual.equality) @ np.abs(rows.E @ coef + rows.f))
-        return total
+        return self.region.combined(dual) - self.design.tdot(dual.sample)
 
     @cached_property
     def quadratic_target(self) -> tuple[float, Vector] | None:
@@ -118,7 +104,7 @@ class Task:
     @property
     def size(self) -> float:
         """The objective at zero."""
-        return self.base._reference
+        return abs(self.base.loss_at_zero)
 
     @cached_property
     def slope_level(self) -> float:

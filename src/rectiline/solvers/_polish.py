@@ -227,7 +227,7 @@ def _columns(problem: Problem, pair: _Pair) -> tuple[Vector, NDArray[np.intp]]:
     if not (columns.has_l1 or columns.has_bounds):
         return coef, np.arange(coef.size)
     lower, upper = columns.lower, columns.upper
-    q = problem._rows_part(pair.dual) - problem.design.tdot(pair.dual.sample)
+    q = problem.terms.region.combined(pair.dual) - problem.design.tdot(pair.dual.sample)
     size = np.abs(coef[coef != 0])
     scale = (float(np.median(size)) if size.size else 1.0) / max(
         float(np.median(np.abs(q))), 1e-300

@@ -22,7 +22,6 @@ from rectiline.problems._problem import Problem
 from rectiline.problems.forms._dual_units import DualUnits, dual_units
 from rectiline.problems.forms._penalty_parts import PenaltyParts
 from rectiline.problems.forms._rectified import FormPoint
-from rectiline.problems.forms._sampled import on_columns, on_samples
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -118,13 +117,14 @@ class CompositeForm(PenaltyParts):
         return dual_units(self.problem, [rows for _, rows in self.losses])
 
     def on_columns(self, columns: Indices) -> Self:
-        """Return the same form of the problem where only `columns` may differ from zero."""
-        penalty = None if self.problem.penalty is None else self.penalty_on(columns)
-        return type(self)(on_columns(self.problem, columns, penalty))
+        """Return the form of the problem where only `columns` may differ from zero."""
+        return type(self)(self.problem.on_columns(columns))
 
     def on_samples(self, samples: Indices) -> Self:
-        """Return the same form of the problem on some samples, weighted up."""
-        return type(self)(on_samples(self.problem, samples))
+        """Return the form of the problem on some samples, weighted up to the weight of all."""
+        weight = self.weight[samples]
+        weight = weight * (self.weight.sum() / weight.sum())
+        return type(self)(self.problem.on_rows(samples, weight))
 
     def best_intercept(self, z: Vector) -> float:
         """Return an intercept that minimises the loss of the predictions ``z + intercept``."""
@@ -163,25 +163,26 @@ class CompositeForm(PenaltyParts):
         the intercept's balance leaves is not repaired here, so this is the solver's estimate. What
         is left of q on columns without cost is taken for rounding.
         """
-        problem = self.problem
+        problem, terms = self.problem, self.problem.terms
         q = q.copy()
         q[self.free_columns] = 0.0
         # Rounding, too: signs that a one-sided bound on a column without cost forbids.
-        wrong = problem._wrong_signs(q)
+        wrong = terms.wrong_signs(q)
         q[wrong[np.abs(q[wrong]) <= 1e-9 * np.abs(q).max(initial=0.0)]] = 0.0
-        share = problem._shrink_factor(q)
+        share = terms.shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
         primal = loss + problem.penalty_value(point.coef)
-        gap += problem._penalty_gap(point.coef, share * q)
+        gap += terms.penalty_gap(point.coef, share * q)
         if self.n_constraints:
-            gap += problem._constraint_gap(point.coef, self.invert(point)[2].scaled(share))
-        trivial = primal - problem._least_loss
+            gap += terms.region.gap(point.coef, self.invert(point)[2].scaled(share))
+        trivial = primal - problem.least_loss
         return primal, min(gap, trivial) if not self.n_constraints else gap
 
     def rows_part(self, constraint: Vector) -> Vector | float:
         """Return ``A'xi + E'nu``."""
         m = self.n_inequalities
-        return self.problem._rows_part(DualPoint(np.zeros(0), constraint[:m], constraint[m:]))
+        dual = DualPoint(np.zeros(0), constraint[:m], constraint[m:])
+        return self.problem.terms.region.combined(dual)
 
     # ---- the way back ------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +51,7 @@ class PenaltyParts:
     @cached_property
     def free_columns(self) -> Indices:
         """Columns that cost nothing: q must be zero there."""
-        return self.problem._free_columns
+        return self.problem.terms.free_columns
 
     @cached_property
     def free_mask(self) -> NDArray[np.bool_]:
@@ -63,18 +62,8 @@ class PenaltyParts:
 
     def penalty_on(self, columns: Indices) -> Penalty:
         """Return the penalty of coefficients that are zero outside `columns`."""
-        penalty = self.penalty
-        if isinstance(penalty, Slope):
-            return Slope(penalty.strengths[: columns.size])
-        if isinstance(penalty, GroupLinf):
-            place = np.full(self.problem.n_features, -1, dtype=np.intp)
-            place[columns] = np.arange(columns.size)
-            inside = [place[group][place[group] >= 0] for group in penalty.groups]
-            kept: Any = [group for group in inside if group.size]
-            return GroupLinf(penalty.strength, kept) if kept else L1(0.0)
-        if isinstance(penalty, L1) and penalty.weights is not None:
-            return L1(penalty.strength, penalty.weights[columns])
-        return penalty
+        part = self.problem.terms.penalty_on(columns)
+        return L1(0.0) if part is None else part
 
     def prox(self, v: Vector, step: float) -> Vector:
         """Return the minimiser of ``Omega(b) + |b - v|^2 / (2 step)``, bounds included."""
@@ -135,4 +124,4 @@ class PenaltyParts:
 
     def shrink_factor(self, q: Vector) -> float:
         """Return the largest share of q that lies in the penalty's dual ball."""
-        return self.problem._shrink_factor(q)
+        return self.problem.terms.shrink_factor(q)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.penalties import Ridge
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
@@ -55,7 +56,8 @@ class ReducedForm(RectifiedForm):
         if reason is not None:
             raise ValueError(f"The problem has no reduced form: {reason}.")
         rows, back = problem.design.row_space
-        return cls(problem.with_design(rows), problem, back)
+        ridge = Ridge(float(problem.columns.rho[0]))
+        return cls(problem.with_design(rows, ridge), problem, back)
 
     def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
         """Return coefficients of all columns."""

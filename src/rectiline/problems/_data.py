@@ -1,0 +1,92 @@
+"""The data of a problem: X and what each sample pays. `Problem` holds it beside its `Terms`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rectiline._typing import Indices, Vector
+from rectiline.backends import Design, as_design
+from rectiline.problems._samples import Samples
+
+__all__ = ["ColumnScales", "Data"]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnScales:
+    """Weighted means of the columns of X and of their squares: what solvers scale by."""
+
+    design: Design
+    weight: Vector
+
+    @cached_property
+    def means(self) -> Vector:
+        """Weighted mean of each column."""
+        return self.design.tdot(self.weight) / float(self.weight.sum())
+
+    @cached_property
+    def mean_squares(self) -> Vector:
+        """Weighted mean of the squares of each column."""
+        return self.design.column_squares(self.weight) / float(self.weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The design, the samples, and the scales of the columns.
+
+    Attributes
+    ----------
+    design : Design
+    samples : Samples
+        Losses, encoded targets and weights; see there.
+    scales : ColumnScales
+        Of this design and these weights, or shared with data that differ in the weights only.
+    """
+
+    design: Design
+    samples: Samples
+    scales: ColumnScales
+
+    @classmethod
+    def of(cls, design: Design, samples: Samples) -> Data:
+        """Return data with scales of their own."""
+        return cls(design, samples, ColumnScales(design, samples.weight))
+
+    def with_weight(self, sample_weight: ArrayLike) -> Data:
+        """Return the data under other weights."""
+        return Data.of(self.design, self.samples.with_weight(sample_weight))
+
+    def with_design(self, X: Any) -> Data:
+        """Return the samples with another design of as many rows."""
+        design = as_design(X)
+        if design.n_samples != self.design.n_samples:
+            raise ValueError(f"X must have {self.design.n_samples} rows; got {design.n_samples}.")
+        return Data.of(design, self.samples)
+
+    def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Data:
+        """Return copies of some rows, under their own weights unless others are given."""
+        # The entries were checked when the whole design was made.
+        part = Design(self.design.by_rows.X[rows])
+        return Data.of(part, self.samples.on_rows(rows, sample_weight))
+
+    def on_columns(self, columns: Indices) -> Data:
+        """Return copies of some columns, in column order, so that products with them are fast."""
+        X = self.design.X[:, columns]
+        part = Design(X if self.design.is_sparse else np.asfortranarray(X))
+        return Data.of(part, self.samples)
+
+    def sharing_scales(self, other: Data) -> Data:
+        """Return these data with the column scales of `other`, which has nearly these weights."""
+        assert self.design.X.shape == other.design.X.shape
+        return replace(self, scales=other.scales)
+
+    @cached_property
+    def coef_unit(self) -> Vector:
+        """What a coefficient must be to move the predictions by their typical size."""
+        rms = np.sqrt(self.scales.mean_squares)
+        unit = self.samples.argument_scale / np.where(rms > 0, rms, 1.0)
+        return np.where(rms > 0, unit, 0.0)

@@ -1,0 +1,152 @@
+"""Where the coefficients may live, ``A b + c >= 0``, ``E b + f = 0``, ``lower <= b <= upper``.
+
+Used by `Terms` and by the tasks of a multi-task problem: violation, feasibility, the way into the
+constraints, and the constraints' part of a certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rectiline._typing import Indices, Vector
+from rectiline.constraints import ConstraintRows
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems._feasibility import Feasibility, check_feasibility
+from rectiline.problems._inputs import bounds_as_rows
+from rectiline.problems._repair import move_into_constraints
+
+__all__ = ["Region"]
+
+_MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the constraints
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The set of coefficients that satisfy the rows and bounds."""
+
+    rows: ConstraintRows
+
+    @cached_property
+    def has_rows(self) -> bool:
+        """Whether there are inequality or equality rows (bounds alone do not count)."""
+        return bool(self.rows.c.size or self.rows.f.size)
+
+    @cached_property
+    def has_bounds(self) -> bool:
+        """Whether any coefficient has a bound."""
+        rows = self.rows
+        return bool(np.isfinite(rows.lower).any() or np.isfinite(rows.upper).any())
+
+    @cached_property
+    def bounds_as_rows(self) -> Region:
+        """This set with every finite bound stated as an inequality row."""
+        return Region(bounds_as_rows(self.rows)) if self.has_bounds else self
+
+    @cached_property
+    def feasibility(self) -> Feasibility:
+        """A feasible point, or a proof that there is none."""
+        rows = self.rows
+        return check_feasibility(rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
+
+    def on_columns(self, columns: Indices) -> Region:
+        """Return the constraints on `columns` where all other coefficients are zero."""
+        rows = self.rows
+        A, E = rows.A[:, columns], rows.E[:, columns]
+        lower, upper = rows.lower[columns], rows.upper[columns]
+        return Region(ConstraintRows(A, rows.c, E, rows.f, lower, upper))
+
+    # ---- the primal side ----------------------------------------------------------------------
+
+    def violation(self, coef: Vector, coef_unit: Vector) -> tuple[float, float]:
+        """Return the worst constraint violation, absolute and relative to the terms of its row.
+
+        Coefficients count with at least 1e-3 of `coef_unit`, the size that moves predictions
+        noticeably: a rounding error below a bound at zero is small, also when all coefficients
+        are zero.
+        """
+        rows = self.rows
+        below = np.maximum(rows.lower - coef, 0.0)
+        above = np.maximum(coef - rows.upper, 0.0)
+        outside = np.maximum(below, above)
+        absolute = float(outside.max(initial=0.0))
+        relative = 0.0
+        if absolute == 0.0 and not self.has_rows:
+            return 0.0, 0.0
+        size_b = np.maximum(float(np.abs(coef).max(initial=0.0)), 1e-3 * coef_unit)
+        if absolute > 0:
+            bound = np.abs(np.where(below > 0, rows.lower, rows.upper))
+            size = np.maximum(bound, size_b)[outside > 0]
+            relative = float(np.max(outside[outside > 0] / size))
+        for matrix, constant, is_equality in ((rows.A, rows.c, False), (rows.E, rows.f, True)):
+            if not constant.size:
+                continue
+            value = matrix @ coef + constant
+            miss = np.abs(value) if is_equality else np.maximum(-value, 0.0)
+            worst = float(miss.max())
+            if worst > 0:
+                size = abs(matrix) @ size_b + np.abs(constant)
+                absolute = max(absolute, worst)
+                relative = max(relative, float(np.max(miss[miss > 0] / size[miss > 0])))
+        return absolute, relative
+
+    def clip(self, coef: Vector) -> Vector:
+        """Return the nearest coefficients within the bounds."""
+        return np.clip(coef, self.rows.lower, self.rows.upper) if self.has_bounds else coef
+
+    def move_into(self, coef: Vector, coef_unit: Vector) -> Vector:
+        """Return coefficients near `coef` that satisfy the constraints up to rounding."""
+        if not (self.has_rows or self.has_bounds):
+            return coef
+        rows = self.rows
+        moved = move_into_constraints(coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
+        inner = self.feasibility.point
+        if inner is None or self.violation(moved, coef_unit)[1] <= _MOVED:
+            return moved
+        return self._blend(moved, inner)
+
+    def _blend(self, coef: Vector, inner: Vector) -> Vector:
+        """Move towards a point with slack in every inequality, just as far as needed."""
+        rows = self.rows
+        slack, inner_slack = rows.A @ coef + rows.c, rows.A @ inner + rows.c
+        outside = slack < 0
+        if not outside.any() or (inner_slack[outside] <= 0).any():
+            return coef
+        share = np.max(-slack[outside] / (inner_slack[outside] - slack[outside]))
+        blended: Vector = coef + min(1.0, float(share) * (1 + 1e-12)) * (inner - coef)
+        return blended
+
+    # ---- the dual side ------------------------------------------------------------------------
+
+    def combined(self, dual: DualPoint) -> Vector | float:
+        """Return ``A'xi + E'nu``, or 0.0 without rows."""
+        rows = self.rows
+        total: Vector | float = 0.0
+        if rows.c.size:
+            total = total + rows.A.T @ dual.inequality
+        if rows.f.size:
+            total = total + rows.E.T @ dual.equality
+        return total
+
+    def combined_size(self, dual: DualPoint) -> Vector:
+        """Return ``|A|'|xi| + |E|'|nu|``, the size of the terms of `combined`."""
+        rows = self.rows
+        terms = abs(rows.A).T @ np.abs(dual.inequality) + abs(rows.E).T @ np.abs(dual.equality)
+        return np.asarray(terms)
+
+    def gap(self, coef: Vector, dual: DualPoint) -> float:
+        """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
+        rows, total = self.rows, 0.0
+        if rows.c.size:
+            total += float(dual.inequality @ np.maximum(rows.A @ coef + rows.c, 0.0))
+        if rows.f.size:
+            total += float(np.abs(dual.equality) @ np.abs(rows.E @ coef + rows.f))
+        return total
+
+    def zero_dual(self, n_samples: int) -> DualPoint:
+        """Return the point where all multipliers are zero."""
+        return DualPoint(
+            np.zeros(n_samples), np.zeros(self.rows.c.size), np.zeros(self.rows.f.size)
+        )

@@ -1,0 +1,155 @@
+"""What each sample pays as a function of its prediction; one part of a problem's `Data`.
+
+Sample i pays ``f_i(z) = weight_i * loss(direction_i * z + offset_i)`` for the prediction z. Nothing
+here depends on X, so that a problem on other columns shares everything that was worked out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline import _core
+from rectiline._typing import Indices, Vector
+from rectiline.losses import Loss
+from rectiline.problems._inputs import checked_index, checked_losses, checked_weight, row_functions
+
+__all__ = ["Samples"]
+
+_SHARP_BEND = 0.05  # widest bend, in units of the arguments' scale, that is treated as a kink
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Losses, encoded targets and weights of the samples.
+
+    Attributes
+    ----------
+    losses : tuple of Loss
+    index : ndarray of uint8 of shape (n_samples,) or None
+        Which of the losses each sample pays; None where there is only one.
+    direction, offset : ndarray of shape (n_samples,)
+        The argument of the loss is ``direction * prediction + offset``.
+    weight : ndarray of shape (n_samples,)
+    fit_intercept : bool
+        Whether all predictions share a free intercept.
+    """
+
+    losses: tuple[Loss, ...]
+    index: NDArray[np.uint8] | None
+    direction: Vector
+    offset: Vector
+    weight: Vector
+    fit_intercept: bool
+
+    @classmethod
+    def of(
+        cls,
+        loss: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        fit_intercept: bool,
+        loss_index: ArrayLike | None,
+        n_samples: int,
+    ) -> Samples:
+        """Check what a user passed and encode the targets."""
+        losses = checked_losses(loss, loss_index)
+        index = checked_index(loss_index, len(losses), n_samples)
+        direction, offset = losses[0].encode(y)
+        if direction.size != n_samples:
+            raise ValueError(f"y has {direction.size} entries but X has {n_samples} rows.")
+        weight = checked_weight(sample_weight, n_samples)
+        return cls(losses, index, direction, offset, weight, bool(fit_intercept))
+
+    def with_weight(self, sample_weight: ArrayLike) -> Samples:
+        """Return the samples under other weights."""
+        return replace(self, weight=checked_weight(sample_weight, self.weight.size))
+
+    def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Samples:
+        """Return some of the samples, under their own weights unless others are given."""
+        weight = self.weight[rows] if sample_weight is None else sample_weight
+        return replace(
+            self,
+            index=None if self.index is None else self.index[rows],
+            direction=self.direction[rows],
+            offset=self.offset[rows],
+            weight=checked_weight(weight, self.direction[rows].size),
+        )
+
+    @cached_property
+    def rows(self) -> _core.RowFunctions:
+        """The functions f_i for the compiled core."""
+        return row_functions(self.losses, self.index, self.direction, self.offset, self.weight)
+
+    # ---- levels -----------------------------------------------------------------------------
+
+    @cached_property
+    def loss_at_zero(self) -> float:
+        """Sum of the losses at zero coefficients and intercept."""
+        return self.rows.loss(np.zeros(self.weight.size))
+
+    @cached_property
+    def least_loss(self) -> float:
+        """Sum of the smallest values of the losses."""
+        (least,) = self._per_row([(one.curve.minimum()[1],) for one in self.losses])
+        return float(np.sum(self.weight * least))
+
+    @cached_property
+    def dual_boxes(self) -> tuple[Vector, Vector]:
+        """Range of slopes of each sample's weighted loss in its prediction."""
+        low, high = self._per_row([one.curve.domain() for one in self.losses])
+        weighted = self.weight > 0
+        with np.errstate(invalid="ignore"):
+            low_t = np.where(weighted, self.weight * low, 0.0)
+            high_t = np.where(weighted, self.weight * high, 0.0)
+        up = self.direction > 0
+        return np.where(up, low_t, -high_t), np.where(up, high_t, -low_t)
+
+    def _per_row(self, numbers: list[tuple[float, ...]]) -> tuple[Any, ...]:
+        """Return numbers of each loss spread over its rows; plain numbers if there is one loss."""
+        if self.index is None:
+            return numbers[0]
+        return tuple(np.array(column)[self.index] for column in zip(*numbers, strict=True))
+
+    # ---- scales -----------------------------------------------------------------------------
+
+    @cached_property
+    def argument_scale(self) -> float:
+        """How much the arguments of the losses vary at zero coefficients."""
+        if self.losses[0].of != "residual":
+            return 1.0
+        offset = self.offset[self.weight > 0]
+        center = _upper_median(offset) if self.fit_intercept else 0.0
+        spread = _upper_median(np.abs(offset - center))
+        return spread or float(np.mean(np.abs(offset - center))) or 1.0
+
+    @cached_property
+    def slope_width(self) -> tuple[float, bool]:
+        """How far the slopes of the losses range, and whether any loss has kinks.
+
+        An unbounded range counts as what an argument of typical size can reach. A bend much
+        narrower than the arguments vary (Huber with a tiny delta) counts as a kink.
+        """
+        widths, kinks = [], False
+        for loss in self.losses:
+            curve = loss.curve
+            low, high = curve.domain()
+            if not np.isfinite(high - low):
+                reach = self.argument_scale
+                low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
+                high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
+            widths.append(max(float(high - low), 1e-300))
+            bend = widths[-1] / max(float(curve.curvature.max()), 1e-300)
+            sharp = bend < _SHARP_BEND * self.argument_scale
+            kinks = kinks or sharp or bool((curve.right > curve.left).any())
+        return max(widths), kinks
+
+
+def _upper_median(values: Vector) -> float:
+    """Return the upper median; much cheaper than `numpy.median` on few values."""
+    half = values.size // 2
+    return float(np.partition(values, half)[half])

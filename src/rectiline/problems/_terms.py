@@ -1,0 +1,139 @@
+"""What coefficients pay and where they may live. `Problem` holds it beside its `Data`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rectiline._typing import Indices, Vector
+from rectiline.constraints import Constraint
+from rectiline.penalties import L1, GroupLinf, Penalty, Slope
+from rectiline.problems._columns import Columns
+from rectiline.problems._region import Region
+
+__all__ = ["Terms"]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The penalty and the constraints.
+
+    Bounds on single coefficients join the column functions of a separable penalty. They cannot
+    join a penalty that couples columns, and are stated as inequality rows there.
+
+    Attributes
+    ----------
+    penalty : Penalty or None
+    constraints : tuple of Constraint
+        As the user passed them; empty where the coefficients are not the user's.
+    given : Region
+        The constraints, bounds as bounds.
+    region : Region
+        The constraints, bounds as rows where the penalty couples columns.
+    columns : Columns
+        What each coefficient pays, with its bounds; no cost where the penalty couples columns.
+    is_separable : bool
+    """
+
+    penalty: Penalty | None
+    constraints: tuple[Constraint, ...]
+    given: Region
+    region: Region
+    columns: Columns
+    is_separable: bool
+
+    @classmethod
+    def of(
+        cls, penalty: Penalty | None, given: Region, constraints: tuple[Constraint, ...] = ()
+    ) -> Terms:
+        """Check the penalty and join the bounds to it."""
+        if penalty is not None and not isinstance(penalty, Penalty):
+            raise TypeError(
+                f"penalty must be a Penalty such as rectiline.penalties.Ridge(1.0), or None; "
+                f"got {penalty!r}."
+            )
+        d = given.rows.n_features
+        separable = (np.zeros(d), np.zeros(d)) if penalty is None else penalty.separable(d)
+        region = given.bounds_as_rows if separable is None else given
+        rho, l1 = (np.zeros(d), np.zeros(d)) if separable is None else separable
+        columns = Columns(rho, l1, region.rows.lower, region.rows.upper)
+        return cls(penalty, constraints, given, region, columns, separable is not None)
+
+    def with_penalty(self, penalty: Penalty | None) -> Terms:
+        """Return the constraints with another penalty."""
+        return Terms.of(penalty, self.given, self.constraints)
+
+    def on_columns(self, columns: Indices) -> Terms:
+        """Return what is left where only `columns` may differ from zero."""
+        # Bounds that have become rows stay rows, so that multipliers keep their places.
+        given = self.given if self.is_separable else self.region
+        return Terms.of(self.penalty_on(columns), given.on_columns(columns))
+
+    def penalty_on(self, columns: Indices) -> Penalty | None:
+        """Return the penalty of coefficients that are zero outside `columns`."""
+        penalty = self.penalty
+        if isinstance(penalty, Slope):
+            return Slope(penalty.strengths[: columns.size])
+        if isinstance(penalty, GroupLinf):
+            place = np.full(self.columns.rho.size, -1, dtype=np.intp)
+            place[columns] = np.arange(columns.size)
+            inside = [place[group][place[group] >= 0] for group in penalty.groups]
+            kept: Any = [group for group in inside if group.size]
+            return GroupLinf(penalty.strength, kept) if kept else L1(0.0)
+        if isinstance(penalty, L1) and penalty.weights is not None:
+            return L1(penalty.strength, penalty.weights[columns])
+        return penalty
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there are bounds or constraint rows."""
+        return self.region.has_rows or self.region.has_bounds
+
+    # ---- the penalty's part of the objective and of certificates --------------------------------
+
+    def penalty_value(self, coef: Vector) -> float:
+        """Return Omega(coef)."""
+        if self.penalty is None:
+            return 0.0
+        return self.columns.value(coef) if self.is_separable else self.penalty.value(coef)
+
+    def penalty_gap(self, coef: Vector, q: Vector) -> float:
+        """Return ``h(b) + h*(q) - q'b`` for the penalty with its bounds; q in the dual range."""
+        if self.is_separable:
+            return float(self.columns.fenchel_young(coef, q).sum())
+        assert self.penalty is not None
+        return self.penalty.fenchel_young(coef, q)
+
+    @cached_property
+    def free_columns(self) -> Indices:
+        """Columns that cost nothing and have no bound: q must be zero there."""
+        if self.is_separable:
+            if self.columns.strongly_convex:
+                return np.zeros(0, dtype=np.intp)
+            return np.flatnonzero(self.columns.free)
+        assert self.penalty is not None
+        return np.flatnonzero(self.penalty.free_columns(self.columns.rho.size))
+
+    def wrong_signs(self, q: Vector) -> Indices:
+        """Return the columns bounded on one side only where q has the sign that costs infinity."""
+        if not self.is_separable or not self.columns.has_bounds:
+            return np.zeros(0, dtype=np.intp)
+        low, high = self.columns.dual_range
+        return np.flatnonzero(((high == 0) & (q > 0)) | ((low == 0) & (q < 0)))
+
+    def shrink_factor(self, q: Vector) -> float:
+        """Return the largest share of q that lies in the penalty's dual range."""
+        if not self.is_separable:
+            assert self.penalty is not None
+            return self.penalty.shrink_factor(q)
+        if self.columns.strongly_convex:
+            return 1.0
+        low, high = self.columns.dual_range
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if self.columns.is_plain_l1 and self.columns.l1.all():
+                return 1.0 / max(float((np.abs(q) / self.columns.l1).max()), 1.0)
+            room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
+        return float(np.min(room))
