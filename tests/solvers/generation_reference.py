@@ -36,7 +36,7 @@ def full_program(problem: rl.Problem) -> float:
         row[:d], row[d + 1 + n :] = body[:d], body[d:]
         rows.append(row)
         right.append(value)
-    user = problem._user_rows
+    user = problem.terms.given.rows
     A = user.A.toarray() if sp.issparse(user.A) else user.A
     E = user.E.toarray() if sp.issparse(user.E) else user.E
     for body, constant in zip(A, user.c):
