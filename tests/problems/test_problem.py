@@ -280,7 +280,7 @@ def test_one_loss_in_a_list_is_that_loss():
     # Rows of one loss are summed in vectors, rows of several one by one: equal up to rounding.
     assert among.primal == pytest.approx(alone.primal, rel=1e-15)
     assert among.gap == pytest.approx(alone.gap, rel=1e-15)
-    assert (among.violation, among.reference) == (alone.violation, alone.reference)
+    assert (among.violation, among.scale) == (alone.violation, alone.scale)
 
 
 @pytest.mark.parametrize(
