@@ -92,6 +92,7 @@ class PythonInterrupt {
 };
 
 void bind_design(nb::module_& m);
+void bind_proof(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_rehline(nb::module_& m);
 void bind_rehline_units(nb::module_& m);

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
           "Number of threads used when n_threads is 0.");
     bind_design(m);
     bind_rows(m);
+    bind_proof(m);
     bind_rehline(m);
     bind_rehline_units(m);
     bind_newton(m);

@@ -14,6 +14,12 @@ namespace rows {  // what each row pays: curves, their slopes and conjugates, su
 using namespace support;
 }
 
+namespace proof {  // products and sums with a bound on their rounding, for certificates
+using namespace design;
+using namespace rows;
+using namespace support;
+}  // namespace proof
+
 namespace simplex {  // linear programs with boxed columns
 using namespace support;
 }

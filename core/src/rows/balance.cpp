@@ -1,4 +1,5 @@
 // Multipliers moved into their boxes, and inside them until they balance.
+#include "rectiline/rows/boxes.hpp"
 #include "rectiline/rows/certificate.hpp"
 #include "rectiline/rows/row_blocks.hpp"
 #include "rectiline/support/compensated.hpp"
@@ -29,11 +30,11 @@ class SlopeEnds {
     std::vector<double> low, high;
 };
 
-// A multiplier in the row's own slope, where its box is [weight low, weight high].
+// A multiplier in the row's own slope, where its box is [weight low, weight high] rounded inwards.
 RECTILINE_INLINE double clipped(double own, double weight, double low, double high) {
-    const double least = weight * low, most = weight * high;
-    own = own < least ? least : own;
-    own = own > most ? most : own;
+    const Box box = inward_box(weight, low, high);
+    own = own < box.low ? box.low : own;
+    own = own > box.high ? box.high : own;
     return weight > 0 ? own : 0.0;  // a weight of zero times an open end is not a number
 }
 
@@ -41,7 +42,8 @@ RECTILINE_INLINE double clipped(double own, double weight, double low, double hi
 // inside may move.
 RECTILINE_INLINE double room_of(double g, double turn, double weight, double low, double high,
                                 double sign, bool inside_only) {
-    const double own = turn * g, down = own - weight * low, up = weight * high - own;
+    const Box box = inward_box(weight, low, high);
+    const double own = turn * g, down = own - box.low, up = box.high - own;
     const double free = turn * sign > 0 ? up : down;
     const bool stuck = (inside_only && !(down > 0 && up > 0)) || !(weight > 0);
     return stuck ? 0.0 : free;

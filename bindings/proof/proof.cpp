@@ -1,0 +1,128 @@
+#include "rectiline/proof/products.hpp"
+#include "rectiline/proof/row_bounds.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include "common.hpp"
+#include <tuple>
+
+namespace {
+
+namespace proof = rectiline::proof;
+using rectiline::design::n_columns;
+using rectiline::design::n_rows;
+
+// hi, lo, error, size
+using TwofoldArrays = std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector>;
+
+TwofoldArrays new_twofold(std::size_t size) {
+    return {new_vector(size), new_vector(size), new_vector(size), new_vector(size)};
+}
+
+proof::TwofoldVector view_of(TwofoldArrays& arrays) {
+    auto& [hi, lo, error, size] = arrays;
+    return {hi.data(), lo.data(), error.data(), size.data()};
+}
+
+TwofoldArrays twofold_product(const Design& X, VectorIn b, int n_threads) {
+    require(b.shape(0) == static_cast<std::size_t>(n_columns(X.view)),
+            "the vector must have one entry per column");
+    TwofoldArrays z = new_twofold(static_cast<std::size_t>(n_rows(X.view)));
+    nb::gil_scoped_release release;
+    proof::multiply(X.view, b.data(), view_of(z), n_threads);
+    return z;
+}
+
+TwofoldArrays twofold_transposed_product(const Design& X, VectorIn g, int n_threads) {
+    require(g.shape(0) == static_cast<std::size_t>(n_rows(X.view)),
+            "the vector must have one entry per row");
+    TwofoldArrays q = new_twofold(static_cast<std::size_t>(n_columns(X.view)));
+    nb::gil_scoped_release release;
+    proof::multiply_transposed(X.view, g.data(), view_of(q), n_threads);
+    return q;
+}
+
+std::tuple<double, double, double, double> twofold_sum(VectorIn x) {
+    nb::gil_scoped_release release;
+    const proof::Twofold total = proof::sum(x.data(), static_cast<std::int64_t>(x.shape(0)));
+    return {total.hi, total.lo, total.error, total.size};
+}
+
+void require_rows(const Rows& rows, std::size_t size) {
+    require(size == static_cast<std::size_t>(rows.view.n),
+            "the vector must have one entry per row");
+}
+
+std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z, double intercept,
+                                                    VectorIn row_size, double factor) {
+    require_rows(rows, z.shape(0));
+    require_rows(rows, row_size.shape(0));
+    NumpyVector argument = new_vector(z.shape(0)), radius = new_vector(z.shape(0));
+    {
+        nb::gil_scoped_release release;
+        proof::plain_arguments(rows.view, z.data(), intercept, row_size.data(), factor,
+                               argument.data(), radius.data());
+    }
+    return {argument, radius};
+}
+
+std::pair<NumpyVector, NumpyVector> twofold_arguments(const Rows& rows, TwofoldArrays z,
+                                                      double intercept) {
+    const std::size_t n = static_cast<std::size_t>(rows.view.n);
+    require_rows(rows, std::get<0>(z).shape(0));
+    require_rows(rows, std::get<1>(z).shape(0));
+    require_rows(rows, std::get<2>(z).shape(0));
+    NumpyVector argument = new_vector(n), radius = new_vector(n);
+    {
+        nb::gil_scoped_release release;
+        proof::twofold_arguments(rows.view, view_of(z), intercept, argument.data(), radius.data());
+    }
+    return {argument, radius};
+}
+
+std::tuple<double, double, double, double> row_bounds(const Rows& rows, VectorIn argument,
+                                                      VectorIn radius, VectorIn g, double share) {
+    require_rows(rows, argument.shape(0));
+    require_rows(rows, radius.shape(0));
+    require_rows(rows, g.shape(0));
+    nb::gil_scoped_release release;
+    const proof::RowBounds found =
+        proof::row_bounds(rows.view, argument.data(), radius.data(), g.data(), share);
+    return {found.loss, found.loss_error, found.gap, found.gap_upper};
+}
+
+std::pair<std::int64_t, double> cost_of_moving(const Rows& rows, VectorIn argument, VectorIn radius,
+                                               VectorIn g, double change) {
+    require_rows(rows, argument.shape(0));
+    require_rows(rows, radius.shape(0));
+    require_rows(rows, g.shape(0));
+    nb::gil_scoped_release release;
+    const std::int64_t i = proof::row_to_move(rows.view, argument.data(), g.data(), change);
+    if (i < 0) return {i, proof::kInfinity};
+    return {i, proof::growth_of_row(rows.view, i, argument.data()[i], radius.data()[i], g.data()[i],
+                                    change)};
+}
+
+}  // namespace
+
+void bind_proof(nb::module_& m) {
+    m.def("twofold_dot", &twofold_product, nb::arg("X"), nb::arg("b"), nb::arg("n_threads") = 1,
+          "X @ b as (hi, lo, error, size): within error of hi + lo; size is |X| @ |b|");
+    m.def("twofold_tdot", &twofold_transposed_product, nb::arg("X"), nb::arg("g"),
+          nb::arg("n_threads") = 1, "X.T @ g as (hi, lo, error, size)");
+    m.def("twofold_sum", &twofold_sum, nb::arg("x"), "sum(x) as (hi, lo, error, size)");
+    m.def("plain_arguments", &plain_arguments, nb::arg("rows"), nb::arg("z"), nb::arg("intercept"),
+          nb::arg("row_size"), nb::arg("factor"),
+          "Arguments of the rows' losses, and how far rounding may have moved them: the error of z "
+          "is at most factor * row_size");
+    m.def("twofold_arguments", &twofold_arguments, nb::arg("rows"), nb::arg("z"),
+          nb::arg("intercept"), "plain_arguments for predictions from twofold_dot");
+    m.def("row_bounds", &row_bounds, nb::arg("rows"), nb::arg("argument"), nb::arg("radius"),
+          nb::arg("g"), nb::arg("share"),
+          "loss, its error, the gap of the rows and an upper bound on the exact one");
+    m.def("cost_of_moving", &cost_of_moving, nb::arg("rows"), nb::arg("argument"),
+          nb::arg("radius"), nb::arg("g"), nb::arg("change"),
+          "A row whose multiplier may change by `change`, and by how much its term can grow; "
+          "(-1, inf) if there is none");
+}

@@ -1,0 +1,33 @@
+// Products with a design matrix in twofold arithmetic, for certificates that plain doubles cannot
+// decide. About ten times the work of a plain product.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/proof/twofold.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cstdint>
+
+namespace rectiline::proof {
+
+// Arrays of finished sums, one entry per output.
+struct TwofoldVector {
+    double *hi, *lo, *error, *size;
+
+    Twofold operator[](std::int64_t i) const { return {hi[i], lo[i], error[i], size[i]}; }
+    void set(std::int64_t i, const Twofold& value) const {
+        hi[i] = value.hi, lo[i] = value.lo, error[i] = value.error, size[i] = value.size;
+    }
+};
+
+// z = X b
+void multiply(const DesignView& X, const double* b, const TwofoldVector& z, int n_threads);
+
+// q = X' g
+void multiply_transposed(const DesignView& X, const double* g, const TwofoldVector& q,
+                         int n_threads);
+
+// sum_i x_i
+Twofold sum(const double* x, std::int64_t n);
+
+}  // namespace rectiline::proof

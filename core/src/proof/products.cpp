@@ -1,0 +1,191 @@
+#include "rectiline/proof/products.hpp"
+
+#include "rectiline/support/threads.hpp"
+
+#include <algorithm>
+
+namespace rectiline::proof {
+namespace {
+
+constexpr int kLanes = 8;  // sums side by side, so that loops over one line of X become vectors
+
+// Sums of products over one line of X.
+class Lanes {
+  public:
+    RECTILINE_INLINE void add_product(int lane, double x, double y) {
+        const Pair product = two_product(x, y), total = two_sum(hi_[lane], product.value);
+        hi_[lane] = total.value;
+        lo_[lane] += product.rest + total.rest;
+        lost_[lane] += size_of(product.rest) + size_of(total.rest);
+        size_[lane] += size_of(product.value);
+    }
+    RECTILINE_INLINE TwofoldSum total() const {
+        TwofoldSum sum;
+        for (int lane = 0; lane < kLanes; ++lane)
+            sum.add(TwofoldSum{hi_[lane], lo_[lane], lost_[lane], size_[lane]});
+        return sum;
+    }
+
+  private:
+    double hi_[kLanes] = {}, lo_[kLanes] = {}, lost_[kLanes] = {}, size_[kLanes] = {};
+};
+
+template <class T>
+RECTILINE_MULTIVERSION Twofold dense_dot(const T* x, std::int64_t stride, const double* y,
+                                         std::int64_t count) {
+    Lanes lanes;
+    std::int64_t k = 0;
+    if (stride == 1) {
+        for (; k + kLanes <= count; k += kLanes)
+            for (int lane = 0; lane < kLanes; ++lane)
+                lanes.add_product(lane, static_cast<double>(x[k + lane]), y[k + lane]);
+    }
+    for (int lane = 0; k < count; ++k, lane = (lane + 1) % kLanes)
+        lanes.add_product(lane, static_cast<double>(x[k * stride]), y[k]);
+    return finished(lanes.total(), count);
+}
+
+template <class T, class I>
+RECTILINE_MULTIVERSION Twofold sparse_dot(const T* x, const I* index, std::int64_t count,
+                                          const double* y) {
+    Lanes lanes;
+    for (std::int64_t k = 0; k < count; ++k)
+        lanes.add_product(static_cast<int>(k % kLanes), static_cast<double>(x[k]), y[index[k]]);
+    return finished(lanes.total(), count);
+}
+
+RECTILINE_INLINE void add_product_to(const TwofoldVector& sums, std::int64_t j, double x,
+                                     double y) {
+    const Pair product = two_product(x, y), total = two_sum(sums.hi[j], product.value);
+    sums.hi[j] = total.value;
+    sums.lo[j] += product.rest + total.rest;
+    sums.error[j] += size_of(product.rest) + size_of(total.rest);  // the `lost` of an open sum
+    sums.size[j] += size_of(product.value);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void dense_axpy(double a, const T* x, std::int64_t stride,
+                                       std::int64_t count, const TwofoldVector& sums) {
+    const TwofoldVector to = sums;
+#pragma omp simd
+    for (std::int64_t j = 0; j < count; ++j)
+        add_product_to(to, j, a, static_cast<double>(x[j * stride]));
+}
+
+template <class T, class I>
+RECTILINE_MULTIVERSION void sparse_axpy(double a, const T* x, const I* index, std::int64_t count,
+                                        const TwofoldVector& sums) {
+    for (std::int64_t k = 0; k < count; ++k)
+        add_product_to(sums, static_cast<std::int64_t>(index[k]), a, static_cast<double>(x[k]));
+}
+
+void open(const TwofoldVector& sums, std::int64_t size) {
+    for (double* part : {sums.hi, sums.lo, sums.error, sums.size})
+        std::fill(part, part + size, 0.0);
+}
+
+void finish(const TwofoldVector& sums, std::int64_t size, std::int64_t count) {
+    for (std::int64_t j = 0; j < size; ++j)
+        sums.set(j, finished({sums.hi[j], sums.lo[j], sums.error[j], sums.size[j]}, count));
+}
+
+// One sum per line of X, lines dealt out to threads: every sum is made by one of them.
+template <class Line>
+void each_line(std::int64_t n_lines, int n_threads, const Line& line) {
+    constexpr std::int64_t kChunk = 512;
+    parallel_chunks(n_threads, (n_lines + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+        const std::int64_t last = std::min(n_lines, (chunk + 1) * kChunk);
+        for (std::int64_t i = chunk * kChunk; i < last; ++i)
+            line(i);
+    });
+}
+
+// out_line = sum over the line of entries times `in`.
+template <class T>
+void gather(const DenseView<T>& X, bool by_rows, const double* in, const TwofoldVector& out,
+            int n_threads) {
+    const std::int64_t n_lines = by_rows ? X.n : X.d, length = by_rows ? X.d : X.n;
+    const std::int64_t next = by_rows ? X.row_stride : X.column_stride;
+    const std::int64_t stride = by_rows ? X.column_stride : X.row_stride;
+    each_line(n_lines, n_threads, [&](std::int64_t i) {
+        out.set(i, dense_dot(X.data + i * next, stride, in, length));
+    });
+}
+
+// out = sum over lines of `in` times the line.
+template <class T>
+void scatter(const DenseView<T>& X, bool by_rows, const double* in, const TwofoldVector& out) {
+    const std::int64_t n_lines = by_rows ? X.n : X.d, length = by_rows ? X.d : X.n;
+    const std::int64_t next = by_rows ? X.row_stride : X.column_stride;
+    const std::int64_t stride = by_rows ? X.column_stride : X.row_stride;
+    open(out, length);
+    for (std::int64_t i = 0; i < n_lines; ++i)
+        if (in[i] != 0) dense_axpy(in[i], X.data + i * next, stride, length, out);
+    finish(out, length, n_lines);
+}
+
+template <class T, class I>
+void gather(const SparseView<T, I>& X, bool, const double* in, const TwofoldVector& out,
+            int n_threads) {
+    each_line(X.by_rows ? X.n : X.d, n_threads, [&](std::int64_t i) {
+        const I start = X.pointers[i];
+        out.set(i, sparse_dot(X.values + start, X.indices + start,
+                              static_cast<std::int64_t>(X.pointers[i + 1] - start), in));
+    });
+}
+
+template <class T, class I>
+void scatter(const SparseView<T, I>& X, bool, const double* in, const TwofoldVector& out) {
+    const std::int64_t n_lines = X.by_rows ? X.n : X.d, size = X.by_rows ? X.d : X.n;
+    open(out, size);
+    for (std::int64_t i = 0; i < n_lines; ++i) {
+        if (in[i] == 0) continue;
+        const I start = X.pointers[i];
+        sparse_axpy(in[i], X.values + start, X.indices + start,
+                    static_cast<std::int64_t>(X.pointers[i + 1] - start), out);
+    }
+    finish(out, size, n_lines);
+}
+
+template <class T>
+bool lies_by_rows(const DenseView<T>& X) {
+    return X.rows_contiguous();
+}
+template <class T, class I>
+bool lies_by_rows(const SparseView<T, I>& X) {
+    return X.by_rows;
+}
+
+}  // namespace
+
+void multiply(const DesignView& X, const double* b, const TwofoldVector& z, int n_threads) {
+    std::visit(
+        [&](const auto& view) {
+            if (lies_by_rows(view))
+                gather(view, true, b, z, n_threads);
+            else
+                scatter(view, false, b, z);
+        },
+        X);
+}
+
+void multiply_transposed(const DesignView& X, const double* g, const TwofoldVector& q,
+                         int n_threads) {
+    std::visit(
+        [&](const auto& view) {
+            if (lies_by_rows(view))
+                scatter(view, true, g, q);
+            else
+                gather(view, false, g, q, n_threads);
+        },
+        X);
+}
+
+Twofold sum(const double* x, std::int64_t n) {
+    TwofoldSum total;
+    for (std::int64_t i = 0; i < n; ++i)
+        total.add(x[i]);
+    return finished(total, n);
+}
+
+}  // namespace rectiline::proof

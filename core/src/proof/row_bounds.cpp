@@ -1,0 +1,248 @@
+#include "rectiline/proof/row_bounds.hpp"
+
+#include "rectiline/proof/twofold.hpp"
+#include "rectiline/rows/boxes.hpp"
+#include "rectiline/rows/packed_curve.hpp"
+#include "rectiline/rows/row_blocks.hpp"
+#include "rectiline/support/compensated.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rectiline::proof {
+namespace {
+
+constexpr double kTerm = 1 + 64 * kUnit;    // relative error of one Fenchel-Young term
+constexpr double kValue = 16 * kUnit;       // of a loss, relative to the sizes of its parts
+constexpr double kTouch = 8 * kUnit;        // of the point where a slope touches a curved piece
+constexpr double kSlope = 4 * kUnit;        // of a multiplier divided by its weight
+constexpr double kBlock = 1 + 600 * kUnit;  // of a plain sum over one block of rows
+constexpr double kWeighted = 2 * kUnit;     // of a loss times its weight
+
+// What the evaluation of a curve may add to the radius of an argument: on curved pieces the point
+// where a slope touches is computed with an error.
+struct Evaluation {
+    double per_argument = 0, constant = 0;
+    explicit Evaluation(const Curve& f) {
+        bool curved = false;
+        double farthest = 0;
+        for (std::int64_t k = 0; k <= f.n_knots; ++k)
+            curved = curved || f.curvature[k] > 0;
+        for (std::int64_t k = 0; k < f.n_knots; ++k)
+            farthest = std::max(farthest, size_of(f.knot[k]));
+        if (curved) per_argument = kTouch, constant = kTouch * farthest;
+    }
+};
+
+struct Value {
+    double loss, size;
+};
+
+template <class Packed>
+RECTILINE_INLINE Value value_of(const Packed& f, double t) {
+    double a = f.at[0], v = f.value[0], m = f.slope[0], q = f.curvature[0];
+    for (int k = 1; k <= Packed::kKnots; ++k) {
+        const bool past = t > f.knot[k - 1];
+        a = past ? f.at[k] : a, v = past ? f.value[k] : v;
+        m = past ? f.slope[k] : m, q = past ? f.curvature[k] : q;
+    }
+    const double e = t - a, length = size_of(e);
+    return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length)};
+}
+
+Value value_of(const Curve& f, double t) {
+    const std::int64_t k = f.piece(t);
+    const bool right_end = k < f.n_knots && (k == 0 || f.left[k] <= 0);
+    const std::int64_t j = right_end ? k : k - 1;
+    const double m = right_end ? f.left[j] : f.right[j], q = f.curvature[k];
+    const double e = t - f.knot[j], length = size_of(e);
+    return {f.value[j] + e * (m + 0.5 * q * e),
+            size_of(f.value[j]) + length * (size_of(m) + 0.5 * q * length)};
+}
+
+RECTILINE_INLINE double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+struct RowBound {
+    double loss, loss_error, gap, gap_upper;
+};
+
+// `gap(t, s)`: the Fenchel-Young term. `spread`: relative error of the slope s.
+template <class Curved, class Gap>
+RECTILINE_INLINE RowBound bound_of(const Curved& f, const Gap& gap, double t, double e, double s,
+                                   double lowest, double highest, double spread) {
+    const Value at = value_of(f, t), below = value_of(f, t - e), above = value_of(f, t + e);
+    const double moved = larger(size_of(below.loss - at.loss), size_of(above.loss - at.loss));
+    const double size = larger(at.size, larger(below.size, above.size));
+    const double room = spread * size_of(s);
+    const double least = larger(s - room, lowest);
+    const double most = s + room < highest ? s + room : highest;
+    double upper = larger(gap(t - e, least), gap(t + e, least));
+    upper = larger(upper, larger(gap(t - e, most), gap(t + e, most)));
+    // The curve's own numbers (values at knots, slopes of neighbouring pieces) are rounded as well.
+    return {at.loss, moved + kValue * size, gap(t, s), kTerm * upper + kValue * size};
+}
+
+// Sums over one block. The losses, which may cancel, go to `losses` and are summed with
+// compensation; everything else is not negative.
+struct BlockBounds {
+    double loss_size, loss_error, gap, gap_upper;
+};
+
+template <class Packed>
+RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFunctions& rows,
+                                                RowBlock block, const double* argument,
+                                                const double* radius, const double* g, double share,
+                                                double spread, double lowest, double highest,
+                                                Evaluation evaluation, double* losses) {
+    const Packed f = curve;
+    const double *weight = rows.weight, *direction = rows.direction;
+    const double per_argument = evaluation.per_argument, constant = evaluation.constant;
+    double size = 0, error = 0, gap = 0, upper = 0;
+#pragma omp simd reduction(+ : size, error, gap, upper)
+    for (std::int64_t i = block.first; i < block.last; ++i) {
+        const double w = weight[i], t = argument[i];
+        const double e = radius[i] + (per_argument * size_of(t) + constant);
+        double s = w > 0 ? share * (direction[i] * g[i]) / w : 0.0;
+        s = s < lowest ? lowest : s;
+        s = s > highest ? highest : s;
+        const auto term = [&f](double at, double slope) { return f.fenchel_young(at, slope); };
+        const RowBound row = bound_of(f, term, t, e, s, lowest, highest, spread);
+        losses[i - block.first] = w * row.loss;
+        size += w * size_of(row.loss), error += w * row.loss_error;
+        gap += w * row.gap, upper += w * row.gap_upper;
+    }
+    return {size, error, gap, upper};
+}
+
+BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, const double* argument,
+                               const double* radius, const double* g, double share, double spread,
+                               double* losses) {
+    double size = 0, error = 0, gap = 0, upper = 0;
+    for (std::int64_t i = block.first; i < block.last; ++i) {
+        const double w = rows.weight[i], t = argument[i];
+        losses[i - block.first] = 0;
+        if (w == 0) continue;
+        const Curve& f = rows.curve(i);
+        const Evaluation evaluation(f);
+        const double e = radius[i] + (evaluation.per_argument * size_of(t) + evaluation.constant);
+        const double lowest = f.lowest_slope(), highest = f.highest_slope();
+        const double s = std::clamp(share * (rows.direction[i] * g[i]) / w, lowest, highest);
+        const auto term = [&f](double at, double slope) {
+            return larger(0.0, fenchel_young(f, slope, at));
+        };
+        const RowBound row = bound_of(f, term, t, e, s, lowest, highest, spread);
+        losses[i - block.first] = w * row.loss;
+        size += w * size_of(row.loss), error += w * row.loss_error;
+        gap += w * row.gap, upper += w * row.gap_upper;
+    }
+    return {size, error, gap, upper};
+}
+
+}  // namespace
+
+void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
+                     const double* row_size, double factor, double* argument, double* radius) {
+    const double shift = size_of(intercept);
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        argument[i] = rows.direction[i] * (z[i] + intercept) + rows.offset[i];
+        radius[i] =
+            factor * row_size[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(rows.offset[i]));
+    }
+}
+
+void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double intercept,
+                       double* argument, double* radius) {
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double turn = rows.direction[i];
+        const Pair first = two_sum(rows.offset[i], turn * z.hi[i]);
+        const Pair second = two_sum(first.value, turn * intercept);
+        const double rests = (first.rest + second.rest) + turn * z.lo[i];
+        const double sizes = size_of(first.rest) + size_of(second.rest) + size_of(z.lo[i]);
+        const Pair total = two_sum(second.value, rests);
+        argument[i] = total.value;
+        radius[i] = size_of(total.rest) + z.error[i] + 4 * kUnit * sizes;
+    }
+}
+
+RowBounds row_bounds(const RowFunctions& rows, const double* argument, const double* radius,
+                     const double* g, double share) {
+    const double spread = share == 1.0 && all_powers_of_two(rows.weight, rows.n) ? 0.0 : kSlope;
+    double losses[RowBlocks::kRows];
+    CompensatedLanes loss;
+    TwofoldSum size, error, gap, upper;
+    const auto add = [&](const RowBlock& block, const BlockBounds& part) {
+        loss.add(losses, block.last - block.first);
+        size.add(part.loss_size), error.add(part.loss_error);
+        gap.add(part.gap), upper.add(part.gap_upper);
+    };
+    const RowBlocks blocks = RowBlocks::with_weight(rows);
+    const Curve& only = rows.curves[0];
+    const double lowest = only.lowest_slope(), highest = only.highest_slope();
+    const bool packed = !rows.curve_index && with_packed(only, [&](const auto& curve) {
+        for (const RowBlock& block : blocks)
+            add(block, block_bounds(curve, rows, block, argument, radius, g, share, spread, lowest,
+                                    highest, Evaluation(only), losses));
+    });
+    if (!packed)
+        for (const RowBlock& block : blocks)
+            add(block, mixed_block_bounds(rows, block, argument, radius, g, share, spread, losses));
+    const double total = loss.value(), terms = (static_cast<double>(rows.n) + 64) * kUnit;
+    const double sizes = kBlock * finished(size, rows.n).hi;
+    const double errors = kBlock * finished(error, rows.n).hi + kWeighted * sizes +
+                          2 * terms * terms * sizes + 2 * kUnit * size_of(total);
+    RowBounds found{total, errors, finished(gap, rows.n).hi,
+                    kBlock * finished(upper, rows.n).hi * (1 + 4 * kUnit)};
+    // Infinite or undefined sums prove nothing.
+    if (!(size_of(found.loss) < kInfinity) || !(found.loss_error < kInfinity))
+        found.loss = found.loss_error = kInfinity;
+    if (!(found.gap < kInfinity)) found.gap = kInfinity;
+    if (!(found.gap_upper < kInfinity)) found.gap_upper = kInfinity;
+    return found;
+}
+
+double growth_of_row(const RowFunctions& rows, std::int64_t i, double argument, double radius,
+                     double g, double change) {
+    const double w = rows.weight[i], turn = rows.direction[i];
+    const Curve& f = rows.curve(i);
+    const Box box = inward_box(w, f.lowest_slope(), f.highest_slope());
+    const double own = turn * g, moved = own + turn * change * (1 + 4 * kUnit);
+    if (!(w > 0) || moved < box.low || moved > box.high) return kInfinity;
+    const Evaluation evaluation(f);
+    const double e = radius + (evaluation.per_argument * size_of(argument) + evaluation.constant);
+    const auto term = [&](double slope, double t) {
+        return larger(0.0,
+                      fenchel_young(f, std::clamp(slope, f.lowest_slope(), f.highest_slope()), t));
+    };
+    const double from = own / w,
+                 to = moved / w + (moved > own ? kSlope : -kSlope) * size_of(moved / w);
+    const double before = std::min(term(from, argument - e), term(from, argument + e));
+    const double after = larger(term(to, argument - e), term(to, argument + e));
+    return larger(0.0, w * (kTerm * after - before / kTerm));
+}
+
+std::int64_t row_to_move(const RowFunctions& rows, const double* argument, const double* g,
+                         double change) {
+    std::int64_t best = -1;
+    bool best_inside = false;
+    double least = kInfinity;
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        const double w = rows.weight[i];
+        if (!(w > 0)) continue;
+        const Curve& f = rows.curve(i);
+        const Box box = inward_box(w, f.lowest_slope(), f.highest_slope());
+        const double own = rows.direction[i] * g[i], moved = own + 2 * rows.direction[i] * change;
+        if (moved < box.low || moved > box.high) continue;
+        const bool inside = own > box.low && own < box.high;
+        if (best_inside && !inside) continue;
+        const double cost =
+            fenchel_young(f, std::clamp(moved / w, f.lowest_slope(), f.highest_slope()),
+                          argument[i]) *
+            w;
+        if ((inside && !best_inside) || cost < least) best = i, least = cost, best_inside = inside;
+    }
+    return best;
+}
+
+}  // namespace rectiline::proof
