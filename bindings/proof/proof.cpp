@@ -1,6 +1,7 @@
 #include "rectiline/proof/products.hpp"
 #include "rectiline/proof/row_bounds.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -82,26 +83,28 @@ std::pair<NumpyVector, NumpyVector> twofold_arguments(const Rows& rows, TwofoldA
 }
 
 std::tuple<double, double, double, double> row_bounds(const Rows& rows, VectorIn argument,
-                                                      VectorIn radius, VectorIn g, double share) {
+                                                      VectorIn radius, VectorIn g, double share,
+                                                      std::optional<VectorIn> move) {
     require_rows(rows, argument.shape(0));
     require_rows(rows, radius.shape(0));
     require_rows(rows, g.shape(0));
+    if (move) require_rows(rows, move->shape(0));
     nb::gil_scoped_release release;
-    const proof::RowBounds found =
-        proof::row_bounds(rows.view, argument.data(), radius.data(), g.data(), share);
+    const proof::RowBounds found = proof::row_bounds(
+        rows.view, argument.data(), radius.data(), g.data(), move ? move->data() : nullptr, share);
     return {found.loss, found.loss_error, found.gap, found.gap_upper};
 }
 
-std::pair<std::int64_t, double> cost_of_moving(const Rows& rows, VectorIn argument, VectorIn radius,
-                                               VectorIn g, double change) {
-    require_rows(rows, argument.shape(0));
-    require_rows(rows, radius.shape(0));
+double row_term(const Rows& rows, std::int64_t i, double argument, double radius, double g,
+                double move, double share) {
+    require(0 <= i && i < rows.view.n, "the row is out of range");
+    return proof::row_term(rows.view, i, argument, radius, g, move, share);
+}
+
+std::int64_t row_inside(const Rows& rows, VectorIn g, double margin) {
     require_rows(rows, g.shape(0));
     nb::gil_scoped_release release;
-    const std::int64_t i = proof::row_to_move(rows.view, argument.data(), g.data(), change);
-    if (i < 0) return {i, proof::kInfinity};
-    return {i, proof::growth_of_row(rows.view, i, argument.data()[i], radius.data()[i], g.data()[i],
-                                    change)};
+    return proof::row_inside(rows.view, g.data(), margin);
 }
 
 }  // namespace
@@ -119,10 +122,12 @@ void bind_proof(nb::module_& m) {
     m.def("twofold_arguments", &twofold_arguments, nb::arg("rows"), nb::arg("z"),
           nb::arg("intercept"), "plain_arguments for predictions from twofold_dot");
     m.def("row_bounds", &row_bounds, nb::arg("rows"), nb::arg("argument"), nb::arg("radius"),
-          nb::arg("g"), nb::arg("share"),
-          "loss, its error, the gap of the rows and an upper bound on the exact one");
-    m.def("cost_of_moving", &cost_of_moving, nb::arg("rows"), nb::arg("argument"),
-          nb::arg("radius"), nb::arg("g"), nb::arg("change"),
-          "A row whose multiplier may change by `change`, and by how much its term can grow; "
-          "(-1, inf) if there is none");
+          nb::arg("g"), nb::arg("share") = 1.0, nb::arg("move") = nb::none(),
+          "loss, its error, the gap of the rows and an upper bound on the exact one, for the "
+          "multipliers share * g; with `move` they may be off by so much inside their boxes");
+    m.def("row_term", &row_term, nb::arg("rows"), nb::arg("i"), nb::arg("argument"),
+          nb::arg("radius"), nb::arg("g"), nb::arg("move"), nb::arg("share") = 1.0,
+          "An upper bound on the Fenchel-Young term of row i");
+    m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
+          "The first row whose multiplier lies inside its box by more than margin, or -1");
 }

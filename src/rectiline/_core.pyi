@@ -133,6 +133,38 @@ class ColumnFunctions:
 
     def __init__(self, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+def twofold_dot(X: DesignView, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    X @ b as (hi, lo, error, size): within error of hi + lo; size is |X| @ |b|
+    """
+
+def twofold_tdot(X: DesignView, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """X.T @ g as (hi, lo, error, size)"""
+
+def twofold_sum(x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float, float, float]:
+    """sum(x) as (hi, lo, error, size)"""
+
+def plain_arguments(rows: RowFunctions, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, row_size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Arguments of the rows' losses, and how far rounding may have moved them: the error of z is at most factor * row_size
+    """
+
+def twofold_arguments(rows: RowFunctions, z: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]], intercept: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """plain_arguments for predictions from twofold_dot"""
+
+def row_bounds(rows: RowFunctions, argument: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], radius: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], share: float = 1.0, move: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[float, float, float, float]:
+    """
+    loss, its error, the gap of the rows and an upper bound on the exact one, for the multipliers share * g; with `move` they may be off by so much inside their boxes
+    """
+
+def row_term(rows: RowFunctions, i: int, argument: float, radius: float, g: float, move: float, share: float = 1.0) -> float:
+    """An upper bound on the Fenchel-Young term of row i"""
+
+def row_inside(rows: RowFunctions, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> int:
+    """
+    The first row whose multiplier lies inside its box by more than margin, or -1
+    """
+
 class RehlineProgress:
     @property
     def sweeps(self) -> int: ...

@@ -68,14 +68,13 @@ struct RowBound {
     double loss, loss_error, gap, gap_upper;
 };
 
-// `gap(t, s)`: the Fenchel-Young term. `spread`: relative error of the slope s.
+// `gap(t, s)`: the Fenchel-Young term. The slope is known within `room` of s.
 template <class Curved, class Gap>
 RECTILINE_INLINE RowBound bound_of(const Curved& f, const Gap& gap, double t, double e, double s,
-                                   double lowest, double highest, double spread) {
+                                   double lowest, double highest, double room) {
     const Value at = value_of(f, t), below = value_of(f, t - e), above = value_of(f, t + e);
     const double moved = larger(size_of(below.loss - at.loss), size_of(above.loss - at.loss));
     const double size = larger(at.size, larger(below.size, above.size));
-    const double room = spread * size_of(s);
     const double least = larger(s - room, lowest);
     const double most = s + room < highest ? s + room : highest;
     double upper = larger(gap(t - e, least), gap(t + e, least));
@@ -90,11 +89,22 @@ struct BlockBounds {
     double loss_size, loss_error, gap, gap_upper;
 };
 
-template <class Packed>
+// What is known about the multipliers: share * (g + d), |d| <= move (nothing else moves without
+// `move`), and the relative error of dividing by the weight.
+struct Multipliers {
+    const double *g, *move;
+    double share, spread;
+};
+
+// Where the rows are looked at, and how far the exact arguments may be from there.
+struct Arguments {
+    const double *argument, *radius;
+};
+
+template <bool Moving, class Packed>
 RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFunctions& rows,
-                                                RowBlock block, const double* argument,
-                                                const double* radius, const double* g, double share,
-                                                double spread, double lowest, double highest,
+                                                RowBlock block, Arguments at, Multipliers dual,
+                                                double lowest, double highest,
                                                 Evaluation evaluation, double* losses) {
     const Packed f = curve;
     const double *weight = rows.weight, *direction = rows.direction;
@@ -102,13 +112,17 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
     double size = 0, error = 0, gap = 0, upper = 0;
 #pragma omp simd reduction(+ : size, error, gap, upper)
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double w = weight[i], t = argument[i];
-        const double e = radius[i] + (per_argument * size_of(t) + constant);
-        double s = w > 0 ? share * (direction[i] * g[i]) / w : 0.0;
+        const double w = weight[i], t = at.argument[i];
+        const double e = at.radius[i] + (per_argument * size_of(t) + constant);
+        double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
+        const double moved = Moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
+        const double room = dual.spread * size_of(s) + moved;
         s = s < lowest ? lowest : s;
         s = s > highest ? highest : s;
-        const auto term = [&f](double at, double slope) { return f.fenchel_young(at, slope); };
-        const RowBound row = bound_of(f, term, t, e, s, lowest, highest, spread);
+        const auto term = [&f](double point, double slope) {
+            return f.fenchel_young(point, slope);
+        };
+        const RowBound row = bound_of(f, term, t, e, s, lowest, highest, room);
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error;
         gap += w * row.gap, upper += w * row.gap_upper;
@@ -116,23 +130,29 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
     return {size, error, gap, upper};
 }
 
-BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, const double* argument,
-                               const double* radius, const double* g, double share, double spread,
-                               double* losses) {
+// One row with any curve; its weight must be positive.
+RowBound any_row(const RowFunctions& rows, std::int64_t i, double t, double radius, double g,
+                 double move, double share, double spread) {
+    const Curve& f = rows.curve(i);
+    const Evaluation evaluation(f);
+    const double w = rows.weight[i], lowest = f.lowest_slope(), highest = f.highest_slope();
+    const double e = radius + (evaluation.per_argument * size_of(t) + evaluation.constant);
+    const double s = std::clamp(share * (rows.direction[i] * g) / w, lowest, highest);
+    const auto term = [&f](double point, double slope) {
+        return larger(0.0, fenchel_young(f, slope, point));
+    };
+    return bound_of(f, term, t, e, s, lowest, highest, spread * size_of(s) + kTerm * move / w);
+}
+
+BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Arguments at,
+                               Multipliers dual, double* losses) {
     double size = 0, error = 0, gap = 0, upper = 0;
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double w = rows.weight[i], t = argument[i];
+        const double w = rows.weight[i];
         losses[i - block.first] = 0;
         if (w == 0) continue;
-        const Curve& f = rows.curve(i);
-        const Evaluation evaluation(f);
-        const double e = radius[i] + (evaluation.per_argument * size_of(t) + evaluation.constant);
-        const double lowest = f.lowest_slope(), highest = f.highest_slope();
-        const double s = std::clamp(share * (rows.direction[i] * g[i]) / w, lowest, highest);
-        const auto term = [&f](double at, double slope) {
-            return larger(0.0, fenchel_young(f, slope, at));
-        };
-        const RowBound row = bound_of(f, term, t, e, s, lowest, highest, spread);
+        const RowBound row = any_row(rows, i, at.argument[i], at.radius[i], dual.g[i],
+                                     dual.move ? dual.move[i] : 0.0, dual.share, dual.spread);
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error;
         gap += w * row.gap, upper += w * row.gap_upper;
@@ -167,8 +187,10 @@ void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double 
 }
 
 RowBounds row_bounds(const RowFunctions& rows, const double* argument, const double* radius,
-                     const double* g, double share) {
+                     const double* g, const double* move, double share) {
     const double spread = share == 1.0 && all_powers_of_two(rows.weight, rows.n) ? 0.0 : kSlope;
+    const Arguments at{argument, radius};
+    const Multipliers dual{g, move, share, spread};
     double losses[RowBlocks::kRows];
     CompensatedLanes loss;
     TwofoldSum size, error, gap, upper;
@@ -181,13 +203,16 @@ RowBounds row_bounds(const RowFunctions& rows, const double* argument, const dou
     const Curve& only = rows.curves[0];
     const double lowest = only.lowest_slope(), highest = only.highest_slope();
     const bool packed = !rows.curve_index && with_packed(only, [&](const auto& curve) {
+        const Evaluation evaluation(only);
         for (const RowBlock& block : blocks)
-            add(block, block_bounds(curve, rows, block, argument, radius, g, share, spread, lowest,
-                                    highest, Evaluation(only), losses));
+            add(block, move ? block_bounds<true>(curve, rows, block, at, dual, lowest, highest,
+                                                 evaluation, losses)
+                            : block_bounds<false>(curve, rows, block, at, dual, lowest, highest,
+                                                  evaluation, losses));
     });
     if (!packed)
         for (const RowBlock& block : blocks)
-            add(block, mixed_block_bounds(rows, block, argument, radius, g, share, spread, losses));
+            add(block, mixed_block_bounds(rows, block, at, dual, losses));
     const double total = loss.value(), terms = (static_cast<double>(rows.n) + 64) * kUnit;
     const double sizes = kBlock * finished(size, rows.n).hi;
     const double errors = kBlock * finished(error, rows.n).hi + kWeighted * sizes +
@@ -202,47 +227,25 @@ RowBounds row_bounds(const RowFunctions& rows, const double* argument, const dou
     return found;
 }
 
-double growth_of_row(const RowFunctions& rows, std::int64_t i, double argument, double radius,
-                     double g, double change) {
-    const double w = rows.weight[i], turn = rows.direction[i];
-    const Curve& f = rows.curve(i);
-    const Box box = inward_box(w, f.lowest_slope(), f.highest_slope());
-    const double own = turn * g, moved = own + turn * change * (1 + 4 * kUnit);
-    if (!(w > 0) || moved < box.low || moved > box.high) return kInfinity;
-    const Evaluation evaluation(f);
-    const double e = radius + (evaluation.per_argument * size_of(argument) + evaluation.constant);
-    const auto term = [&](double slope, double t) {
-        return larger(0.0,
-                      fenchel_young(f, std::clamp(slope, f.lowest_slope(), f.highest_slope()), t));
-    };
-    const double from = own / w,
-                 to = moved / w + (moved > own ? kSlope : -kSlope) * size_of(moved / w);
-    const double before = std::min(term(from, argument - e), term(from, argument + e));
-    const double after = larger(term(to, argument - e), term(to, argument + e));
-    return larger(0.0, w * (kTerm * after - before / kTerm));
+double row_term(const RowFunctions& rows, std::int64_t i, double argument, double radius, double g,
+                double move, double share) {
+    const double w = rows.weight[i];
+    if (!(w > 0)) return 0.0;
+    const double term =
+        kTerm * w * any_row(rows, i, argument, radius, g, move, share, kSlope).gap_upper;
+    return term < kInfinity ? term : kInfinity;
 }
 
-std::int64_t row_to_move(const RowFunctions& rows, const double* argument, const double* g,
-                         double change) {
-    std::int64_t best = -1;
-    bool best_inside = false;
-    double least = kInfinity;
+std::int64_t row_inside(const RowFunctions& rows, const double* g, double margin) {
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const double w = rows.weight[i];
         if (!(w > 0)) continue;
         const Curve& f = rows.curve(i);
         const Box box = inward_box(w, f.lowest_slope(), f.highest_slope());
-        const double own = rows.direction[i] * g[i], moved = own + 2 * rows.direction[i] * change;
-        if (moved < box.low || moved > box.high) continue;
-        const bool inside = own > box.low && own < box.high;
-        if (best_inside && !inside) continue;
-        const double cost =
-            fenchel_young(f, std::clamp(moved / w, f.lowest_slope(), f.highest_slope()),
-                          argument[i]) *
-            w;
-        if ((inside && !best_inside) || cost < least) best = i, least = cost, best_inside = inside;
+        const double own = rows.direction[i] * g[i];
+        if (own - box.low > margin && box.high - own > margin) return i;
     }
-    return best;
+    return -1;
 }
 
 }  // namespace rectiline::proof

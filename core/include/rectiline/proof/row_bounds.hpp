@@ -29,19 +29,17 @@ void plain_arguments(const RowFunctions& rows, const double* z, double intercept
 void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double intercept,
                        double* argument, double* radius);
 
-// The multipliers are `share` * g, with g exactly in the boxes of the rows (see clip_dual) and
-// 0 <= share <= 1.
+// The multipliers are share * (g_i + d_i), where g lies exactly in the boxes of the rows (see
+// clip_dual), 0 <= share <= 1, and the d_i are not known beyond |d_i| <= move[i] and g_i + d_i
+// being in its box. `move` may be nullptr: then d = 0.
 RowBounds row_bounds(const RowFunctions& rows, const double* argument, const double* radius,
-                     const double* g, double share);
+                     const double* g, const double* move, double share);
 
-// The most that the Fenchel-Young term of one row can grow when its multiplier moves by up to
-// |change| in the direction of `change`; infinite if it can leave its box.
-double growth_of_row(const RowFunctions& rows, std::int64_t i, double argument, double radius,
-                     double g, double change);
+// An upper bound on the Fenchel-Young term of one row, as in row_bounds.
+double row_term(const RowFunctions& rows, std::int64_t i, double argument, double radius, double g,
+                double move, double share);
 
-// The row whose multiplier can move by `change` inside its box, at the least cost among the rows
-// strictly inside (or, if none is, among all); -1 if no row can.
-std::int64_t row_to_move(const RowFunctions& rows, const double* argument, const double* g,
-                         double change);
+// The first row whose multiplier lies inside its box by more than `margin`; -1 if there is none.
+std::int64_t row_inside(const RowFunctions& rows, const double* g, double margin);
 
 }  // namespace rectiline::proof
