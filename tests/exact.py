@@ -7,7 +7,7 @@ curvatures) and the encoded targets.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ class ExactCurve:
         low, high = sorted((self.anchor, t))
         stops = [low, *(knot for knot in self.knots if low < knot < high), high]
         total = Fraction(0)
-        for a, b in zip(stops, stops[1:], strict=False):
+        for a, b in pairwise(stops):
             total += (b - a) * (self.slope(a)[1] + self.slope(b)[0]) / 2
         return self.least + (total if t >= self.anchor else -total)
 
@@ -83,7 +83,7 @@ class ExactProblem:
         assert (len(self.X[0]) + self.intercept) == 1
         places = self._bends()
         stops = sorted(set(places))
-        inner = [(a + b) / 2 for a, b in zip(stops, stops[1:], strict=False)]
+        inner = [(a + b) / 2 for a, b in pairwise(stops)]
         for probe in (*inner, stops[0] - 1, stops[-1] + 1):
             places.extend(self._vertex(probe))
         return min(self._at(one) for one in places)

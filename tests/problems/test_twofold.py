@@ -1,5 +1,6 @@
 """Twofold products and bounds on row sums, against exact rational arithmetic."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -119,7 +120,7 @@ def exact_term(curve, t, s):
     low, high = min(start, t), max(start, t)
     stops = [low, *(k for k in curve.knots if low < k < high), high]
     total = Fraction(0)
-    for a, b in zip(stops, stops[1:], strict=False):
+    for a, b in itertools.pairwise(stops):
         total += (b - a) * ((curve.slope(a)[1] + curve.slope(b)[0]) / 2 - s)
     return abs(total)
 
