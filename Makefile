@@ -125,7 +125,7 @@ lint: $(STAMPS)/package $(STAMPS)/extra-lint  ## check style, types and the form
 	@echo "==> clang-format"
 	@$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 	@echo "==> mypy"
-	@$(PY) -m mypy > build/mypy.txt; status=$$?; \
+	@{ $(PY) -m mypy && $(PY) -m mypy tests/estimators/result_types.py; } > build/mypy.txt; status=$$?; \
 	  sed -e 's#^.*/site-packages/#src/#' build/mypy.txt; exit $$status
 
 format: $(STAMPS)/package $(STAMPS)/extra-lint  ## rewrite Python and C++ files in the project's format

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_diabetes
 from sklearn.metrics import d2_pinball_score
 
 from rectiline.estimators import QuantileRegressor
@@ -100,6 +101,20 @@ def test_intervals_and_scores(crossing):
         d2_pinball_score(y, one.predict(X), alpha=0.9), abs=1e-9
     )
     assert model.score(X, y) == model.pinball_score(X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("quantile", [0.3, [0.3]])
+def test_score_is_the_share_of_the_pinball_loss_for_one_quantile_too(quantile, weighted):
+    X, y = load_diabetes(return_X_y=True)
+    weight = np.random.default_rng(0).uniform(0, 2, y.size) if weighted else None
+    model = QuantileRegressor(quantile=quantile, alpha=0.01).fit(X, y)
+
+    def loss(z):
+        return np.average(np.maximum(0.3 * (y - z), -0.7 * (y - z)), weights=weight)
+
+    expected = 1 - loss(model.predict(X).ravel()) / min(loss(c) for c in y)
+    assert model.score(X, y, weight) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("quantile", [0.0, 1.2, [], [0.1, 0.1], [[0.1, 0.2]], [0.5, 1.0]])

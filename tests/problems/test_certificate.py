@@ -142,3 +142,26 @@ def test_the_gap_of_a_good_answer_is_not_lost_in_rounding():
     proof = problem.certify(coef + move, 0.0, X @ coef - y)
     exact = 0.5 * move @ (X.T @ X + np.eye(3)) @ move
     assert proof.gap == pytest.approx(exact, rel=1e-6)
+
+
+def test_words_begin_with_the_relative_gap():
+    good = Certificate(primal=2.0, gap=1e-8, violation=0.0)
+    assert str(good) == (
+        "relative gap 5.0e-09: the objective 2 is proved to lie at most 1.0e-08 above the optimum; "
+        "no constraint is violated"
+    )
+    assert "but a constraint is violated by 3.0e-04" in str(Certificate(2.0, 1e-8, 3e-4))
+    assert str(Certificate(np.inf, np.inf, np.inf)).startswith("no relative gap is proved")
+
+
+def test_numbers_by_name():
+    proof = Certificate(primal=2.0, gap=0.5, violation=0.25, relative_violation=0.125)
+    table = proof.to_dict()
+    assert all(type(value) is float for value in table.values())
+    assert {k: table[k] for k in ("primal", "dual", "gap", "relative_gap", "violation")} == {
+        "primal": 2.0,
+        "dual": 1.5,
+        "gap": 0.5,
+        "relative_gap": 0.25,
+        "violation": 0.25,
+    }

@@ -64,12 +64,12 @@ def column_names(estimator: Any) -> NDArray[Any] | None:
     return getattr(estimator, "feature_names_in_", None)
 
 
-def linear_scores(estimator: Any, X: Any) -> NDArray[Any]:
+def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return ``X @ coef_.T + intercept_`` for data that are checked already."""
     return np.asarray(X @ estimator.coef_.T + estimator.intercept_)
 
 
-def predictions(estimator: Any, X: Any) -> NDArray[Any]:
+def predictions(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return ``X @ coef_.T + intercept_`` for new data."""
     check_is_fitted(estimator)
     X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._run import RunOptions, solve_all
@@ -24,6 +23,7 @@ from rectiline.estimators._search import (
     grid_values,
 )
 from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._typed import checked_fit
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
@@ -102,6 +102,7 @@ class ChoosesC(ChoosesStrength):
     """
 
     Cs: Any
+    C_: Any
     l1_ratios: Any
     penalty: Any
     _penalty: Any
@@ -110,7 +111,7 @@ class ChoosesC(ChoosesStrength):
     _makers: Any
     _keep: Any
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(
         self,
         X: Any,
@@ -187,8 +188,8 @@ class ChoosesC(ChoosesStrength):
     def _note_C(self, chosen: Chosen) -> float:
         """Set what the search found in terms of C; return the chosen C."""
         unit = self._penalty(l1_ratio=chosen.l1_ratio).strength
-        self.C_ = float(unit / chosen.strength)
+        C = self.C_ = float(unit / chosen.strength)
         self.Cs_ = unit / chosen.strengths
         table = dict(chosen.results)
         self.cv_results_ = {"param_C": unit / table.pop("strength"), **table}
-        return self.C_
+        return C

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -205,7 +206,14 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
             decisions, targets = decisions[:, 0], targets[:, 0]
         self.fairness_ = fairness_table(groups, decisions, targets)
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
+    def _coef_titles(self) -> list[Any]:
+        if self.coef_.shape[0] == 1:
+            return ["coef"]
+        if self.multi_class == "ovr":
+            return list(self.classes_)
+        return [f"{low} vs {high}" for low, high in combinations(self.classes_, 2)]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the confidence scores of the rows of X.
 
         Parameters
@@ -218,7 +226,7 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
             With two classes, positive means the second class. One-vs-one votes are summed per
             class, as scikit-learn's SVC does.
         """
-        scores: NDArray[Any] = super().decision_function(X)
+        scores: NDArray[np.float64] = super().decision_function(X)
         if self.multi_class == "ovo" and self.classes_.size > 2:
             votes = _ovr_decision_function(scores < 0, -scores, self.classes_.size)
             return np.asarray(votes)

@@ -10,16 +10,18 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 
 from rectiline.constraints import Constraint
 from rectiline.estimators._callbacks import CallbackSupportMixin, FitReport
 from rectiline.estimators._check import column_names
+from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._names import named_constraints
 from rectiline.estimators._notebook import ShowsCertificate
 from rectiline.estimators._parameters import make_penalty
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._typed import checked_fit
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
@@ -27,8 +29,15 @@ from rectiline.solvers import Solution
 __all__ = ["FitsC", "PLQModel"]
 
 
-class PLQModel(ShowsCertificate, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class _Shows(ListsCoefficients, ShowsCertificate):
+    """What a fitted model shows of itself."""
+
+
+class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Turn parameters into problems, and run them."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Penalty | None:
         return make_penalty(
@@ -97,7 +106,7 @@ class FitData(Protocol):
 class FitsC(PLQModel):
     """The fit of `PLQClassifier` and `PLQRegressor`."""
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(
         self,
         X: Any,

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from html import escape
+from inspect import signature
 from typing import Any
+
+import numpy as np
 
 from rectiline.problems import Certificate
 
-__all__ = ["ShowsCertificate", "certificate_html"]
+try:  # scikit-learn 1.7 and later
+    from sklearn.utils._repr_html.estimator import _VisualBlock
+except ImportError:
+    from sklearn.utils._estimator_html_repr import _VisualBlock
+
+__all__ = ["ShowsCertificate", "certificate_html", "certificate_line"]
 
 _SHOWN = 12  # problems listed before the rest is summed up
 
 
 class ShowsCertificate:
-    """Append the certificate to scikit-learn's diagram of the estimator."""
+    """Show the certificate in scikit-learn's diagrams.
+
+    A line under the name of the estimator says what is proved, also inside a Pipeline; the diagram
+    of the estimator itself ends with a table of all its problems.
+    """
+
+    def _sk_visual_block_(self) -> Any:
+        name = type(self).__name__
+        summary = certificate_line(self)
+        details = f"{self}\n{summary}" if summary else str(self)
+        given: dict[str, Any] = {"names": name, "name_details": details}
+        if summary and "name_caption" in signature(_VisualBlock).parameters:
+            given["name_caption"] = summary
+        return _VisualBlock("single", self, **given)
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + certificate_html(self)  # type: ignore[misc]
@@ -23,6 +44,18 @@ class ShowsCertificate:
         if "text/html" in bundle:
             bundle["text/html"] += certificate_html(self)
         return bundle
+
+
+def certificate_line(estimator: Any) -> str:
+    """Return the worst status and the largest relative gap of the fit; nothing before the fit."""
+    proofs = getattr(estimator, "certificate_", None)
+    if proofs is None:
+        return ""
+    listed = [proofs] if isinstance(proofs, Certificate) else list(proofs)
+    states = getattr(estimator, "status_", "solved")
+    unsolved = [one for one in np.atleast_1d(states) if one != "solved"]
+    gap = max(proof.relative_gap for proof in listed)
+    return f"{unsolved[0] if unsolved else 'solved'}, relative gap {gap:.1e}"
 
 
 def certificate_html(estimator: Any) -> str:

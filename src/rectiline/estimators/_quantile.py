@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline.constraints import Constraint
@@ -21,6 +21,7 @@ from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import RUNNING, shared_loss
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.estimators._typed import checked_fit
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
@@ -119,7 +120,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     ) -> None:
         keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> QuantileRegressor:
@@ -229,7 +230,10 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     def _run_solver(self) -> str:
         return "auto" if self.solver in _SCIPY_SOLVERS else self.solver
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def _coef_titles(self) -> list[Any]:
+        return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the quantiles at the rows of X.
 
         Parameters
@@ -242,7 +246,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         """
         return predictions(self, X)
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[Any]:
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
         """Return central prediction intervals from two of the fitted quantiles.
 
         Parameters
@@ -280,7 +284,13 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         return float(explained_loss(losses, np.asarray(y, float), sample_weight)(predicted))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return R^2 for one quantile, as scikit-learn does, and `pinball_score` for several.
+        """Return the share of the loss that the model explains (D^2), averaged over the quantiles.
+
+        It is `pinball_score`: 1 is perfect, 0 is as good as the best constant for each quantile.
+        For one quantile it is `sklearn.metrics.d2_pinball_score`, except that there the constant
+        is an interpolated quantile, which may be a little worse than the best one.
+        `sklearn.linear_model.QuantileRegressor.score` is R^2 instead, which rewards predicting the
+        mean; use `sklearn.metrics.r2_score` for it.
 
         Parameters
         ----------
@@ -292,6 +302,4 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         -------
         float
         """
-        if self._is_list:
-            return self.pinball_score(X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))
+        return self.pinball_score(X, y, sample_weight)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from rectiline.estimators._check import check_data, check_design, check_weight
@@ -22,6 +21,7 @@ from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._scoring import predictions, scorer_of
 from rectiline.estimators._search import MakeProblem, ScoreFold, ScorePoints, grid_values
 from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.estimators._typed import checked_fit
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 
@@ -113,7 +113,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
     ) -> None:
         keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> QuantileRegressorCV:

@@ -119,6 +119,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
     ('solved', True, True)
     """
 
+    loss_: Any  # a Loss, or one for each output
     _parameter_constraints: dict[str, list[Any]] = {
         **COMMON,
         "C": [*COMMON["C"], StrOptions({"auto"})],
@@ -247,7 +248,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         else:
             self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predictions for the rows of X.
 
         Parameters

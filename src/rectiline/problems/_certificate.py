@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -95,6 +95,27 @@ class Certificate:
         if self.gap <= 0.0:
             return 0.0
         return self.gap / max(abs(self.primal), abs(self.dual))
+
+    def to_dict(self) -> dict[str, float]:
+        """Return every number by name, as plain floats.
+
+        >>> Certificate(primal=2.0, gap=0.5, violation=0.0).to_dict()["relative_gap"]
+        0.25
+        """
+        derived = {"dual": self.dual, "relative_gap": self.relative_gap}
+        return {one.name: float(getattr(self, one.name)) for one in fields(self)} | derived
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.gap):
+            proved = "no relative gap is proved"
+        else:
+            proved = (
+                f"relative gap {self.relative_gap:.1e}: the objective {self.primal:.10g} is proved "
+                f"to lie at most {self.gap:.1e} above the optimum"
+            )
+        if self.violation > 0.0:
+            return f"{proved}, but a constraint is violated by {self.violation:.1e}"
+        return f"{proved}; no constraint is violated"
 
     def holds(self, tol: float, feasibility_tol: float = 1e-9) -> bool:
         """Whether the pair is optimal to ``tol`` (relative) at a feasible point.

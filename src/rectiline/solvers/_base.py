@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._frames import coefficient_frame
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Vector = NDArray[np.float64]
 Pair = tuple[Vector, float, DualPoint]
@@ -162,6 +166,23 @@ class Solution:
     def objective(self) -> float:
         """The primal objective at the answer."""
         return self.certificate.primal
+
+    def to_frame(self, names: Sequence[Any] | None = None) -> pd.DataFrame:
+        """Return the coefficients and the intercept as a pandas data frame.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the columns of X; positions by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per column of X and a last row "(intercept)"; one column, "coef".
+        """
+        return coefficient_frame(
+            self.coef, self.intercept, names, ["coef"], caller="Solution.to_frame"
+        )
 
     def __repr__(self) -> str:
         if self.infeasibility is not None:

@@ -58,6 +58,7 @@ ATTRIBUTES = """tasks_ : list
     solution_ : MultiTaskSolution
     n_iter_ : int
     solver_ : str
+    status_ : str
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if X had column names"""
 

@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rectiline.estimators._coefficients import ListsCoefficients
+from rectiline.estimators._notebook import ShowsCertificate
 from rectiline.estimators.multitask._finish import finish_tasks
 from rectiline.estimators.multitask._inputs import (
     DTYPES,
@@ -31,7 +33,7 @@ Vector = NDArray[np.float64]
 __all__ = ["MultiTaskModel"]
 
 
-class MultiTaskModel(BaseEstimator):  # type: ignore[misc]
+class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # type: ignore[misc]
     """Fit and hold the coefficients of tasks that share a subspace."""
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -136,7 +138,11 @@ class MultiTaskModel(BaseEstimator):  # type: ignore[misc]
         self.solution_ = solution
         self.n_iter_ = solution.n_iter
         self.solver_ = solution.solver
+        self.status_ = str(solution.status)
         self._form = data.form
+
+    def _coef_titles(self) -> list[Any]:
+        return list(self.tasks_)
 
     @property
     def M_(self) -> NDArray[np.float64]:

@@ -1,0 +1,41 @@
+"""Tables of coefficients as pandas data frames, for solutions and estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["coefficient_frame"]
+
+
+def coefficient_frame(
+    coef: ArrayLike,
+    intercept: ArrayLike,
+    names: Sequence[Any] | None,
+    titles: Sequence[Any],
+    caller: str,
+) -> pd.DataFrame:
+    """Return one row per column of X, then the intercept, and one column per title.
+
+    `coef` has one row per title. Without names the rows are numbered from 0.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            f"{caller} makes a pandas data frame; install it with: pip install pandas"
+        ) from error
+    table = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+    rows = list(range(table.shape[1])) if names is None else list(names)
+    if len(rows) != table.shape[1]:
+        raise ValueError(f"{caller}: {len(rows)} names for {table.shape[1]} coefficients.")
+    shifts = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), table.shape[0])
+    values = np.column_stack([table, shifts]).T
+    index = pd.Index([*rows, "(intercept)"], dtype=object, name="column")
+    return pd.DataFrame(values, index=index, columns=list(titles))
