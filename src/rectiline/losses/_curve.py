@@ -129,9 +129,9 @@ class PLQCurve(Record):
 
     def pieces(self) -> Array:
         """Return the K + 1 rows (a, b, c) of the pieces written as ``a t^2 + b t + c``."""
-        at, slope, half = self._anchors.knot, self._anchors.slope, 0.5 * self.curvature
+        at, slope, half = self.anchors.knot, self.anchors.slope, 0.5 * self.curvature
         b = slope - 2.0 * half * at
-        c = self._anchors.value - at * (slope - half * at)
+        c = self.anchors.value - at * (slope - half * at)
         return np.column_stack([half, b, c])
 
     def value(self, t: ArrayLike) -> Array:
@@ -141,15 +141,15 @@ class PLQCurve(Record):
         # Left of the minimiser pieces are anchored at their right end: there a knot belongs to
         # the piece it ends, so that its own value comes out.
         k = k - ((k <= self._lowest) & (t == self.knots[np.maximum(k - 1, 0)]))
-        e = t - self._anchors.knot[k]
-        step = e * (self._anchors.slope[k] + 0.5 * self.curvature[k] * e)
-        return np.asarray(self._anchors.value[k] + step)[()]
+        e = t - self.anchors.knot[k]
+        step = e * (self.anchors.slope[k] + 0.5 * self.curvature[k] * e)
+        return np.asarray(self.anchors.value[k] + step)[()]
 
     def derivative(self, t: ArrayLike) -> tuple[Array, Array]:
         """Return the left and the right derivative at every entry of ``t``."""
         t = np.asarray(t, dtype=np.float64)
         k = np.searchsorted(self.knots, t, side="right")
-        slope = self._anchors.slope[k] + self.curvature[k] * (t - self._anchors.knot[k])
+        slope = self.anchors.slope[k] + self.curvature[k] * (t - self.anchors.knot[k])
         slope = np.clip(slope, self._slope_floor[k], self._slope_ceiling[k])
         knot = np.maximum(k - 1, 0)
         on_knot = t == self.knots[knot]
@@ -163,10 +163,10 @@ class PLQCurve(Record):
         j = np.searchsorted(self._slope_nodes, s)
         on_knot, knot, k = self._place(j, self._slope_nodes[np.minimum(j, 2 * self._n - 1)] == s)
         at_knot = s * self.knots[knot] - self.values[knot]
-        curvature, excess = self.curvature[k], s - self._anchors.slope[k]
+        curvature, excess = self.curvature[k], s - self.anchors.slope[k]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             beyond = np.where(curvature > 0, 0.5 * excess * (excess / curvature), 0.0)
-        on_piece = s * self._anchors.knot[k] - self._anchors.value[k] + beyond
+        on_piece = s * self.anchors.knot[k] - self.anchors.value[k] + beyond
         # Off the knots only an end piece can be straight; the supremum there is infinite.
         outside = ~on_knot & (curvature == 0) & ((k == 0) | (k == self._n))
         result = np.where(on_knot, at_knot, np.where(outside, np.inf, on_piece))
@@ -183,7 +183,7 @@ class PLQCurve(Record):
         # The result is on knot k while w lies between knot + step left and knot + step right.
         j, hit = self._bisect(w, step)
         on_knot, knot, k = self._place(j, hit)
-        at, slope, curvature = self._anchors.knot[k], self._anchors.slope[k], self.curvature[k]
+        at, slope, curvature = self.anchors.knot[k], self.anchors.slope[k], self.curvature[k]
         curved = at + ((w - at) - step * slope) / (1.0 + step * curvature)
         moved = np.where(curvature > 0, curved, w - step * slope)
         moved = np.clip(moved, self._floor[k], self._ceiling[k])
@@ -226,7 +226,7 @@ class PLQCurve(Record):
         return lowest(self.left, self.right)
 
     @cached_property
-    def _anchors(self) -> _Anchors:
+    def anchors(self) -> _Anchors:
         here = np.arange(self._n + 1)
         ends = here <= self._lowest  # a piece left of the minimiser starts from its right end
         here = np.where(ends, here, here - 1)
