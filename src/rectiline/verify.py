@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 CHUNK = 2**21  # entries of X in a chunk of rows; the header has one checksum per chunk
-SUMMED = 1024  # rows summed at once: rounding errors grow with this number, not with all rows
-RADIUS = 1000  # how far competitors may lie on free columns, in sizes of the coefficients
+SUMMED = 256  # rows summed at once: rounding errors grow with this number, not with all rows
+RADIUS = 100  # how far competitors may lie on free columns, in sizes of the coefficients
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
 INTEGERS = ("groups", "loss_index", "slope_rows")
 VECTORS = ("coef", "split_coef", "lower", "upper", "rho", "l1")  # the intercept, if any, is last
@@ -66,6 +66,7 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         raise Refused(f"this is not a readable certificate file ({error})") from None
     need(header.get("format") == "rectiline-certificate", "the format is unknown")
     need(header.get("version") == 1, f"version {header.get('version')!r} is unknown")
+    need(sorted(arrays) == header.get("arrays"), "arrays are missing or were added")
     for name, array in arrays.items():
         need(array.dtype.kind in ("iu" if name in INTEGERS else "f"), f"{name} has a wrong dtype")
         wrong = np.isnan(array) if name in ("lower", "upper") else ~np.isfinite(array)
@@ -176,7 +177,7 @@ class Checker:
 
     def sum(self, curve: Curve, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
         """Add the terms of rows that share a loss; `error` and `noise` bound rounding errors."""
-        (n, d), u = X.shape, self.u
+        d, u, n = X.shape[1], self.u, SUMMED
         z, size = X @ self.coef, abs(X) @ abs(self.coef)
         t, (_, s) = p * z + o, curve.value_and_slope(p * (X @ self.split_coef) + o)
         if self.listed.size:
@@ -187,15 +188,16 @@ class Checker:
         value, conjugate = curve.value_and_slope(t)[0], curve.conjugate(s)
         ends = [abs(curve.value_and_slope(end)[1] - s) for end in (t - error, t + error)]
         noise = np.maximum(*ends) * error + 32 * u * (abs(value) + abs(conjugate) + abs(s * t))
-        self.gap += (w * np.maximum(value + conjugate - s * t, 0)).sum()
-        self.noise += (w * noise).sum() * (1 + 4 * n * u) + 4 * n * u * self.gap
+        self.gap += (w * np.maximum(value + conjugate - s * t, 0)).sum() * (1 + 4 * n * u)
+        self.noise += (w * noise).sum() * (1 + 4 * n * u)
         self.loss, self.least = self.loss + (w * value).sum(), self.least + curve.least * w.sum()
         g = w * p * s
         part = -(X.T @ g)
         total = self.q + part  # Knuth's two-sum keeps what this addition rounds away
         back = total - self.q
         self.rest = self.rest + ((self.q - (total - back)) + (part - back))
-        self.q, self.blur = total, self.blur + (n + 8) * u * (abs(X).T @ abs(g) + abs(total))
+        self.q = total
+        self.blur = self.blur + (n + 8) * u * (abs(X).T @ abs(g)) + 4 * u * abs(self.rest)
         self.top = np.maximum(self.top, abs(X).max(axis=0))
         self.reach = max(self.reach, abs(z).max(), abs(o).max())
 

@@ -181,6 +181,7 @@ def _verdict(header: dict[str, Any], arrays: dict[str, Any], blocks: Iterable[An
 
 def _write(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        header = {**header, "arrays": sorted(arrays)}
         archive.writestr("header.json", json.dumps(header, indent=1))
         for name, array in sorted(arrays.items()):
             buffer = io.BytesIO()

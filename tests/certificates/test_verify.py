@@ -1,0 +1,163 @@
+"""The checker of certificate files: its vectors, its numbers, and files with flipped bytes."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from certificates import make_vectors
+from rectiline import verify
+
+VECTORS = Path(__file__).parent / "vectors"
+VALID = sorted(VECTORS.glob("valid_*.rlcert"))
+CORRUPTED = sorted(VECTORS.glob("corrupted_*.rlcert"))
+PROOFS = [path for path in VALID if "_19_" not in path.name]
+
+
+def table(path: Path) -> Path:
+    """Return the data that a vector is about."""
+    return VECTORS / f"{path.stem.split('_')[2]}.npz"
+
+
+def blocks(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    with np.load(table(path)) as data:
+        return [(data["X"], data["y"])]
+
+
+def test_there_are_forty_vectors() -> None:
+    assert len(VALID) == len(CORRUPTED) == 20
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_valid_files_are_accepted(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([str(path), str(table(path))]) == 0
+    assert capsys.readouterr().out.startswith("The claim holds: ")
+
+
+@pytest.mark.parametrize("path", CORRUPTED, ids=lambda path: path.stem)
+def test_corrupted_files_are_refused(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([str(path), str(table(path))]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("The claim does not hold: ")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", PROOFS, ids=lambda path: path.stem)
+def test_rational_arithmetic_confirms_the_bound_of_double_precision(path: Path) -> None:
+    rounded, exact = (verify.check(path, blocks(path), exact) for exact in (False, True))
+    assert rounded is not None and exact is not None
+    assert exact.rounding == 0.0
+    assert exact.gap <= rounded.gap
+    assert exact.objective == pytest.approx(rounded.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("path", PROOFS[:14:3], ids=lambda path: path.stem)
+def test_blocks_may_be_cut_anywhere(path: Path) -> None:
+    ((X, y),) = blocks(path)
+    whole = verify.check(path, [(X, y)])
+    assert whole is not None
+    parts = verify.check(path, [(X[:7], y[:7]), (X[7:7], y[7:7]), (X[7:], y[7:])])
+    assert parts is not None
+    assert parts.gap == pytest.approx(whole.gap, rel=1e-2)
+
+
+def test_a_changed_entry_of_the_data_is_noticed() -> None:
+    ((X, y),) = blocks(VALID[0])
+    X = X.copy()
+    X[3, 1] = np.nextafter(X[3, 1], 1.0)
+    with pytest.raises(verify.Refused, match="the data are not those of the certificate"):
+        verify.check(VALID[0], [(X, y)])
+
+
+def test_one_file_is_enough(tmp_path: Path) -> None:
+    copy = tmp_path / "verify.py"
+    shutil.copy(verify.__file__, copy)
+    command = [sys.executable, "-I", str(copy), str(VALID[0]), str(table(VALID[0]))]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    imports = "import sys, runpy; runpy.run_path({!r}); print('rectiline' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", imports.format(str(copy))], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_csv_and_parquet(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    ((X, y),) = blocks(VALID[6])
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert verify.main([str(VALID[6]), str(tmp_path / "data.csv")]) == 0
+    pytest.importorskip("pyarrow")
+    frame.to_parquet(tmp_path / "data.parquet")
+    assert verify.main([str(VALID[6]), str(tmp_path / "data.parquet"), "--target", "y"]) == 0
+
+
+def test_flipped_bytes_are_refused_or_harmless() -> None:
+    rng = np.random.default_rng(0)
+    files = {path: path.read_bytes() for path in VALID}
+    accepted = 0
+    for k in range(10_000):
+        path = VALID[k % len(VALID)]
+        content = bytearray(files[path])
+        content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        try:
+            header, arrays = verify.read(io.BytesIO(content))
+        except verify.Refused:
+            continue
+        # What the archive does not notice (dates, file attributes) changes nothing that is read.
+        same_header, same_arrays = verify.read(path)
+        assert header == same_header
+        assert arrays.keys() == same_arrays.keys()
+        assert all(np.array_equal(arrays[name], same_arrays[name]) for name in arrays)
+        accepted += 1
+    assert 0 < accepted < 3000
+
+
+def test_flipped_bits_of_arrays_prove_nothing_false() -> None:
+    """Flips that the archive's checksums would hide: what is accepted is still a proof."""
+    rng = np.random.default_rng(1)
+    accepted = 0
+    for k in range(600):
+        path = PROOFS[k % len(PROOFS)]
+        header, arrays = verify.read(path)
+        name = sorted(arrays)[int(rng.integers(len(arrays)))]
+        content = bytearray(arrays[name].tobytes())
+        if not content:
+            continue
+        content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        changed = np.frombuffer(bytes(content), arrays[name].dtype).reshape(arrays[name].shape)
+        buffer = io.BytesIO()
+        make_vectors.write(buffer, header, {**arrays, name: changed})
+        try:
+            found = verify.check(buffer, blocks(path))
+        except verify.Refused:
+            continue
+        accepted += 1
+        exact = verify.check(buffer, blocks(path), exact=True)
+        assert found is not None and exact is not None
+        assert exact.gap <= found.gap <= float.fromhex(header["claim"]["gap"])
+    assert accepted > 20
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_solutions_of_any_scale_can_be_saved(tmp_path: Path, scale: float, intercept: bool) -> None:
+    rng = np.random.default_rng(5)
+    X = scale * rng.standard_normal((60, 3))
+    y = X @ [1.0, -1.0, 0.5] + scale * rng.standard_normal(60)
+    problem = rl.Problem(
+        X, y, rl.losses.Pinball(0.4), rl.penalties.L1(scale), fit_intercept=intercept
+    )
+    solution = rl.solve(problem)
+    solution.save(tmp_path / "fit.rlcert", problem)
+    found = verify.check(tmp_path / "fit.rlcert", [(X, y)])
+    assert found is not None
+    assert found.gap <= 1e-5 * abs(found.objective)
