@@ -104,7 +104,7 @@ def test_flipped_bytes_are_refused_or_harmless() -> None:
     rng = np.random.default_rng(0)
     files = {path: path.read_bytes() for path in VALID}
     accepted = 0
-    for k in range(10_000):
+    for k in range(2000):
         path = VALID[k % len(VALID)]
         content = bytearray(files[path])
         content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
@@ -118,14 +118,14 @@ def test_flipped_bytes_are_refused_or_harmless() -> None:
         assert arrays.keys() == same_arrays.keys()
         assert all(np.array_equal(arrays[name], same_arrays[name]) for name in arrays)
         accepted += 1
-    assert 0 < accepted < 3000
+    assert 0 < accepted < 600
 
 
 def test_flipped_bits_of_arrays_prove_nothing_false() -> None:
     """Flips that the archive's checksums would hide: what is accepted is still a proof."""
     rng = np.random.default_rng(1)
     accepted = 0
-    for k in range(600):
+    for k in range(300):
         path = PROOFS[k % len(PROOFS)]
         header, arrays = verify.read(path)
         name = sorted(arrays)[int(rng.integers(len(arrays)))]
@@ -144,7 +144,7 @@ def test_flipped_bits_of_arrays_prove_nothing_false() -> None:
         exact = verify.check(buffer, blocks(path), exact=True)
         assert found is not None and exact is not None
         assert exact.gap <= found.gap <= float.fromhex(header["claim"]["gap"])
-    assert accepted > 20
+    assert accepted > 10
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
