@@ -44,7 +44,7 @@ _LATE = {
     "QuantileRegressorCV": "rectiline.estimators",
     "path": "rectiline.paths",
 }
-_LATE_ROOMS = ("datasets", "estimators", "inference", "paths", "reports")
+_LATE_ROOMS = ("datasets", "estimators", "inference", "paths", "reports", "verify")
 
 __all__ = [
     "Certificate",

@@ -25,7 +25,7 @@ import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -122,10 +122,14 @@ class Curve:
 class Checker:
     """Sums of the terms of the gap over blocks of rows, and the verdict that follows from them."""
 
+    if TYPE_CHECKING:  # the arrays of the file become attributes
+
+        def __getattr__(self, name: str) -> Any: ...
+
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
         self.header, self.arrays, self.u = header, arrays, Fraction(0) if exact else 2.0**-53
-        fraction = np.frompyfunc(lambda v: v if math.isinf(v) else Fraction(float(v)), 1, 1)
-        self.number = (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
+        fraction: Any = np.frompyfunc(lambda v: v if math.isinf(v) else Fraction(float(v)), 1, 1)
+        self.number: Any = (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
         d, m, k = (header[n] for n in ("n_columns", "n_inequalities", "n_equalities"))
         shapes = {"A": (m, d), "c": (m,), "inequality": (m,)}
         shapes |= {"E": (k, d), "f": (k,), "equality": (k,)} | dict.fromkeys(VECTORS, (d,))
@@ -237,7 +241,7 @@ class Checker:
         far = RADIUS * np.maximum(size, self.reach / np.where(self.top > 0, self.top, 1))
         index, strengths = self.arrays["groups"], self.number(self.arrays["strengths"])
         need(index.shape == strengths.shape == b.shape, "groups and strengths need one per column")
-        groups = [np.flatnonzero(index == k) for k in range(index.max(initial=-1) + 1)]
+        groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
         value = terms = noise = u * 0
         limits = [(strengths[j], abs(q[j]) + e[j]) for j in groups]
         side = np.where(q > 0, self.upper, self.lower)
@@ -253,8 +257,8 @@ class Checker:
             cost, inner = (strengths[j] * np.sort(size[j])[::-1]).sum(), share * (q[j] * b[j])
             value, terms = value + cost, terms + max(cost - inner.sum(), 0)
             noise += 4 * (j.size + 4) * u * (cost + abs(inner).sum()) + (e[j] * size[j]).sum()
-        j = np.flatnonzero(index == -1)
-        b, size, rho, l1 = b[j], size[j], self.rho[j], self.l1[j]
+        j = np.flatnonzero(index < 0)
+        b, size, rho, l1 = (v[j] for v in (b, size, self.rho, self.l1))
         value = value + (rho * b * b / 2 + l1 * size).sum()
         low, high = np.maximum(self.lower[j], -far[j]), np.minimum(self.upper[j], far[j])
         worst = 0 * b
@@ -294,9 +298,10 @@ def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict
     header, arrays = read(path)
     try:
         if header["kind"] == "infeasible":
-            return check_infeasible(arrays)
-        checker = Checker(header, arrays, exact)
+            check_infeasible(arrays)
+            return None
         with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
+            checker = Checker(header, arrays, exact)
             for block in blocks:
                 checker.add(*block)
             return checker.verdict()
@@ -313,10 +318,10 @@ def load(path: str, target: str, weight: str | None, columns: list[str] | None) 
             yield table["X"], table[target], table[weight] if weight else None
         return
     if path.endswith(".csv"):
-        rows = np.genfromtxt(path, delimiter=",", names=True, dtype=np.float64, deletechars="")
+        rows: Any = np.genfromtxt(path, delimiter=",", names=True, dtype=np.float64, deletechars="")
         blocks: Iterable[Any] = [{name: np.atleast_1d(rows[name]) for name in rows.dtype.names}]
     else:
-        import pyarrow.dataset
+        import pyarrow.dataset  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         batches = pyarrow.dataset.dataset(path).to_batches()
         blocks = ({n: b[n].to_numpy(zero_copy_only=False) for n in b.schema.names} for b in batches)

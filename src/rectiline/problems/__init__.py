@@ -6,6 +6,7 @@ from rectiline.problems._judged import JudgedPairs, can_judge
 from rectiline.problems._many import certify_all, judge_all, predict_all
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
+from rectiline.problems._saved import save_infeasibility, save_optimality
 from rectiline.problems._slopes import (
     SlopeMultipliers,
     certify_slopes,
@@ -32,5 +33,7 @@ __all__ = [
     "judge_all",
     "judge_slopes",
     "predict_all",
+    "save_infeasibility",
+    "save_optimality",
     "shares_between",
 ]

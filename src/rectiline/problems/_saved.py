@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
+import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rectiline import verify
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
 from rectiline.penalties import GroupLinf, Slope
@@ -24,7 +24,7 @@ _WORSE = 1.02  # a list of fewer slopes may cost this factor of the gap
 
 
 def save_optimality(
-    path: str | Path,
+    path: str | os.PathLike[str],
     problem: Any,
     coef: Any,
     intercept: float,
@@ -58,12 +58,17 @@ def save_optimality(
     _write(path, header, arrays)
 
 
-def save_infeasibility(path: str | Path, rows: ConstraintRows, proof: Any) -> None:
+def save_infeasibility(path: str | os.PathLike[str], rows: ConstraintRows, proof: Any) -> None:
     """Write multipliers that prove that constraints contradict one another."""
     arrays = _constraint_arrays(rows, 0)
     arrays |= {"inequality": proof.inequality, "equality": proof.equality}
-    verify.check_infeasible(arrays)
+    _checker().check_infeasible(arrays)
     _write(path, {**_FORMAT, "kind": "infeasible"}, arrays)
+
+
+def _checker() -> Any:
+    # Not at the top: ``python -m rectiline.verify`` must not find itself already imported.
+    return importlib.import_module("rectiline.verify")
 
 
 _FORMAT = {"format": "rectiline-certificate", "version": 1}
@@ -172,14 +177,14 @@ def _by_loss(problem: Any) -> Iterator[tuple[Any, Loss]]:
 def _verdict(header: dict[str, Any], arrays: dict[str, Any], blocks: Iterable[Any]) -> Any:
     """Return what the checker proves, whatever it is, and enter the checksums of the rows."""
     generous = {"objective": (0.0).hex(), "gap": float(np.finfo(np.float64).max).hex()}
-    checker = verify.Checker({**header, "claim": generous}, arrays)
+    checker = _checker().Checker({**header, "claim": generous}, arrays)
     for block in blocks:
         checker.add(*block)
     header["checksums"] = checker.header["checksums"] = [one.hexdigest() for one in checker.sums]
     return checker.verdict()
 
 
-def _write(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def _write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         header = {**header, "arrays": sorted(arrays)}
         archive.writestr("header.json", json.dumps(header, indent=1))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -12,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._frames import coefficient_frame
-from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems import (
+    Certificate,
+    DualPoint,
+    InfeasibilityCertificate,
+    Problem,
+    save_infeasibility,
+    save_optimality,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,6 +170,49 @@ class Solution:
     reason: str = ""
     history: tuple[Progress, ...] = ()
     infeasibility: InfeasibilityCertificate | None = None
+    # Known while the caller keeps the problem alive; a solution alone does not hold the data.
+    problem: weakref.ref[Problem] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "problem": None}
+
+    def save(self, path: str | os.PathLike[str], problem: Problem | None = None) -> None:
+        """Write the proof of this answer to a file that ``rectiline verify`` checks.
+
+        The file holds the coefficients, the multipliers, the problem without its data, and
+        checksums of the data. It is checked once before it is written, by `rectiline.verify`, whose
+        bounds on rounding are coarser than those of the certificate: the gap that it claims may be
+        larger.
+
+        Parameters
+        ----------
+        path : str or path
+            By convention with the ending ``.rlcert``.
+        problem : Problem, optional
+            The problem that was solved; needed if it is not kept anywhere else, or if the solution
+            comes from a pickle.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> problem = rl.Problem(np.eye(2), [1.0, 2.0], loss=rl.losses.SquaredError())
+        >>> path = os.path.join(tempfile.mkdtemp(), "fit.rlcert")
+        >>> rl.solve(problem).save(path)
+        >>> round(rl.verify.check(path, [(np.eye(2), np.array([1.0, 2.0]))]).objective, 6)
+        0.125
+        """
+        if problem is None:
+            problem = self.problem() if self.problem is not None else None
+        if problem is None:
+            raise ValueError(
+                "save: the problem of this solution is gone; pass it: save(path, problem)."
+            )
+        if self.infeasibility is not None:
+            save_infeasibility(path, problem.constraint_rows, self.infeasibility)
+        else:
+            save_optimality(path, problem, self.coef, self.intercept, self.dual)
 
     @property
     def objective(self) -> float:
@@ -211,4 +263,5 @@ def infeasible_solution(
         certificate=Certificate(math.inf, math.inf, math.inf, math.inf),
         reason="the constraints contradict each other",
         infeasibility=proof,
+        problem=weakref.ref(problem),
     )

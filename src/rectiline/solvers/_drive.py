@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+import weakref
 from dataclasses import fields, replace
 from typing import Any
 
@@ -250,6 +251,7 @@ def _finish(
         certificate=proof,
         reason="; then ".join(reasons),
         history=tuple(best.history),
+        problem=weakref.ref(best.problem),
     )
 
 
