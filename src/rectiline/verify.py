@@ -129,7 +129,9 @@ class Checker:
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
         self.header, self.arrays, self.u = header, arrays, Fraction(0) if exact else 2.0**-53
         fraction: Any = np.frompyfunc(lambda v: v if math.isinf(v) else Fraction(float(v)), 1, 1)
-        self.number: Any = (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
+        self.number: Any = (
+            (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
+        )
         d, m, k = (header[n] for n in ("n_columns", "n_inequalities", "n_equalities"))
         shapes = {"A": (m, d), "c": (m,), "inequality": (m,)}
         shapes |= {"E": (k, d), "f": (k,), "equality": (k,)} | dict.fromkeys(VECTORS, (d,))

@@ -104,7 +104,7 @@ def test_flipped_bytes_are_refused_or_harmless() -> None:
     rng = np.random.default_rng(0)
     files = {path: path.read_bytes() for path in VALID}
     accepted = 0
-    for k in range(2000):
+    for k in range(1000):
         path = VALID[k % len(VALID)]
         content = bytearray(files[path])
         content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
@@ -118,14 +118,14 @@ def test_flipped_bytes_are_refused_or_harmless() -> None:
         assert arrays.keys() == same_arrays.keys()
         assert all(np.array_equal(arrays[name], same_arrays[name]) for name in arrays)
         accepted += 1
-    assert 0 < accepted < 600
+    assert 0 < accepted < 300
 
 
 def test_flipped_bits_of_arrays_prove_nothing_false() -> None:
     """Flips that the archive's checksums would hide: what is accepted is still a proof."""
     rng = np.random.default_rng(1)
     accepted = 0
-    for k in range(300):
+    for k in range(150):
         path = PROOFS[k % len(PROOFS)]
         header, arrays = verify.read(path)
         name = sorted(arrays)[int(rng.integers(len(arrays)))]
@@ -144,7 +144,7 @@ def test_flipped_bits_of_arrays_prove_nothing_false() -> None:
         exact = verify.check(buffer, blocks(path), exact=True)
         assert found is not None and exact is not None
         assert exact.gap <= found.gap <= float.fromhex(header["claim"]["gap"])
-    assert accepted > 10
+    assert accepted > 5
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
@@ -161,3 +161,34 @@ def test_solutions_of_any_scale_can_be_saved(tmp_path: Path, scale: float, inter
     found = verify.check(tmp_path / "fit.rlcert", [(X, y)])
     assert found is not None
     assert found.gap <= 1e-5 * abs(found.objective)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True), (2.5, 7.0)])
+def test_labels_are_those_of_the_data(tmp_path: Path, labels: tuple[object, object]) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((50, 2))
+    y = np.array(labels)[(X[:, 0] > 0).astype(int)]
+    problem = rl.Problem(X, y, rl.losses.Hinge())
+    rl.solve(problem).save(tmp_path / "fit.rlcert")
+    assert verify.check(tmp_path / "fit.rlcert", [(X, y)]) is not None
+    with pytest.raises(verify.Refused, match="labels other than"):
+        verify.check(tmp_path / "fit.rlcert", [(X, np.full(50, 99))])
+
+
+def test_saving_needs_the_problem(tmp_path: Path) -> None:
+    solution = rl.solve(rl.Problem(np.eye(2), [1.0, 2.0], rl.losses.Absolute()))
+    with pytest.raises(ValueError, match=r"pass it: save\(path, problem\)"):
+        solution.save(tmp_path / "fit.rlcert")
+    assert not (tmp_path / "fit.rlcert").exists()
+
+
+def test_infeasible_problems_are_saved_too(tmp_path: Path) -> None:
+    both = [
+        rl.constraints.Nonnegative(),
+        rl.constraints.LinearInequality([[-1.0, -1.0]], [-1.0]),
+    ]
+    problem = rl.Problem(np.eye(2), [1.0, 2.0], rl.losses.Absolute(), constraints=both)
+    solution = rl.solve(problem)
+    assert solution.status == "infeasible"
+    solution.save(tmp_path / "fit.rlcert")
+    assert verify.check(tmp_path / "fit.rlcert") is None

@@ -37,6 +37,8 @@ class Samples:
     weight : ndarray of shape (n_samples,)
     fit_intercept : bool
         Whether all predictions share a free intercept.
+    labels : tuple of two labels, or None
+        What direction -1 and +1 mean in the targets of a loss of the margin.
     """
 
     losses: tuple[Loss, ...]
@@ -45,6 +47,7 @@ class Samples:
     offset: Vector
     weight: Vector
     fit_intercept: bool
+    labels: tuple[Any, Any] | None = None
 
     @classmethod
     def of(
@@ -63,7 +66,10 @@ class Samples:
         if direction.size != n_samples:
             raise ValueError(f"y has {direction.size} entries but X has {n_samples} rows.")
         weight = checked_weight(sample_weight, n_samples)
-        return cls(losses, index, direction, offset, weight, bool(fit_intercept))
+        labels = None
+        if losses[0].of == "margin":
+            labels = tuple(np.asarray(y)[[direction.argmin(), direction.argmax()]].tolist())
+        return cls(losses, index, direction, offset, weight, bool(fit_intercept), labels)
 
     def with_weight(self, sample_weight: ArrayLike) -> Samples:
         """Return the samples under other weights."""

@@ -92,7 +92,7 @@ def _statement(
         "fit_intercept": bool(free),
         "columns": None if columns is None else [str(name) for name in columns],
         "of": problem.losses[0].of,
-        "labels": [-1.0, 1.0],
+        "labels": _labels(problem),
         "losses": [_curve(one) for one in problem.losses],
         "penalty": repr(problem.penalty),
         "constraints": [repr(one) for one in problem.constraints],
@@ -141,8 +141,14 @@ def _curve(loss: Loss) -> dict[str, Any]:
     }
 
 
+def _labels(problem: Any) -> list[Any]:
+    return list(problem.data.samples.labels or (-1.0, 1.0))
+
+
 def _targets(problem: Any) -> Any:
-    return problem.direction if problem.losses[0].of == "margin" else problem.offset
+    if problem.losses[0].of != "margin":
+        return problem.offset
+    return np.array(_labels(problem))[(problem.direction > 0).astype(np.intp)]
 
 
 def _slopes(problem: Any, sample: Any) -> Any:
