@@ -3,12 +3,17 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #if defined(__linux__)
 #include <sched.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
 #endif
 
 namespace rectiline::support {
@@ -17,26 +22,44 @@ namespace {
 struct Job {
     const ChunkWork* work;
     std::int64_t n_chunks;
-    std::atomic<std::int64_t> next{0};
     int helpers_wanted;
+    std::atomic<std::int64_t> next{0};
     int helpers_inside = 0;
+    std::atomic<bool> failed{false};
+    std::exception_ptr error{};  // written once, by the thread that set `failed`
+
+    // After an exception no further chunk is started; the first one that was caught is kept.
+    void keep_error() {
+        if (!failed.exchange(true)) error = std::current_exception();
+        next.store(n_chunks);
+    }
 };
 
 thread_local bool inside_job = false;
 
 void drain(Job& job) {
     inside_job = true;
-    for (std::int64_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;)
-        (*job.work)(chunk);
+    try {
+        for (std::int64_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;)
+            (*job.work)(chunk);
+    } catch (...) {
+        job.keep_error();
+    }
     inside_job = false;
 }
 
 class Pool {
   public:
-    // Leaked on purpose: workers may outlive static destruction in an embedding interpreter.
     static Pool& instance() {
-        static Pool* pool = new Pool;
-        return *pool;
+        static const bool registered = [] {
+#if defined(__unix__) || defined(__APPLE__)
+            // A forked child has none of the workers, and the locks in whatever state they were.
+            pthread_atfork(nullptr, nullptr, [] { current() = new Pool; });
+#endif
+            return true;
+        }();
+        (void)registered;
+        return *current();
     }
 
     void run(int n_threads, std::int64_t n_chunks, const ChunkWork& work) {
@@ -46,23 +69,38 @@ class Pool {
                 work(chunk);
             return;
         }
-        Job job{&work, n_chunks, {}, n_threads - 1};
+        Job job{&work, n_chunks, n_threads - 1};
         {
             std::lock_guard<std::mutex> lock(mutex_);
-            while (static_cast<int>(n_workers_) < n_threads - 1) {
-                std::thread([this] { serve(); }).detach();
-                ++n_workers_;
-            }
+            start_workers(n_threads - 1);
             job_ = &job;
         }
         wake_.notify_all();
         drain(job);
-        std::unique_lock<std::mutex> lock(mutex_);
-        job_ = nullptr;
-        idle_.wait(lock, [&] { return job.helpers_inside == 0; });
+        {
+            std::unique_lock<std::mutex> lock(mutex_);
+            job_ = nullptr;
+            idle_.wait(lock, [&] { return job.helpers_inside == 0; });
+        }
+        if (job.failed) std::rethrow_exception(job.error);
     }
 
   private:
+    // Leaked on purpose: workers may outlive static destruction in an embedding interpreter.
+    static Pool*& current() {
+        static Pool* pool = new Pool;
+        return pool;
+    }
+
+    void start_workers(int wanted) {
+        try {
+            for (; n_workers_ < wanted; ++n_workers_)
+                std::thread([this] { serve(); }).detach();
+        } catch (const std::system_error&) {
+            // The system gives no more threads: those there are, or the caller alone, do the work.
+        }
+    }
+
     void serve() {
         std::unique_lock<std::mutex> lock(mutex_);
         for (;;) {

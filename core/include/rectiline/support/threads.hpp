@@ -33,7 +33,8 @@ class ChunkWork {
 int default_thread_count();
 
 // Calls work(chunk) for chunk = 0 .. n_chunks-1 on up to n_threads threads (the caller is one).
-// Nested calls run on the calling thread.
+// Nested calls run on the calling thread. An exception thrown by a chunk, on whichever thread,
+// stops further chunks from starting and is rethrown here once all threads have left.
 void parallel_chunks(int n_threads, std::int64_t n_chunks, ChunkWork work);
 
 }  // namespace rectiline::support
