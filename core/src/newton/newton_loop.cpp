@@ -39,8 +39,9 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
             return progress;
         }
         if (progress.steps > 0 && is_near(rows, at, goal, decrement, move)) return progress;
-        if (!set_direction(rows, frozen, at)) {
-            progress.failed = true;
+        if (!set_direction(rows, frozen, at, interrupt)) {
+            progress.interrupted = interrupt.stopped();
+            progress.failed = !progress.interrupted;
             return progress;
         }
         ++progress.steps;
@@ -94,7 +95,8 @@ void NewtonLoop::set_gradient(NewtonRows& rows, const FrozenTerms& frozen, const
     }
 }
 
-bool NewtonLoop::set_direction(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at) {
+bool NewtonLoop::set_direction(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
+                               Interrupt& interrupt) {
     for (std::int64_t j = 0; j < terms_.order; ++j) {
         diagonal_[j] = terms_.rho[j] + at.proximal[j];
         gradient_[j] = -gradient_[j];
@@ -112,7 +114,7 @@ bool NewtonLoop::set_direction(NewtonRows& rows, const FrozenTerms& frozen, cons
     }
     const NewtonSystem::Parts parts{
         rows, terms_, frozen, diagonal_.data(), active_, at.growth * terms_.constraint_stiffness};
-    const bool solved = system_.solve(parts, gradient_.data(), direction_.data());
+    const bool solved = system_.solve(parts, gradient_.data(), direction_.data(), interrupt);
     for (double& entry : gradient_)
         entry = -entry;
     return solved;

@@ -94,8 +94,9 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         out.failed = inner.failed;
         estimate(rows_.values());
         const double relative = relative_gap();
-        if (relative <= target || out.failed || inner.interrupted || interrupt.poll(0) ||
-            out.steps >= max_steps)
+        out.failed = out.failed || std::isnan(relative);
+        if (relative <= target || out.failed || inner.interrupted ||
+            interrupt.poll(2 * rows_.n() * loop_.terms().order) || out.steps >= max_steps)
             return out;
         adopt();
         if (column_gap_ > 0.5 * gap_) looseness_ = std::min(kLoosen * looseness_, kLoosest);

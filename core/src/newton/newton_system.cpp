@@ -50,16 +50,20 @@ NewtonSystem::Way NewtonSystem::choose(const Parts& parts) {
     return rows_fit && n_rows < p ? Way::rows : Way::cg;
 }
 
-bool NewtonSystem::solve(const Parts& parts, const double* v, double* x, Way way) {
+bool NewtonSystem::solve(const Parts& parts, const double* v, double* x, Interrupt& interrupt,
+                         Way way) {
     if (way == Way::automatic) way = choose(parts);
     if (way == Way::rows) {
         if (by_rows(parts, v, x)) return true;
+        const std::int64_t n = static_cast<std::int64_t>(image_.size());
+        if (interrupt.poll(n * n * (n + parts.terms.order))) return false;
         way = parts.terms.order <= kLargestOrder ? Way::matrix : Way::cg;
     }
-    return way == Way::matrix ? by_matrix(parts, v, x) : by_conjugate_gradients(parts, v, x);
+    return way == Way::matrix ? by_matrix(parts, v, x, interrupt)
+                              : by_conjugate_gradients(parts, v, x, interrupt);
 }
 
-bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x) {
+bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
     const std::int64_t p = terms.order;
     const std::size_t size = static_cast<std::size_t>(p * p);
@@ -79,7 +83,8 @@ bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x) {
         base_[j] = H_[j * p + j] + parts.diagonal[j];
         level = std::max(level, base_[j]);
     }
-    for (int attempt = 0; attempt < 8; ++attempt) {
+    if (interrupt.poll(parts.rows.n_free() * p * p)) return false;
+    for (int attempt = 0; attempt < 8 && !interrupt.poll(p * p * p / 3); ++attempt) {
         factor_ = H_;
         for (std::int64_t j = 0; j < p; ++j)
             factor_[j * p + j] = base_[j] + bump_ * level;
@@ -230,7 +235,8 @@ void NewtonSystem::multiply(const Parts& parts, const double* x, double* out) {
             out[i] += dot(parts.frozen.quadratic + i * p, x, p);
 }
 
-bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, double* x) {
+bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, double* x,
+                                          Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
     const std::int64_t p = terms.order;
     const std::size_t size = static_cast<std::size_t>(p);
@@ -261,6 +267,7 @@ bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, d
         const double step = next / curve;
         axpy(step, direction_.data(), x, p);
         axpy(-step, product_.data(), residual_.data(), p);
+        if (interrupt.poll(2 * parts.rows.free_entries() + p)) break;
     }
     return all_finite(x, p) && largest(x, p) > 0;
 }

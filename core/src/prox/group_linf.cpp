@@ -27,8 +27,10 @@ double cap(const std::int64_t* columns, std::int64_t size, double radius, const 
                 ++above;
             }
         }
-        // An empty set means a radius below the rounding of the entries.
-        if (above == active || above == 0) break;
+        // The set only shrinks, but for rounding: an entry next to the level can be above it in one
+        // pass and not in the other, for ever. An empty set means a radius below the rounding of
+        // the entries.
+        if (above >= active || above == 0) break;
         active = above;
         level = (total - radius) / static_cast<double>(above);
     }

@@ -136,7 +136,7 @@ void ProximalMultipliers::set_model(const State& state) {
 // The step to the minimiser of the quadratic model over the box, by a primal-dual active set
 // method: units outside their box are put on the end they passed, units held at an end with a
 // multiplier of the wrong sign are freed.
-void ProximalMultipliers::set_move(const State& state) {
+void ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
     const std::size_t count = units_.row.size();
     for (std::size_t u = 0; u < count; ++u) {
         const bool low = state.dual[u] <= units_.low[u] && gradient_[u] > 0.0;
@@ -177,7 +177,7 @@ void ProximalMultipliers::set_move(const State& state) {
             changed |= end != end_[u];
             end_[u] = end;
         }
-        if (!changed) break;
+        if (!changed || interrupt.poll(model_.work(free_.size()))) break;
     }
     for (std::size_t u = 0; u < count; ++u)
         move_[u] =
@@ -218,7 +218,7 @@ std::int64_t ProximalMultipliers::advance(double* dual, double* b, double& b0,
         const std::int64_t work = n_ * (d + rank * rank);
         if (projected_gradient(state) <= how_.tolerance || interrupt.poll(work)) break;
         set_model(state);
-        set_move(state);
+        set_move(state, interrupt);
         double slope = inner(gradient_, move_);
         if (!(slope < 0.0)) {
             for (std::size_t u = 0; u < move_.size(); ++u)

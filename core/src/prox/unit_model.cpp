@@ -10,6 +10,8 @@ namespace rectiline::prox {
 
 namespace {
 
+constexpr int kMostRidges = 40;  // tried in turn, each a hundred times the last
+
 RECTILINE_MULTIVERSION double product(const double* a, const double* b, std::int64_t n) {
     return dot(a, b, n);
 }
@@ -48,6 +50,12 @@ void UnitModel::solve(const std::vector<std::int64_t>& free, std::vector<double>
         solve_by_vectors(free, right);
     else
         solve_by_units(free, right);
+}
+
+std::int64_t UnitModel::work(std::size_t n_free) const {
+    const auto free = static_cast<std::int64_t>(n_free);
+    const std::int64_t few = std::min(free, count_), many = std::max(free, count_);
+    return few * few * many + 2 * count_ * n_;
 }
 
 void UnitModel::solve_by_vectors(const std::vector<std::int64_t>& free,
@@ -105,7 +113,7 @@ void UnitModel::solve_square(const double* P, std::int64_t size, std::int64_t de
     if (size == 0) return;
     square_.resize(static_cast<std::size_t>(size * size));
     double ridge = 0.0;
-    for (;;) {
+    for (int attempt = 0; attempt < kMostRidges; ++attempt) {
         if (depth > 0)
             square_of_rows(P, size, depth, depth, square_.data());
         else
@@ -117,7 +125,8 @@ void UnitModel::solve_square(const double* P, std::int64_t size, std::int64_t de
             trace += one;
         }
         if (cholesky(square_.data(), size) || !(trace < HUGE_VAL)) break;
-        ridge = ridge > 0.0 ? 100.0 * ridge : 1e-8 * trace / static_cast<double>(size);
+        const double mean = trace / static_cast<double>(size);
+        ridge = std::max(100.0 * ridge, mean > 0.0 ? 1e-8 * mean : 1e-300);
     }
     cholesky_solve(square_.data(), size, right, 1);
 }

@@ -57,7 +57,10 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
     // A few rows by columns are copied once: gathering them in every sweep would need memory.
     std::visit(
         [&]<class View>(const View& A) {
-            if constexpr (requires { A.row_stride; }) {
+            entries_per_row_ = d;
+            if constexpr (requires { A.pointers; }) {
+                entries_per_row_ = 1 + static_cast<std::int64_t>(A.pointers[m]) / m;
+            } else {
                 if (A.rows_contiguous()) return;
                 copied_.resize(static_cast<std::size_t>(m * d));
                 for (std::int64_t k = 0; k < m; ++k)
@@ -91,13 +94,16 @@ void ConstraintDuals::shuffle(Random& random) {
     random.shuffle(active_.data(), n_active_);
 }
 
-void ConstraintDuals::sweep(const DualMove& move, double shrink_above, ConstraintSums& sums) {
-    if (n_active_ == 0) return;
+std::int64_t ConstraintDuals::sweep(const DualMove& move, double shrink_above,
+                                    ConstraintSums& sums) {
+    if (n_active_ == 0) return 0;
+    const std::int64_t work = 2 * n_active_ * entries_per_row_;
     const ConstraintStep at{constraints_.c, curvature_.data(), constraints_.equality, dual_.data()};
     with_row_access(constraints_.A, [&](auto& access) {
         n_active_ =
             step_constraints(access, active_.data(), n_active_, at, move, shrink_above, sums);
     });
+    return work;
 }
 
 double ConstraintDuals::complementarity(const double* coef) {

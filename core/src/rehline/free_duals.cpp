@@ -55,17 +55,15 @@ double column_derivative(const ColumnFunctions& columns, std::int64_t j, double 
 }  // namespace
 
 void FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
-                        const ColumnFunctions& columns, const std::int64_t* active,
-                        std::int64_t n_active, double intercept, const double* a,
-                        const double* coef) {
+                        const ColumnFunctions& columns, std::span<const std::int64_t> active,
+                        double intercept, const double* a, const double* coef) {
     free_.clear(), low_.clear(), high_.clear(), curvature_.clear(), gradient_.clear();
     index_.clear(), value_.clear(), column_of_.clear(), column_weight_.clear();
     pointer_.assign(1, 0);
     slot_of_.assign(static_cast<std::size_t>(columns.d), -1);
     with_row_access(X, [&](auto& access) {
         access.reserve();
-        for (std::int64_t e = 0; e < n_active; ++e) {
-            const std::int64_t i = active[e];
+        for (const std::int64_t i : active) {
             Piece piece;
             if (!piece_of(rows.curve(i), a[i], rows.weight[i], piece)) continue;
             access.load(&i, 1);
@@ -92,7 +90,7 @@ void FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
 }
 
 std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
-                                            std::int64_t max_iterations) {
+                                            std::int64_t max_iterations, Interrupt& interrupt) {
     const std::size_t m = free_.size();
     delta_.assign(m, 0.0), residual_.resize(m), search_.resize(m), image_.resize(m);
     diagonal_.resize(m), column_image_.resize(column_of_.size());
@@ -108,7 +106,9 @@ std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
     }
     const double enough = kResidual * kResidual * rz;
     std::int64_t iteration = 0;
-    for (; iteration < max_iterations && rz > enough && rz > 0; ++iteration) {
+    const std::int64_t work = 2 * static_cast<std::int64_t>(value_.size());
+    for (; iteration < max_iterations && rz > enough && rz > 0 && !interrupt.poll(work);
+         ++iteration) {
         double balance = 0;
         std::fill(column_image_.begin(), column_image_.end(), 0.0);
         for (std::size_t k = 0; k < m; ++k) {
@@ -143,25 +143,25 @@ std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
     return iteration;
 }
 
-std::int64_t FreeDuals::count(const RowFunctions& rows, const std::int64_t* active,
-                              std::int64_t n_active, const double* a) const {
+std::int64_t FreeDuals::count(const RowFunctions& rows, std::span<const std::int64_t> active,
+                              const double* a) const {
     std::int64_t n_free = 0;
     Piece piece;
-    for (std::int64_t e = 0; e < n_active; ++e)
-        n_free += piece_of(rows.curve(active[e]), a[active[e]], rows.weight[active[e]], piece);
+    for (const std::int64_t i : active)
+        n_free += piece_of(rows.curve(i), a[i], rows.weight[i], piece);
     return n_free;
 }
 
 FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
-                             const ColumnFunctions& columns, const std::int64_t* active,
-                             std::int64_t n_active, double intercept, double t0,
-                             std::int64_t max_iterations, double* a, double* q, double* coef) {
-    FreeDualStep out{count(rows, active, n_active, a), 0, 0, false, 0.0};
+                             const ColumnFunctions& columns, std::span<const std::int64_t> active,
+                             double intercept, double t0, std::int64_t max_iterations, double* a,
+                             double* q, double* coef, Interrupt& interrupt) {
+    FreeDualStep out{count(rows, active, a), 0, 0, false, 0.0};
     // With more free duals than columns the quadratic is singular and every step runs into its
     // ends.
     if (out.n_free == 0 || out.n_free > columns.d) return out;
-    collect(X, rows, columns, active, n_active, intercept, a, coef);
-    out.iterations = conjugate_gradients(rows, t0, max_iterations);
+    collect(X, rows, columns, active, intercept, a, coef);
+    out.iterations = conjugate_gradients(rows, t0, max_iterations, interrupt);
     const std::size_t m = free_.size();
     double descent = 0, longest = kInfinity;
     for (std::size_t k = 0; k < m; ++k) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace rectiline::rehline {
 namespace {
@@ -272,11 +273,13 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
         else
             block_kept_[b] =
                 step([this](std::int64_t i) -> const Curve& { return rows_.curve(i); });
+        std::int64_t work = 2 * count * access.length(block[0]);
         if (done % blocks_between == 0 || done + 1 == n_blocks)
-            constraints_.sweep(sums.move, kInfinity, sums.constraints);
-        finished = !interrupt.poll(2 * count * access.length(block[0]));
+            work += constraints_.sweep(sums.move, kInfinity, sums.constraints);
+        finished = !interrupt.poll(work);
     }
-    if (n_blocks == 0) constraints_.sweep(sums.move, kInfinity, sums.constraints);
+    if (n_blocks == 0)
+        finished = !interrupt.poll(1 + constraints_.sweep(sums.move, kInfinity, sums.constraints));
     n_active_ = 0;
     for (std::int64_t b = 0; b < n_blocks; ++b) {
         const std::int64_t* members = active_.data() + b * kRowBlock;
@@ -288,7 +291,7 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
 
 // Takes up to three steps on the free duals if the sweeps alone seem far from done, and likely to
 // cost more. Returns their cost in sweeps over all rows.
-std::int64_t Rehline::accelerate(double gap, double target) {
+std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt) {
     constexpr double kWorthwhile = 15;  // sweeps left from which a step pays
     constexpr double kDearer = 4.5;     // work of three steps against a sweep's, per row of theirs
     constexpr std::int64_t kWarmUp = 4, kBetween = 4;
@@ -299,7 +302,8 @@ std::int64_t Rehline::accelerate(double gap, double target) {
     const double left = std::log(std::max(gap / target, 1.0)) / std::max(-log_rate_, 1e-3);
     if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
         return 0;
-    const std::int64_t n_free = free_duals_.count(rows_, active_.data(), n_active_, a_.data());
+    const std::span<const std::int64_t> active(active_.data(), static_cast<std::size_t>(n_active_));
+    const std::int64_t n_free = free_duals_.count(rows_, active, a_.data());
     const auto step_rows = static_cast<double>(n_free * (2 * step_iterations_ + 2));
     if (left * static_cast<double>(n_active_) < kDearer * step_rows) return 0;
     sweeps_since_step_ = 0;
@@ -310,8 +314,8 @@ std::int64_t Rehline::accelerate(double gap, double target) {
     double rows_touched = 0;
     for (int repeat = 0; repeat < 3; ++repeat) {
         const FreeDualStep step =
-            free_duals_.step(X_, rows_, at.columns, active_.data(), n_active_, intercept_,
-                             options_.intercept_step, step_iterations_, a_.data(), at.q, at.coef);
+            free_duals_.step(X_, rows_, at.columns, active, intercept_, options_.intercept_step,
+                             step_iterations_, a_.data(), at.q, at.coef, interrupt);
         rows_touched +=
             static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
         balance_ += step.balance_change;
@@ -322,7 +326,7 @@ std::int64_t Rehline::accelerate(double gap, double target) {
             step_iterations_ = std::min<std::int64_t>(2 * step_iterations_, 400);
         if (step.n_clipped > step.n_free / 5)
             step_iterations_ = std::max<std::int64_t>(10, step_iterations_ / 2);
-        if (!step.improved || step.n_clipped == 0) break;
+        if (!step.improved || step.n_clipped == 0 || interrupt.stopped()) break;
     }
     return static_cast<std::int64_t>(rows_touched /
                                      std::max<double>(1.0, static_cast<double>(alive_.size())));
@@ -379,8 +383,8 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
                 largest_move_ = move;
             } else if (options_.accelerate) {
                 const double target = std::max(absolute, relative * std::fabs(watch_.objective));
-                progress.sweeps =
-                    std::min(max_sweeps, progress.sweeps + accelerate(progress.gap, target));
+                progress.sweeps = std::min(
+                    max_sweeps, progress.sweeps + accelerate(progress.gap, target, interrupt));
             }
         }
     });

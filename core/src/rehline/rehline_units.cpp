@@ -252,7 +252,9 @@ bool RehlineUnits::sweep_family(Rows& access, UnitFamily& family, Sums& sums,
 template <class Rows>
 bool RehlineUnits::sweep(Rows& access, Sums& sums, Interrupt& interrupt) {
     if (options_.shuffle) constraints_.shuffle(random_);
-    constraints_.sweep(coefficients_.mover(), constraints_shrink_above_, sums.constraints);
+    const std::int64_t work =
+        constraints_.sweep(coefficients_.mover(), constraints_shrink_above_, sums.constraints);
+    if (interrupt.poll(1 + work)) return false;
     if (options_.shrink) constraints_shrink_above_ = bar_above(sums.constraints.steepest);
     return sweep_family(access, relus_, sums, interrupt) &&
            sweep_family(access, rehus_, sums, interrupt);

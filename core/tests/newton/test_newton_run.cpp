@@ -98,6 +98,25 @@ void check_guard(const Curve& curve) {
     CHECK(run.growth() < 1e7);
 }
 
+// Numbers that are none end the method at once, whatever the number of steps that is allowed.
+void check_nan(const Curve& curve) {
+    const Matrix X(n, d, 5, 1.0);
+    const samples::OwnedRows owned(curve, n, 6);
+    const Dense<double> dense(X, d, 1);
+    const Terms terms(d, false, 1.0, 0.0);
+    const std::vector<double> proximal(d, 0.0), zero(static_cast<std::size_t>(n), 0.0);
+    std::vector<double> start(d, std::numeric_limits<double>::quiet_NaN());
+    NewtonLoop loop(terms.view);
+    NewtonRows set(dense.view, owned.view(), false, 1);
+    set.place(start.data());
+    set.set_multiplier(nullptr);
+    const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal.data(), false, 0.0};
+    NewtonRun run(loop, set, {}, options, start.data(), zero.data(), nullptr);
+    Interrupt never;
+    const NewtonOutcome out = run.solve(1e-8, 1'000'000'000, never);
+    CHECK(out.failed && out.steps <= 15);
+}
+
 }  // namespace
 
 int main() {
@@ -109,6 +128,7 @@ int main() {
         check_run(owned.view(), smooth, 0.0, 2.0);
         check_run(owned.view(), smooth, 0.5, 1.0);
         if (kinked) check_guard(owned.view());
+        check_nan(owned.view());
     }
     return check::report();
 }

@@ -77,14 +77,15 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     const std::vector<std::int64_t> active{0, 1};
     const FrozenTerms frozen;
     NewtonSystem system;
+    Interrupt never;
     const NewtonSystem::Parts parts{set, terms.view, frozen, diagonal.data(), active, 3.0};
     const std::vector<double> v = random_vector(d + 1, -1, 1, 22);
     std::vector<double> matrix(v.size()), by_rows(v.size()), cg(v.size()), steady(v.size());
-    CHECK(system.solve(parts, v.data(), matrix.data(), NewtonSystem::Way::matrix));
-    CHECK(system.solve(parts, v.data(), by_rows.data(), NewtonSystem::Way::rows));
+    CHECK(system.solve(parts, v.data(), matrix.data(), never, NewtonSystem::Way::matrix));
+    CHECK(system.solve(parts, v.data(), by_rows.data(), never, NewtonSystem::Way::rows));
     const NewtonSystem::Parts tame{set, terms.view, frozen, terms.rho.data(), active, 3.0};
-    CHECK(system.solve(tame, v.data(), steady.data(), NewtonSystem::Way::matrix));
-    CHECK(system.solve(tame, v.data(), cg.data(), NewtonSystem::Way::cg));
+    CHECK(system.solve(tame, v.data(), steady.data(), never, NewtonSystem::Way::matrix));
+    CHECK(system.solve(tame, v.data(), cg.data(), never, NewtonSystem::Way::cg));
     double largest = 0;
     for (const double x : matrix)
         largest = std::fmax(largest, std::fabs(x));
@@ -96,7 +97,7 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     std::vector<double> step = random_vector(d + 1, -0.1, 0.1, 23);
     set.aim(step.data());
     set.settle(1.0, 2.0);
-    CHECK(system.solve(parts, v.data(), matrix.data(), NewtonSystem::Way::matrix));
+    CHECK(system.solve(parts, v.data(), matrix.data(), never, NewtonSystem::Way::matrix));
     NewtonRows fresh(X, rows, true, 1);
     for (std::size_t j = 0; j < step.size(); ++j)
         step[j] += b[j];
@@ -104,7 +105,7 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     fresh.set_multiplier(nullptr);
     fresh.settle(0.0, 2.0);
     const NewtonSystem::Parts again{fresh, terms.view, frozen, diagonal.data(), active, 3.0};
-    CHECK(system.solve(again, v.data(), by_rows.data(), NewtonSystem::Way::matrix));
+    CHECK(system.solve(again, v.data(), by_rows.data(), never, NewtonSystem::Way::matrix));
     for (std::size_t j = 0; j < v.size(); ++j)
         CHECK_NEAR(by_rows[j], matrix[j], 1e-8 * largest);
 }

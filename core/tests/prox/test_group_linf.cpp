@@ -43,6 +43,24 @@ void check_prox(Random& random, double radius, bool rounded) {
     }
 }
 
+// Entries that lie on the level but for rounding: the search for it ends all the same.
+void check_ties() {
+    struct Case {
+        std::vector<double> v;
+        double radius, cap;
+    };
+    for (const Case& one : {Case{{0.3, 3.4, 3.3}, 6.1, 0.3}, Case{{3.2, 5.3, 5.8, 0.8}, 4.7, 3.2},
+                            Case{{2.6, 3.4, 5.1, 0.2, 3.7, 3.8}, 1.5, 3.7},
+                            Case{{4.6, 0.2, 0.7, 3.9, 3.4}, 0.7, 3.9}}) {
+        const std::int64_t starts[] = {0, static_cast<std::int64_t>(one.v.size())};
+        const std::vector<std::int64_t> columns = {0, 1, 2, 3, 4, 5};
+        std::vector<double> b = one.v;
+        group_prox({columns.data(), starts, 1}, one.radius, b.data());
+        for (std::size_t j = 0; j < b.size(); ++j)
+            CHECK(std::fabs(b[j] - std::min(one.v[j], one.cap)) < 1e-14);
+    }
+}
+
 void check_fenchel_young(Random& random) {
     const std::vector<std::int64_t> columns = {0, 2, 4, 1, 3}, starts = {0, 3, 5};
     const Groups groups{columns.data(), starts.data(), 2};
@@ -93,6 +111,7 @@ int main() {
         check_prox(random, 0.05 * (trial % 40 + 1), trial % 3 == 0);
         check_fenchel_young(random);
     }
+    check_ties();
     check_sums(random);
     return check::report();
 }

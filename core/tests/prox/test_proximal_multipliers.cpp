@@ -44,6 +44,17 @@ void check_model(Random& random, std::int64_t count) {
         CHECK(std::fabs(image[free[k]] - wanted[k]) < 1e-10);
 }
 
+// A matrix of zeros has no factor at any ridge that is a share of it: the search for one ends.
+void check_zero_model() {
+    const std::vector<std::int64_t> row = {0, 1}, free = {0, 1};
+    const std::vector<double> sign = {1.0, 1.0};
+    UnitModel model(row, sign, 2);
+    std::fill_n(model.vectors(3), 6, 0.0);
+    std::vector<double> right = {0.0, 0.0};
+    model.solve(free, right);
+    CHECK(right[0] == 0.0 && right[1] == 0.0);
+}
+
 // max over 0 <= a <= 1 of a (1 - y z): the hinge, y = sign of the row.
 struct Problem {
     std::int64_t n = 14, d = 9;
@@ -178,6 +189,7 @@ void check_clusters() {
 }  // namespace
 
 int main() {
+    check_zero_model();
     Random random(5);
     for (const std::int64_t count : {0, 2, 4, 5, 9})
         check_model(random, count);

@@ -62,7 +62,8 @@ class NewtonLoop {
 
   private:
     void set_gradient(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at);
-    bool set_direction(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at);
+    bool set_direction(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
+                       Interrupt& interrupt);
     double search(const NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
                   double decrement);
     double central_move(const NewtonPoint& at) const;

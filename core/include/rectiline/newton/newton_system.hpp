@@ -15,6 +15,7 @@
 #include "rectiline/newton/newton_rows.hpp"
 #include "rectiline/newton/newton_terms.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -33,16 +34,19 @@ class NewtonSystem {
     };
     enum class Way { automatic, matrix, rows, cg };
 
-    // x = solution for the right-hand side v; false when no way gives one.
-    bool solve(const Parts& parts, const double* v, double* x, Way way = Way::automatic);
+    // x = solution for the right-hand side v; false when no way gives one. When it is interrupted,
+    // there is none, or an inexact one that is still a direction of descent.
+    bool solve(const Parts& parts, const double* v, double* x, Interrupt& interrupt,
+               Way way = Way::automatic);
 
     // The way that `solve` would take.
     static Way choose(const Parts& parts);
 
   private:
-    bool by_matrix(const Parts& parts, const double* v, double* x);
+    bool by_matrix(const Parts& parts, const double* v, double* x, Interrupt& interrupt);
     bool by_rows(const Parts& parts, const double* v, double* x);
-    bool by_conjugate_gradients(const Parts& parts, const double* v, double* x);
+    bool by_conjugate_gradients(const Parts& parts, const double* v, double* x,
+                                Interrupt& interrupt);
     void set_rows(const Parts& parts);
     void multiply(const Parts& parts, const double* x, double* out);
     bool solve_rows(std::int64_t order, const double* diagonal, const double* v, double* x);

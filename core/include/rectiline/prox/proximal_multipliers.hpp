@@ -64,7 +64,7 @@ class ProximalMultipliers {
     void set_gradient(const State& state);
     double projected_gradient(const State& state);
     void set_model(const State& state);
-    void set_move(const State& state);
+    void set_move(const State& state, Interrupt& interrupt);
     bool search(State& state, double slope);
 
     ProximalUnits units_;

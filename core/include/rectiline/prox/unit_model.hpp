@@ -24,6 +24,8 @@ class UnitModel {
     // Solves the equations of the units listed in `free`, in the smaller of the two dimensions;
     // `right` is overwritten by the solution.
     void solve(const std::vector<std::int64_t>& free, std::vector<double>& right);
+    // Products that `solve` takes for so many units, about.
+    std::int64_t work(std::size_t n_free) const;
 
   private:
     void solve_by_vectors(const std::vector<std::int64_t>& free, std::vector<double>& right);

@@ -71,8 +71,8 @@ class ConstraintDuals {
     void restart(const double* dual);
 
     // One exact step per active constraint. Inequalities that sit at 0 with a slack above
-    // `shrink_above` are set aside.
-    void sweep(const DualMove& move, double shrink_above, ConstraintSums& sums);
+    // `shrink_above` are set aside. Returns the products it took, about.
+    std::int64_t sweep(const DualMove& move, double shrink_above, ConstraintSums& sums);
     void take_all_back();
     void shuffle(Random& random);
     bool all_active() const { return n_active_ == n_movable_; }
@@ -88,7 +88,7 @@ class ConstraintDuals {
     std::vector<double> copied_;  // A, where its rows were not contiguous
     std::vector<double> dual_, curvature_, slack_;
     std::vector<std::int64_t> active_;  // the first n_active_ are visited
-    std::int64_t n_active_ = 0, n_movable_ = 0;
+    std::int64_t n_active_ = 0, n_movable_ = 0, entries_per_row_ = 0;
 };
 
 // q and b, which follow from the dual point.

@@ -15,8 +15,10 @@
 #include "rectiline/rehline/columns.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::rehline {
@@ -32,21 +34,23 @@ struct FreeDualStep {
 class FreeDuals {
   public:
     // How many of the given rows have a free dual.
-    std::int64_t count(const RowFunctions& rows, const std::int64_t* active, std::int64_t n_active,
+    std::int64_t count(const RowFunctions& rows, std::span<const std::int64_t> active,
                        const double* a) const;
 
     // Moves `a` (slopes times weights) of the given rows, and q with it. coef = grad h*(q) on entry
-    // and on return. t0 is the intercept's step (0: none).
+    // and on return. t0 is the intercept's step (0: none). An interrupt ends the conjugate
+    // gradients early; the step is taken all the same where it improves the dual.
     FreeDualStep step(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
-                      const std::int64_t* active, std::int64_t n_active, double intercept,
-                      double t0, std::int64_t max_iterations, double* a, double* q, double* coef);
+                      std::span<const std::int64_t> active, double intercept, double t0,
+                      std::int64_t max_iterations, double* a, double* q, double* coef,
+                      Interrupt& interrupt);
 
   private:
     void collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
-                 const std::int64_t* active, std::int64_t n_active, double intercept,
-                 const double* a, const double* coef);
+                 std::span<const std::int64_t> active, double intercept, const double* a,
+                 const double* coef);
     std::int64_t conjugate_gradients(const RowFunctions& rows, double t0,
-                                     std::int64_t max_iterations);
+                                     std::int64_t max_iterations, Interrupt& interrupt);
 
     // Buffers, kept between calls.
     std::vector<std::int64_t> free_, column_of_, slot_of_, pointer_, index_;

@@ -80,7 +80,7 @@ class Rehline {
     struct Sweep;
     template <class Rows>
     bool sweep(Rows& rows, Sweep& sums, Interrupt& interrupt);
-    std::int64_t accelerate(double gap, double target);
+    std::int64_t accelerate(double gap, double target, Interrupt& interrupt);
 
     DesignView X_;
     RowFunctions rows_;
