@@ -65,6 +65,10 @@ std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, d
             return "infeasible";
         case SimplexOutcome::limit:
             return "limit";
+        case SimplexOutcome::step_limit:
+            return "step_limit";
+        case SimplexOutcome::stalled:
+            return "stalled";
         case SimplexOutcome::trouble:
             break;
     }
@@ -105,7 +109,8 @@ void bind_simplex(nb::module_& m) {
         .def("set_widths", &set_widths, nb::arg("columns"), nb::arg("width"))
         .def("solve", &solve, nb::arg("most_steps"), nb::arg("seconds"),
              nb::arg("most_work") = std::numeric_limits<double>::infinity(),
-             "Go on from the present basis: 'optimal', 'infeasible', 'limit' or 'trouble'")
+             "Go on from the present basis: 'optimal', 'infeasible', 'limit' (of time or work), "
+             "'step_limit', 'stalled' (feasible multipliers, not shown to be best) or 'trouble'")
         .def("forget_basis", &BoxedSimplex::forget_basis)
         .def("set_basis", &set_basis, nb::arg("columns"), nb::arg("rows"),
              "0: at its low end, 1: basic, 2: at its high end")

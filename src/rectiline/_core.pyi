@@ -430,7 +430,7 @@ class BoxedSimplex:
 
     def solve(self, most_steps: int, seconds: float, most_work: float = float('inf')) -> str:
         """
-        Go on from the present basis: 'optimal', 'infeasible', 'limit' or 'trouble'
+        Go on from the present basis: 'optimal', 'infeasible', 'limit' (of time or work), 'step_limit', 'stalled' (feasible multipliers, not shown to be best) or 'trouble'
         """
 
     def forget_basis(self) -> None: ...

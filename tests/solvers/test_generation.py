@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -198,10 +200,39 @@ def test_refusals_say_why(monkeypatch):
     X, y = rng.standard_normal((9, 3)), rng.standard_normal(9)
     ridge = rl.Problem(X, y, L.Absolute(), P.Ridge(1.0))
     assert "ridge" in Generation.refuses(ridge)
-    problem = rl.Problem(X, y, L.Absolute(), P.L1(1.0))
+    sparse = rl.Problem(sp.csr_array(np.eye(30)), np.ones(30), L.Absolute(), P.L1(1.0))
     monkeypatch.delitem(sys.modules, "highspy", raising=False)
     monkeypatch.setitem(sys.modules, "ortools", object())
-    assert "cannot share a process" in Generation.refuses(problem)
+    assert "cannot share a process" in Generation.refuses(sparse)
     monkeypatch.delitem(sys.modules, "ortools")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert 'pip install "rectiline[lp]"' in Generation.refuses(problem)
+    assert "pip install highspy" in Generation.refuses(sparse)
+
+
+def test_dense_programs_do_without_highspy():
+    """In a process that cannot import it: L1, signs, groups and few sorted strengths."""
+    lines = """
+        import sys
+        sys.modules["highspy"] = None
+        import numpy as np, rectiline as rl
+        from rectiline import losses as L, penalties as P, constraints as C
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((60, 90)); y = X[:, 0] + 0.1 * rng.standard_normal(60)
+        for penalty, constraints in (
+            (P.L1(3.0), []), (P.L1(3.0), [C.Nonnegative()]),
+            (P.GroupLinf(3.0, np.arange(90) // 3), []), (P.Slope(np.repeat([4.0, 2.0], 45)), []),
+        ):
+            one = rl.Problem(X, y, L.Absolute(), penalty, constraints=constraints)
+            found = rl.solve(one, solver="generation", tol=1e-9)
+            assert found.certificate.relative_gap <= 1e-9, penalty
+        bounded = rl.Problem(X, y, L.Absolute(), P.L1(3.0), constraints=[C.Box(-1.0, 1.0)])
+        try:
+            rl.solve(bounded, solver="generation")
+        except rl.exceptions.UnsupportedProblemError as error:
+            print(error)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    assert "pip install highspy" in run.stdout

@@ -11,6 +11,7 @@ namespace {
 constexpr double kOnKink = 1e-9;        // distance at which a kink counts as reached
 constexpr std::int64_t kPatience = 40;  // steps that do not move before costs are perturbed
 constexpr std::int64_t kMostPerturbed = 4;
+constexpr std::int64_t kMostChecks = 5;  // vertices that were optimal but for rounding
 constexpr double kPerturbation = 1e-7;
 constexpr std::int64_t kMostUpdates = 150;   // between factorisations, or
 constexpr std::int64_t kUpdatesPerSize = 2;  // times the size of the kernel if that is more
@@ -19,12 +20,13 @@ constexpr std::int64_t kUpdatesPerSize = 2;  // times the size of the kernel if 
 
 // ---- the vertex of a basis ---------------------------------------------------------------------
 
-void BoxedSimplex::refresh(bool factorise) {
+void BoxedSimplex::refresh(bool factorise, Interrupt& interrupt) {
     const std::int64_t m = n_rows(), k = n_columns();
     if (factorise) {
-        if (!kernel_.factorise(A_)) normed_rows_ = 0;
+        if (!kernel_.factorise(A_, interrupt)) normed_rows_ = 0;
         note_places();
     }
+    unreported_ += step_work() + (m - normed_rows_) * kernel_.size() * kernel_.size();
     dt_.resize(k);
     step_.resize(k);
     for (auto* one : {&alpha_rows_, &tau_rows_, &moved_rows_, &flips_})
@@ -128,7 +130,7 @@ void BoxedSimplex::compute_row_norms(std::int64_t first) {
 // ---- the loop ----------------------------------------------------------------------------------
 
 // Moves every kink a little to the far side, so that edges between degenerate vertices have length.
-void BoxedSimplex::perturb() {
+void BoxedSimplex::perturb(Interrupt& interrupt) {
     Random random(static_cast<std::uint64_t>(7 + n_perturbed_));
     const double size = kPerturbation * std::pow(10.0, static_cast<double>(n_perturbed_));
     for (std::int64_t u = 0; u < n_columns(); ++u) {
@@ -139,13 +141,13 @@ void BoxedSimplex::perturb() {
     perturbed_ = true;
     ++n_perturbed_;
     n_flat_ = 0;
-    refresh(false);
+    refresh(false, interrupt);
 }
 
-void BoxedSimplex::restore_costs() {
+void BoxedSimplex::restore_costs(Interrupt& interrupt) {
     cost_ = given_cost_;
     perturbed_ = false;
-    refresh(kernel_.n_updates > 0);
+    refresh(kernel_.n_updates > 0, interrupt);
 }
 
 bool BoxedSimplex::is_worn() const {
@@ -157,48 +159,65 @@ std::int64_t BoxedSimplex::step_work() const {
     return s * (2 * s + n_columns() + 3 * n_rows()) + n_columns();
 }
 
+bool BoxedSimplex::is_finite() const {
+    const auto finite = [](const std::vector<double>& values) {
+        return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    };
+    return finite(basic_) && finite(slack_) && finite(y_);
+}
+
+// Every pass of the loop, also one that only factorises anew, counts as a step and reports its work
+// to the interrupt, so that nothing can keep it from ending.
 SimplexOutcome BoxedSimplex::solve(std::int64_t most_steps, Interrupt& interrupt,
                                    double most_work) {
     const double limit = work_ + most_work;
     cost_ = given_cost_;
     perturbed_ = false;
     n_flat_ = n_perturbed_ = 0;
-    refresh(is_worn());
+    refresh(is_worn(), interrupt);
     std::int64_t checks = 0;
-    bool exact = true;
-    for (std::int64_t done = 0; done < most_steps;) {
+    bool exact = true;  // whether the values have just been computed from the factors
+    for (std::int64_t done = 0; done < most_steps; ++done) {
+        if (work_ > limit || interrupt.poll(unreported_)) return SimplexOutcome::limit;
+        unreported_ = 0;
         Leaving leaving;
         if (!price(leaving)) {
-            if (perturbed_) {
-                restore_costs();
-                exact = true;
-                continue;
-            }
-            if (exact || ++checks > 5) return SimplexOutcome::optimal;
-            refresh(checks > 1);
+            if (!is_finite()) return SimplexOutcome::trouble;
+            if (exact && !perturbed_) return SimplexOutcome::optimal;
+            if (perturbed_)
+                restore_costs(interrupt);
+            else if (++checks > kMostChecks)
+                return SimplexOutcome::stalled;
+            else
+                refresh(checks > 1, interrupt);
             exact = true;
             continue;
         }
         if (n_flat_ > kPatience && !perturbed_) {
-            if (n_perturbed_ >= kMostPerturbed) return SimplexOutcome::optimal;
-            perturb();
+            if (n_perturbed_ >= kMostPerturbed) return SimplexOutcome::stalled;
+            perturb(interrupt);
             continue;
         }
         const std::int64_t before = n_steps_;
-        const SimplexOutcome outcome = step(leaving);
-        if (outcome == SimplexOutcome::unbounded && kernel_.n_updates > 0) {
-            refresh(true);  // the direction may owe its freedom to rounding
-            if (price(leaving) && step(leaving) != SimplexOutcome::unbounded) continue;
+        switch (step(leaving, interrupt)) {
+            case StepOutcome::trouble:
+                return SimplexOutcome::trouble;
+            case StepOutcome::unbounded:
+                if (kernel_.n_updates == 0) return SimplexOutcome::unbounded;
+                refresh(true, interrupt);  // the direction may owe its freedom to rounding
+                exact = true;
+                continue;
+            case StepOutcome::moved:
+            case StepOutcome::stayed:
+                break;
         }
-        if (outcome != SimplexOutcome::optimal) return outcome;
         exact = false;
-        ++done;
-        if (n_steps_ > before && is_worn()) refresh(true);
+        if (n_steps_ > before && is_worn()) refresh(true, interrupt);
         const std::int64_t work = step_work();
         work_ += static_cast<double>(work);
-        if (work_ > limit || interrupt.poll(work)) return SimplexOutcome::limit;
+        unreported_ += work;
     }
-    return SimplexOutcome::trouble;
+    return SimplexOutcome::step_limit;
 }
 
 }  // namespace rectiline::simplex

@@ -79,7 +79,8 @@ void BoxedSimplex::set_basis(const std::uint8_t* columns, const std::uint8_t* ro
     const std::size_t size = std::min(kernel_.rows.size(), kernel_.columns.size());
     kernel_.rows.resize(size);
     kernel_.columns.resize(size);
-    kernel_.factorise(A_);
+    Interrupt never;
+    kernel_.factorise(A_, never);
     note_places();
 }
 

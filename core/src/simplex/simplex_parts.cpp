@@ -32,6 +32,15 @@ void restride(std::vector<double>& data, std::int64_t lines, std::int64_t used, 
     data = std::move(fresh);
 }
 
+// The place of the largest entry of a column, from row `first` on.
+std::int64_t pivot_row(const std::vector<double>& work, std::int64_t s, std::int64_t first,
+                       std::int64_t column) {
+    std::int64_t best = first;
+    for (std::int64_t i = first + 1; i < s; ++i)
+        if (std::fabs(work[i * s + column]) > std::fabs(work[best * s + column])) best = i;
+    return best;
+}
+
 }  // namespace
 
 void TwoWayMatrix::grow(std::int64_t rows, std::int64_t columns) {
@@ -222,35 +231,40 @@ void KernelInverse::measure() {
     n_updates = 0;
 }
 
-bool KernelInverse::factorise(const TwoWayMatrix& A) {
+// A[rows, columns], row by row.
+std::vector<double> KernelInverse::entries(const TwoWayMatrix& A) const {
     const std::int64_t s = size();
-    reserve(s, 0);
-    // Gauss-Jordan in place with row exchanges, which become column exchanges of the inverse.
-    std::vector<double> work(static_cast<std::size_t>(s * s));
-    for (std::int64_t i = 0; i < s; ++i)
-        for (std::int64_t j = 0; j < s; ++j)
-            work[i * s + j] = A.column(columns[j])[rows[i]];
-    std::vector<std::int64_t> swapped(static_cast<std::size_t>(s)), place(swapped);
-    std::iota(place.begin(), place.end(), std::int64_t{0});
+    std::vector<double> out(static_cast<std::size_t>(s * s));
+    for (std::int64_t j = 0; j < s; ++j) {
+        const double* column = A.column(columns[j]);
+        for (std::int64_t i = 0; i < s; ++i)
+            out[i * s + j] = column[rows[i]];
+    }
+    return out;
+}
+
+bool KernelInverse::factorise(const TwoWayMatrix& A, Interrupt& interrupt) {
+    if (invert(A, interrupt) || interrupt.stopped()) return true;
+    Interrupt never;  // from here on the old inverse does not fit any more
+    do
+        drop_dependent(A);
+    while (!invert(A, never));
+    return false;
+}
+
+// Gauss-Jordan in place with row exchanges, which become column exchanges of the inverse. False,
+// and nothing has changed, if a pivot is missing or the interrupt asks to stop.
+bool KernelInverse::invert(const TwoWayMatrix& A, Interrupt& interrupt) {
+    const std::int64_t s = size();
+    std::vector<double> work = entries(A);
+    std::vector<std::int64_t> swapped(static_cast<std::size_t>(s));
     for (std::int64_t k = 0; k < s; ++k) {
-        std::int64_t best = k;
-        for (std::int64_t i = k + 1; i < s; ++i)
-            if (std::fabs(work[i * s + k]) > std::fabs(work[best * s + k])) best = i;
+        const std::int64_t best = pivot_row(work, s, k, k);
         const double pivot = work[best * s + k];
-        if (!(std::fabs(pivot) > kSingular)) {
-            // Column k depends on those before it: it leaves with a row that is not used yet.
-            columns.erase(columns.begin() + k);
-            rows.erase(rows.begin() + place[s - 1]);
-            factorise(A);
-            return false;
-        }
+        if (!(std::fabs(pivot) > kSingular) || interrupt.poll(s * s)) return false;
         swapped[k] = best;
-        if (best != k) {
-            std::swap(place[k], place[best]);
-            std::swap_ranges(work.begin() + best * s, work.begin() + (best + 1) * s,
-                             work.begin() + k * s);
-        }
         double* line_k = work.data() + k * s;
+        if (best != k) std::swap_ranges(line_k, line_k + s, work.data() + best * s);
         line_k[k] = 1.0;
         for (std::int64_t j = 0; j < s; ++j)
             line_k[j] /= pivot;
@@ -266,10 +280,41 @@ bool KernelInverse::factorise(const TwoWayMatrix& A) {
         if (swapped[k] != k)
             for (std::int64_t i = 0; i < s; ++i)
                 std::swap(work[i * s + k], work[i * s + swapped[k]]);
+    reserve(s, 0);
     for (std::int64_t j = 0; j < s; ++j)
         std::copy_n(work.data() + j * s, s, inverse_.data() + j * stride_);
     measure();
     return true;
+}
+
+// Columns that depend on earlier ones leave, with as many rows that gave no pivot; all in one
+// elimination. At least one pair leaves.
+void KernelInverse::drop_dependent(const TwoWayMatrix& A) {
+    const std::int64_t s = size();
+    std::vector<double> work = entries(A);
+    std::vector<std::int32_t> kept_columns;
+    std::int64_t rank = 0;
+    for (std::int64_t k = 0; k < s; ++k) {
+        const std::int64_t best = pivot_row(work, s, rank, k);
+        const double pivot = work[best * s + k];
+        if (!(std::fabs(pivot) > kSingular)) continue;
+        double* line = work.data() + rank * s;
+        if (best != rank) {
+            std::swap(rows[rank], rows[best]);
+            std::swap_ranges(line, line + s, work.data() + best * s);
+        }
+        for (std::int64_t j = k; j < s; ++j)
+            line[j] /= pivot;
+        for (std::int64_t i = rank + 1; i < s; ++i) {
+            double* one = work.data() + i * s;
+            if (one[k] != 0.0) update_line(one + k, line + k, one[k], s - k);
+        }
+        kept_columns.push_back(columns[k]);
+        ++rank;
+    }
+    if (rank == s) kept_columns.pop_back();  // the two eliminations differ by rounding
+    columns = std::move(kept_columns);
+    rows.resize(columns.size());
 }
 
 }  // namespace rectiline::simplex

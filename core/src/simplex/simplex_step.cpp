@@ -160,7 +160,7 @@ void BoxedSimplex::leave_for_row(const Leaving& leaving, std::int64_t i, double 
     if (i < last) row_place_[kernel_.rows[i]] = static_cast<std::int32_t>(i);
 }
 
-SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
+BoxedSimplex::StepOutcome BoxedSimplex::step(const Leaving& leaving, Interrupt& interrupt) {
     set_direction(leaving);
     // Most kinks lie far beyond the place to stop at.
     constexpr double kAll = std::numeric_limits<double>::infinity();
@@ -177,20 +177,20 @@ SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
         ray_.assign(n_rows(), 0.0);
         for (std::size_t i = 0; i < dy_.size(); ++i)
             ray_[dy_rows_[i]] = dy_[i];
-        return SimplexOutcome::unbounded;
+        return StepOutcome::unbounded;
     }
     chosen = with_usable_pivot(chosen);
     if (chosen < 0) {
         if (kernel_.n_updates > 0) {
-            refresh(true);
-            return SimplexOutcome::optimal;
+            refresh(true, interrupt);
+            return StepOutcome::stayed;
         }
         if (leaving.index >= 0)
             banned_columns_[kernel_.columns[leaving.index]] = 1;
         else
             banned_rows_[-1 - leaving.index] = 1;
         any_banned_ = true;
-        return SimplexOutcome::optimal;
+        return StepOutcome::stayed;
     }
     const Crossing entering = crossings_[chosen];
     usual_step_ += kFollow * (entering.step - usual_step_);
@@ -199,9 +199,9 @@ SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
     const double expected =
         -leaving.sign * (entering.which >= 0 ? dt_[entering.which] : dy_[-1 - entering.which]);
     if (!(std::fabs(pivot - expected) <= kMismatch * (1.0 + std::fabs(pivot)))) {
-        if (kernel_.n_updates == 0) return SimplexOutcome::trouble;
-        refresh(true);
-        return SimplexOutcome::optimal;
+        if (kernel_.n_updates == 0) return StepOutcome::trouble;
+        refresh(true, interrupt);
+        return StepOutcome::stayed;
     }
     for (std::int64_t u = 0; u < n_columns(); ++u)
         t_[u] += entering.step * dt_[u];
@@ -215,7 +215,7 @@ SimplexOutcome BoxedSimplex::step(const Leaving& leaving) {
         any_banned_ = false;
     }
     ++n_steps_;
-    return SimplexOutcome::optimal;
+    return StepOutcome::moved;
 }
 
 }  // namespace rectiline::simplex

@@ -23,7 +23,14 @@
 
 namespace rectiline::simplex {
 
-enum class SimplexOutcome { optimal, unbounded, limit, trouble };
+enum class SimplexOutcome {
+    optimal,     // the vertex prices out, with values computed from the factors
+    unbounded,   // the sum of kinks falls for ever along `ray`
+    limit,       // of work or time, or interrupted; may go on
+    step_limit,  // more steps than allowed
+    stalled,     // no way out of a degenerate vertex; it is feasible, but not shown to be best
+    trouble      // the numbers contradict each other or overflow
+};
 
 // Where a column or a row is in a basis.
 enum SimplexPlace : std::uint8_t { kAtLow = 0, kBasic = 1, kAtHigh = 2 };
@@ -63,12 +70,18 @@ class BoxedSimplex {
         double infeasibility;
         double bound;  // where it goes
     };
+    enum class StepOutcome {
+        moved,      // to another basis
+        stayed,     // factorised anew, or found no usable pivot
+        unbounded,  // the edge has no end
+        trouble
+    };
     struct Crossing {
         double step, rise, speed;
         std::int64_t which;  // column, or -1 - index of the kernel's rows
     };
 
-    void refresh(bool factorise);
+    void refresh(bool factorise, Interrupt& interrupt);
     void compute_vertex();
     void compute_values();
     void compute_row_norms(std::int64_t first);
@@ -84,11 +97,12 @@ class BoxedSimplex {
     void leave_for_column(const Leaving& leaving, std::int32_t column, double value, double pivot);
     void leave_for_row(const Leaving& leaving, std::int64_t i, double value, double pivot);
     void update_row_norms(const Leaving& leaving, double pivot);
-    SimplexOutcome step(const Leaving& leaving);
+    StepOutcome step(const Leaving& leaving, Interrupt& interrupt);
     bool at_high(std::int64_t column) const { return turn_[column] < 0.0; }
     void note_places();  // of the kernel's rows and columns
-    void perturb();
-    void restore_costs();
+    void perturb(Interrupt& interrupt);
+    void restore_costs(Interrupt& interrupt);
+    bool is_finite() const;
     std::int64_t step_work() const;
     bool is_worn() const;  // whether the inverse has been updated often
 
@@ -105,7 +119,8 @@ class BoxedSimplex {
     std::vector<double> slack_;      // A v of all rows; used outside the kernel
     std::vector<double> row_norms_;  // steepest edges of the rows outside the kernel
     std::int64_t normed_rows_ = 0, n_steps_ = 0, n_flat_ = 0, n_perturbed_ = 0;
-    double work_ = 0.0;  // products so far
+    double work_ = 0.0;            // products of all steps so far
+    std::int64_t unreported_ = 0;  // work that the interrupt has not heard of
     bool perturbed_ = false;
     std::vector<std::uint8_t> banned_rows_, banned_columns_;  // no usable pivot at this vertex
     bool any_banned_ = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -68,14 +69,18 @@ class KernelInverse {
     void row_for_row(std::int32_t row, std::int64_t i, const double* alpha, const double* g,
                      double pivot);
 
-    // Inverts A[rows, columns] from scratch; pairs without a pivot leave. False if any did.
-    bool factorise(const TwoWayMatrix& A);
+    // Inverts A[rows, columns] from scratch; pairs without a pivot leave. False if any did. When it
+    // is interrupted, the inverse stays as it was.
+    bool factorise(const TwoWayMatrix& A, Interrupt& interrupt);
 
   private:
     void reserve(std::int64_t size, std::int64_t kept);
     void eliminate(std::int64_t count, const double* alpha, double pivot, const double* pivot_line,
                    std::int64_t skip);
     void drop_line(std::int64_t j);
+    bool invert(const TwoWayMatrix& A, Interrupt& interrupt);
+    void drop_dependent(const TwoWayMatrix& A);
+    std::vector<double> entries(const TwoWayMatrix& A) const;
     void measure();
     std::int64_t stride_ = 0;
     std::vector<double> inverse_;

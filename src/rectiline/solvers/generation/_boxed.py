@@ -66,7 +66,10 @@ class BoxedProgram:
         return self._model.work
 
     def solve(self, seconds: float, work: float = np.inf) -> str:
-        """Return "optimal", "infeasible", "limit" or "trouble"."""
+        """Return "optimal", "infeasible", "limit", "step_limit", "stalled" or "trouble".
+
+        After "stalled" the multipliers are feasible, but nothing shows that they are the best.
+        """
         most = _MOST_STEPS * (self.n_rows + self.n_columns)
         before = self._model.n_steps
         status = self._model.solve(most, seconds, work)

@@ -26,20 +26,20 @@ __all__ = ["BASIC", "FREE", "HIGH", "LOW", "LinearProgram", "highs_refusal"]
 LOW, BASIC, HIGH, FREE = range(4)  # statuses in a basis
 
 _TOLERANCE = 1e-9  # of primal and dual feasibility; HiGHS allows 1e-10
+_NEEDED = "linear programs with constraints, bounds other than zero or a sparse X need highspy"
 
 
 def highs_refusal() -> str | None:
     """Return why HiGHS cannot be used in this process, or None."""
-    if "ortools" in sys.modules and "highspy" not in sys.modules:
+    if sys.modules.get("highspy") is not None:
+        return None
+    if "ortools" in sys.modules:
         return (
-            "it needs highspy, which cannot share a process with ortools (both bring their own "
-            "HiGHS); ortools is already imported"
+            f"{_NEEDED}, which cannot share a process with ortools (both bring their own HiGHS); "
+            "ortools is already imported"
         )
-    if "highspy" not in sys.modules and not _is_found(importlib.util.find_spec):
-        return (
-            'it needs highspy, which is not installed: pip install "rectiline[lp]" '
-            "(highspy and ortools cannot share a process)"
-        )
+    if not _is_found(importlib.util.find_spec):
+        return f"{_NEEDED}, which is not installed: pip install highspy"
     return None
 
 

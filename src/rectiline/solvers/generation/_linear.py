@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._points import MasterPoint
 from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
@@ -35,6 +36,7 @@ _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
 _TRUSTED = 0.9  # of the target, where columns alone decide
+_USABLE = ("optimal", "stalled")  # the point can be priced
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
 
@@ -80,11 +82,13 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
             state.master.add_units(units)
             if units.size:
                 continue
-        if status != "optimal":
+        if status not in _USABLE:
             if not _start_over(state):
                 return Step(done, False, exhausted=True)
             continue
         step = _price(state, budget.relative_gap)
+        if step is False and status == "stalled" and _start_over(state):
+            continue
         if step is not None:
             return Step(done, step, exhausted=not step)
         if time.perf_counter() >= ends:
@@ -94,7 +98,7 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
 
 def _start_over(state: LinearState) -> bool:
     """Put all units into a new program on HiGHS, once, when the present one has got stuck."""
-    if state.started_over:
+    if state.started_over or highs_refusal() is not None:
         return False
     state.started_over, old = True, state.master
     everything = nearest_units(state.arguments, old.width, state.arguments.size)
@@ -116,7 +120,7 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
                     opposing_units(state.master, state.arguments, state.units_per_round)
                 )
                 continue
-            if status != "optimal" or not _add(state, *_products(state, state.master.point())):
+            if status not in _USABLE or not _add(state, *_products(state, state.master.point())):
                 break
         factor *= _CONTINUATION
     state.master.set_factor(1.0)

@@ -259,10 +259,13 @@ class Master:
     # ---- solutions ---------------------------------------------------------------------------
 
     def solve(self, seconds: float) -> str:
-        """Return "optimal", "infeasible", "unbounded", "limit" or "trouble"."""
+        """Return the status of the program, see the `solve` of both kinds of program.
+
+        After "trouble" or "step_limit" it starts once more from the slack basis.
+        """
         before = self.program.work
         status = self.program.solve(seconds, self.patience)
-        if status == "trouble":
+        if status in ("trouble", "step_limit"):
             self.program.restart()
             status = self.program.solve(seconds, self.patience)
         self.patience -= self.program.work - before

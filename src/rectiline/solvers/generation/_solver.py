@@ -26,7 +26,7 @@ from rectiline.solvers.generation._barrier_rounds import (
     barrier_refusal,
     start_barrier,
 )
-from rectiline.solvers.generation._boxed import is_mostly_zeros
+from rectiline.solvers.generation._boxed import is_boxed, is_mostly_zeros
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
@@ -108,7 +108,10 @@ class Generation:
         """Return why generation does not apply, or None."""
         if problem.is_separable and problem.columns.rho.any():
             return "the penalty has a ridge part, so there is nothing to generate"
-        return highs_refusal() if LinearProgramForm.accepts(problem) is None else None
+        reason = highs_refusal()
+        if reason is None or LinearProgramForm.accepts(problem) is not None:
+            return None
+        return None if is_boxed(LinearProgramForm(problem)) else reason
 
     def start(self, form: CompositeForm, warm: FormPoint | None, seed: int) -> GenerationState:
         """Return the first restricted problem."""
