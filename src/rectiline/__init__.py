@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         PLQRegressorCV,
         QuantileRegressor,
         QuantileRegressorCV,
+        make_scorer,
     )
     from rectiline.estimators.multitask import (
         MultiTaskClassifier,
@@ -42,6 +43,7 @@ _LATE = {
     "Path": "rectiline.paths",
     "QuantileRegressor": "rectiline.estimators",
     "QuantileRegressorCV": "rectiline.estimators",
+    "make_scorer": "rectiline.estimators",
     "path": "rectiline.paths",
 }
 _LATE_ROOMS = ("datasets", "estimators", "inference", "paths", "reports", "verify")
@@ -70,6 +72,7 @@ __all__ = [
     "UnsupportedProblemError",
     "constraints",
     "losses",
+    "make_scorer",
     "path",
     "penalties",
     "rows",

@@ -12,6 +12,7 @@ from rectiline.constraints import (
     Box,
     Constraint,
     Fairness,
+    LinearConstraint,
     LinearEquality,
     LinearInequality,
     Monotone,
@@ -92,6 +93,16 @@ CONSTRAINTS = [
         "inequality-sparse", LinearInequality(sparse.coo_matrix(A), C), lambda b: above(-A @ b - C)
     ),
     Case("inequality-row", LinearInequality(A[0], 0.5), lambda b: above(-(A[0] @ b + 0.5))),
+    Case(
+        "linear",
+        LinearConstraint(A, [-1.0, -np.inf, 0.2], [1.5, 0.3, 0.2]),
+        lambda b: above(-1.0 - A[0] @ b, A[0] @ b - 1.5, A[1] @ b - 0.3, abs(A[2] @ b - 0.2)),
+    ),
+    Case(
+        "linear-sparse",
+        LinearConstraint(sparse.csr_array(A), upper=C),
+        lambda b: above(A @ b - C),
+    ),
     Case("equality", LinearEquality(A, 0.0), lambda b: above(np.abs(A @ b))),
     Case(
         "equality-sparse",

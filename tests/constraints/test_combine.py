@@ -60,8 +60,10 @@ def test_a_full_sparse_matrix_becomes_an_ndarray():
 
 def test_bounds_that_exclude_each_other():
     parts = [Box([0.0, 2.0], np.inf).rows(2), Box(-np.inf, 1.0).rows(2)]
-    with pytest.raises(ValueError, match=r"column 1: its lower bound 2\.0 exceeds .* bound 1\.0"):
+    with pytest.raises(ValueError, match="column 1: lower bound 2 > upper bound 1"):
         combine(parts, 2)
+    with pytest.raises(ValueError, match="column 'age': lower bound 2 > upper bound 1"):
+        combine(parts, 2, np.array(["sex", "age"]))
     assert combine([Box(1.0, 2.0).rows(1), Box(2.0, 3.0).rows(1)], 1).lower.tolist() == [2.0]
 
 

@@ -20,9 +20,9 @@ def spoilt(value, form="csr_matrix"):
     [
         ((math.nan,), ValueError, "Box: lower is NaN"),
         ((0.0, [1.0, math.nan]), ValueError, r"Box: upper\[1\] is NaN"),
-        ((2.0, 1.0), ValueError, r"lower = 2\.0 exceeds upper = 1\.0 at every column"),
-        (([0.0, 2.0], [1.0, 1.5]), ValueError, r"lower = 2\.0 exceeds upper = 1\.5 at column 1"),
-        ((0.0, [1.0, -3.0]), ValueError, r"lower = 0\.0 exceeds upper = -3\.0 at column 1"),
+        ((2.0, 1.0), ValueError, "lower bound 2 > upper bound 1 at every column"),
+        (([0.0, 2.0], [1.0, 1.5]), ValueError, r"lower bound 2 > upper bound 1\.5 at column 1"),
+        ((0.0, [1.0, -3.0]), ValueError, "lower bound 0 > upper bound -3 at column 1"),
         ((math.inf,), ValueError, "lower = inf leaves a coefficient no room"),
         ((0.0, [1.0, -math.inf]), ValueError, r"upper\[1\] = -inf leaves a coefficient no room"),
         (([0.0, 0.0], [1.0, 1.0, 1.0]), ValueError, "lower has 2 values but upper has 3"),

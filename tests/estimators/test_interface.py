@@ -112,8 +112,8 @@ def test_signs_bounds_and_orders_by_name():
     [
         ({"constraints": {"height": ">=0"}}, "no column 'height'"),
         ({"constraints": {"age": "> 0"}}, "'>=', '<=' or '=='"),
-        ({"constraints": {"age": ">=1", 0: "<=0"}}, "which nothing is"),
-        ({"constraints": [3]}, "Constraint objects"),
+        ({"constraints": {"age": ">=1", 0: "<=0"}}, "lower bound 1 > upper bound 0"),
+        ({"constraints": [3]}, "must be a Constraint such as"),
         ({"monotone": {"age": 2}}, "must be 1"),
         ({"order": [["age"]]}, "not a chain"),
         ({"loss": "hinge"}, "losses of the residual"),

@@ -13,6 +13,7 @@ import numpy as np
 
 from rectiline.losses import (
     Absolute,
+    Asymmetric,
     EpsilonInsensitive,
     Expectile,
     Hinge,
@@ -56,6 +57,15 @@ CASES = [
     Case(SmoothedHinge(width=2.5), lambda t: rehu(1 - t, 2.5) / 2.5, 0, 1),
     Case(ModifiedHuber(), lambda t: np.where(t >= -1, plus(1 - t) ** 2, -4 * t), 0, 1),
     Case(Absolute(), np.abs, 2, 0),
+    Case(Asymmetric(over=1, under=4), lambda t: plus(-t) + 4 * plus(t), 2, 0),
+    Case(2 * Pinball(0.8) + Absolute(), lambda t: 2.6 * plus(t) + 1.4 * plus(-t), 2, 0),
+    Case(SquaredHinge() + 0.5 * Hinge(), lambda t: plus(1 - t) ** 2 + 0.5 * plus(1 - t), 1, 1),
+    Case(
+        (Huber(2.0) + EpsilonInsensitive(1.0)) / 4,
+        lambda t: 0.25 * (huber(t, 2.0) + plus(np.abs(t) - 1.0)),
+        2,
+        2,
+    ),
     Case(EpsilonInsensitive(epsilon=0.4), lambda t: plus(np.abs(t) - 0.4), 2, 0),
     Case(EpsilonInsensitive(epsilon=0.0), np.abs, 2, 0),
     Case(SquaredEpsilonInsensitive(epsilon=0.4), lambda t: plus(np.abs(t) - 0.4) ** 2, 0, 2),

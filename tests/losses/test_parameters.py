@@ -106,7 +106,7 @@ def test_get_with_parameters_and_errors():
         get("hubber")
     with pytest.raises(ValueError, match="takes no"):
         get(Huber(), delta=2)
-    with pytest.raises(TypeError, match="must be a name or a Loss"):
+    with pytest.raises(TypeError, match=r"must be a Loss such as .*, or the name of one; got 3"):
         get(3)
     with pytest.raises(TypeError):
         get("huber", width=1)

@@ -89,7 +89,7 @@ def test_auto_solves_or_says_why_not(case):
 # ---- bad arguments ----------------------------------------------------------------------------
 
 BAD = [
-    ({"solver": "simplex"}, ValueError, "solver='simplex': must be 'auto' or one of .*'rehline'"),
+    ({"solver": "simplex"}, ValueError, r"solver='simplex' is not one of 'auto', .*'rehline'"),
     ({"tol": 0.0}, ValueError, "tol=0.0"),
     ({"tol": -1e-3}, ValueError, "tol=-0.001"),
     ({"tol": float("nan")}, ValueError, "tol=nan"),

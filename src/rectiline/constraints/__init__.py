@@ -3,8 +3,9 @@
 from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._bounds import Box, Nonnegative
 from rectiline.constraints._fairness import Fairness
-from rectiline.constraints._linear import LinearEquality, LinearInequality
+from rectiline.constraints._linear import LinearConstraint, LinearEquality, LinearInequality
 from rectiline.constraints._monotone import Monotone
+from rectiline.constraints._named import named_constraints
 from rectiline.constraints._parity import DemographicParity, EqualOpportunity
 from rectiline.constraints._rows import ConstraintRows, combine
 
@@ -16,9 +17,11 @@ __all__ = [
     "DesignLike",
     "EqualOpportunity",
     "Fairness",
+    "LinearConstraint",
     "LinearEquality",
     "LinearInequality",
     "Monotone",
     "Nonnegative",
     "combine",
+    "named_constraints",
 ]

@@ -69,8 +69,7 @@ class Box(Constraint):
             column = int(np.argmax(low > high))
             below, above = (np.broadcast_to(b, np.broadcast(low, high).shape) for b in (low, high))
             raise ValueError(
-                f"Box: lower = {float(below.flat[column])!r} exceeds upper = "
-                f"{float(above.flat[column])!r} at "
+                f"Box: lower bound {below.flat[column]:g} > upper bound {above.flat[column]:g} at "
                 + (f"column {column}." if below.ndim else "every column.")
             )
         self._set(lower=low, upper=high)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import Vector, finite, finite_rows
+from rectiline.constraints._checks import Vector, finite, finite_rows, numbers
 from rectiline.constraints._rows import ConstraintRows, Matrix
 
 
@@ -50,7 +51,7 @@ class LinearInequality(Constraint):
 
 
 class LinearEquality(Constraint):
-    """Keep ``E @ b + f == 0``.
+    """Keep ``E @ b + f == 0``; note the sign of f. `LinearConstraint` takes the value instead.
 
     Parameters
     ----------
@@ -83,6 +84,76 @@ class LinearEquality(Constraint):
 
     def _arguments(self) -> Mapping[str, Any]:
         return {"E": self.E, "f": self.f}
+
+
+class LinearConstraint(Constraint):
+    """Keep ``lower <= A @ b <= upper``, as `scipy.optimize.LinearConstraint` does.
+
+    Parameters
+    ----------
+    A : array-like or sparse matrix of shape (m, n_features)
+        One row per constraint; a vector is one row. Finite. Sparse stays sparse.
+    lower, upper : float or array-like of shape (m,), default no bound
+        One number for all rows or one for each. ``-inf`` below and ``inf`` above mean no bound;
+        where both are equal the row is an equality.
+
+    Examples
+    --------
+    The coefficients sum to 1:
+
+    >>> from rectiline.constraints import LinearConstraint
+    >>> rows = LinearConstraint([1.0, 1.0, 1.0], 1.0, 1.0).rows(3)
+    >>> rows.E, rows.f
+    (array([[1., 1., 1.]]), array([-1.]))
+    """
+
+    A: Matrix
+    lower: Vector
+    upper: Vector
+
+    def __init__(self, A: Any, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
+        matrix = finite_rows("LinearConstraint", "A", A)
+        ends = {}
+        for name, given in (("lower", lower), ("upper", upper)):
+            bound = np.array(numbers("LinearConstraint", name, given))
+            if bound.ndim == 0:
+                bound = np.full(matrix.shape[0], bound)
+            if bound.shape != (matrix.shape[0],):
+                raise ValueError(
+                    f"LinearConstraint: {name} has shape {bound.shape} but A has "
+                    f"{matrix.shape[0]} rows: give one number per row, or one for all."
+                )
+            bound.flags.writeable = False
+            ends[name] = bound
+        low, high = ends["lower"], ends["upper"]
+        wrong = (low > high) | (low == np.inf) | (high == -np.inf)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            relation = ">" if low[row] > high[row] else "and"
+            raise ValueError(
+                f"LinearConstraint: row {row} has lower bound {low[row]:g} {relation} upper bound "
+                f"{high[row]:g}, which nothing satisfies."
+            )
+        self._set(A=matrix, lower=low, upper=high)
+
+    def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
+        """Return equalities where both bounds are equal, otherwise one inequality per bound."""
+        _fit("LinearConstraint", "A", self.A, n_features)
+        equal = np.flatnonzero(self.lower == self.upper)
+        low = np.flatnonzero((self.lower > -np.inf) & (self.lower < self.upper))
+        high = np.flatnonzero((self.upper < np.inf) & (self.lower < self.upper))
+        above, below = self.A[low], -self.A[high]
+        stack = sparse.vstack([above, below], format="csr") if sparse.issparse(self.A) else None
+        return ConstraintRows.make(
+            n_features,
+            A=np.vstack([above, below]) if stack is None else sparse.csr_array(stack),
+            c=np.concatenate([-self.lower[low], self.upper[high]]),
+            E=self.A[equal],
+            f=-self.lower[equal],
+        )
+
+    def _arguments(self) -> Mapping[str, Any]:
+        return {"A": self.A, "lower": self.lower, "upper": self.upper}
 
 
 def _read(owner: str, rows: tuple[str, Any], shifts: tuple[str, Any]) -> tuple[Matrix, Vector]:

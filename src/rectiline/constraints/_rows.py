@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rectiline._column_names import column_label
+
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = Any  # a float64 ndarray, or a float64 scipy.sparse.csr_array
 
@@ -103,11 +105,14 @@ class ConstraintRows:
         return rows == 0 and bool(np.all(self.lower == -np.inf) and np.all(self.upper == np.inf))
 
 
-def combine(parts: Sequence[ConstraintRows], n_features: int) -> ConstraintRows:
+def combine(
+    parts: Sequence[ConstraintRows], n_features: int, names: NDArray[Any] | None = None
+) -> ConstraintRows:
     """Return one `ConstraintRows` that holds exactly where all the parts do.
 
     Rows are stacked in order and bounds intersected. The stacked matrix is sparse if one of its
-    parts is and at most a quarter of its entries are stored.
+    parts is and at most a quarter of its entries are stored. `names` are those of the columns, for
+    messages.
 
     Raises
     ------
@@ -138,8 +143,8 @@ def combine(parts: Sequence[ConstraintRows], n_features: int) -> ConstraintRows:
     if crossed.size:
         j = int(crossed[0])
         raise ValueError(
-            f"The constraints exclude each other at column {j}: its lower bound "
-            f"{float(lower[j])!r} exceeds its upper bound {float(upper[j])!r}."
+            f"The constraints exclude each other at {column_label(j, names)}: lower bound "
+            f"{lower[j]:g} > upper bound {upper[j]:g}."
         )
     return ConstraintRows(
         A=_stack([part.A for part in whole]),

@@ -2,6 +2,7 @@
 
 from rectiline.estimators._classifier import PLQClassifier
 from rectiline.estimators._classifier_cv import PLQClassifierCV
+from rectiline.estimators._loss_scorer import make_scorer
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._quantile_cv import QuantileRegressorCV
 from rectiline.estimators._regressor import PLQRegressor
@@ -14,4 +15,5 @@ __all__ = [
     "PLQRegressorCV",
     "QuantileRegressor",
     "QuantileRegressorCV",
+    "make_scorer",
 ]

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from rectiline.constraints import Constraint
+from rectiline.constraints import Constraint, named_constraints
 from rectiline.estimators._callbacks import CallbackSupportMixin, FitReport
 from rectiline.estimators._check import column_names
 from rectiline.estimators._coefficients import ListsCoefficients
-from rectiline.estimators._names import named_constraints
 from rectiline.estimators._notebook import ShowsCertificate
 from rectiline.estimators._parameters import make_penalty
 from rectiline.estimators._run import RunOptions, solve_all
@@ -24,7 +23,7 @@ from rectiline.estimators._state import restored_on_failure
 from rectiline.estimators._typed import checked_fit
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
-from rectiline.solvers import Solution
+from rectiline.solvers import Solution, check_name
 
 __all__ = ["FitsC", "PLQModel"]
 
@@ -51,8 +50,16 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
 
     def _listed_constraints(self) -> list[Constraint]:
         return named_constraints(
-            self.constraints, self.monotone, self.order, column_names(self), self.n_features_in_
+            self.constraints,
+            self.monotone,
+            self.order,
+            names=column_names(self),
+            n_features=self.n_features_in_,
         )
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_name(self._run_solver())
 
     def _run_solver(self) -> str:
         """Return the name for `rectiline.solve`."""
@@ -73,7 +80,9 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
             if warm is not None and len(warm) != len(makers):
                 warm = None
         report = FitReport(self, len(makers), X, y)
-        solutions = solve_all(makers, RunOptions.of(self).since(began), warm, report)
+        solutions = solve_all(
+            makers, RunOptions.of(self).since(began), warm, report, column_names(self)
+        )
         report.end()
         return solutions
 

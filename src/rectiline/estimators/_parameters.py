@@ -8,26 +8,20 @@ from numbers import Integral, Real
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from rectiline import losses
-from rectiline.estimators._groups import column_groups
+from rectiline import losses, penalties
 from rectiline.losses import Loss
-from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope
+from rectiline.penalties import PENALTIES, Penalty
 
 __all__ = [
     "COMMON",
     "GRID",
-    "PENALTIES",
     "RUNNING",
     "make_loss",
     "make_penalty",
     "shared_loss",
 ]
-
-PENALTIES = ("l2", "l1", "elasticnet", "group", "slope")
-
-_SLOPE_Q = 0.1  # false discovery rate that the default Slope sequence aims at
 
 # How the fit runs: the same for every estimator.
 RUNNING: dict[str, list[Any]] = {
@@ -45,9 +39,9 @@ RUNNING: dict[str, list[Any]] = {
 }
 
 COMMON: dict[str, list[Any]] = {
-    "loss": [str, Loss],
+    "loss": [str, Loss, type],  # for a class in place of an object there is a better message
     "loss_params": [dict, None],
-    "penalty": [StrOptions(set(PENALTIES)), Penalty, None],
+    "penalty": [str, Penalty, type, None],
     "penalty_params": [dict, None],
     "C": [Interval(Real, 0, None, closed="neither")],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -72,6 +66,8 @@ def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str,
     try:
         made = losses.get(loss, **(params or {}))
     except TypeError as error:
+        if not isinstance(loss, str):
+            raise
         raise TypeError(f"loss_params={params!r} does not suit loss={loss!r}: {error}") from None
     if made.of not in of:
         allowed = " or ".join(of)
@@ -101,35 +97,23 @@ def make_penalty(
     A `Penalty` object keeps its own strength times `strength`; `names` are those of the columns.
     """
     given = dict(params or {})
-    if penalty is None or isinstance(penalty, Penalty):
-        if given:
+    if isinstance(penalty, str) and penalty in PENALTIES:
+        allowed = {"group": {"groups"}, "slope": {"q", "strengths"}}.get(penalty, set())
+        unknown = sorted(set(given) - allowed)
+        if unknown:
             raise ValueError(
-                f"penalty_params={given!r} goes with a penalty by name; got penalty={penalty!r}."
+                f"penalty_params: penalty={penalty!r} takes {sorted(allowed) or 'no parameters'}; "
+                f"got {unknown}."
             )
-        if penalty is None or strength == 1.0:
-            return penalty
-        return penalty.with_strength(strength * penalty.strength)
-    allowed = {"group": {"groups"}, "slope": {"q", "strengths"}}.get(penalty, set())
-    unknown = sorted(set(given) - allowed)
-    if unknown:
-        raise ValueError(
-            f"penalty_params: penalty={penalty!r} takes {sorted(allowed) or 'no parameters'}; "
-            f"got {unknown}."
-        )
-    if penalty == "l2":
-        return Ridge(strength)
-    if penalty == "l1":
-        return L1(strength)
-    if penalty == "elasticnet":
-        return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
-    if penalty == "group":
-        if "groups" not in given:
+        if penalty == "group" and "groups" not in given:
             raise ValueError(
                 "penalty='group' needs penalty_params={'groups': ...}: one label per column, a "
                 "mapping such as {'g1': ['a', 'b']}, or a list of disjoint lists of columns."
             )
-        return GroupLinf(strength, column_groups(given["groups"], names, n_features))
-    if "strengths" in given:
-        made = Slope(given["strengths"])
-        return made.with_strength(strength * made.strength)
-    return Slope.bh(n_features, given.get("q", _SLOPE_Q), strength)
+    elif given:
+        raise ValueError(
+            f"penalty_params={given!r} goes with a penalty by name; got penalty={penalty!r}."
+        )
+    return penalties.get(
+        penalty, n_features, strength=strength, l1_ratio=l1_ratio, names=names, **given
+    )

@@ -18,6 +18,7 @@ from rectiline.estimators._check import (
     check_data,
     check_design,
     check_weight,
+    column_names,
     linear_scores,
     predictions,
 )
@@ -199,7 +200,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         with warnings.catch_warnings():
             # Residuals of an answer that a limit cut short have nearly the same scale.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = solve_all(makers, options)
+            fits = solve_all(makers, options, names=column_names(self))
         residuals = [
             y - data.design.dot(fit.coef) - fit.intercept for y, fit in zip(data.targets.T, fits)
         ]

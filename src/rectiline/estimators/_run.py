@@ -8,16 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._finish import finish
-from rectiline.exceptions import InfeasibleError
+from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.paths import in_threads
 from rectiline.problems import Problem
-from rectiline.solvers import Solution, Status, solve
+from rectiline.solvers import Solution, solve
 
-__all__ = ["RunOptions", "raise_if_infeasible", "solve_all"]
+__all__ = ["RunOptions", "solve_all"]
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,12 @@ def solve_all(
     options: RunOptions,
     warm: Sequence[Solution] | None = None,
     report: FitReport | None = None,
+    names: NDArray[Any] | None = None,
 ) -> list[Solution]:
     """Solve every problem; the time limit is for all of them together.
 
     Problems are made where they are solved, so that threads share the work of encoding too.
+    `names` are those of the columns, for messages.
     """
     deadline = None
     if options.time_limit is not None:
@@ -99,7 +102,7 @@ def solve_all(
         start = _usable(warm[index], problem) if warm is not None else None
         callback = None if report is None else report.for_problem(index)
         solution = solve(problem, warm_start=start, callback=callback, **options.keywords(deadline))
-        raise_if_infeasible(solution)
+        raise_if_infeasible(solution, problem.constraint_rows, names)
         solution = finish(problem, solution)
         if report is not None:
             report.solved(index, solution)
@@ -113,20 +116,3 @@ def solve_all(
 def _usable(warm: Solution, problem: Problem) -> Solution | None:
     fits = warm.coef.size == problem.n_features and warm.dual.sample.size == problem.n_samples
     return warm if fits else None
-
-
-def raise_if_infeasible(solution: Solution) -> None:
-    """Raise InfeasibleError, with the proof, if no coefficients satisfy the constraints."""
-    if solution.status != Status.INFEASIBLE:
-        return
-    proof = solution.infeasibility
-    rows = []
-    if proof is not None:
-        rows = [f"inequality row {i}" for i in np.flatnonzero(proof.inequality)[:6]]
-        rows += [f"equality row {i}" for i in np.flatnonzero(proof.equality)[:6]]
-    named = f" ({', '.join(rows)} and the bounds contradict each other)" if rows else ""
-    raise InfeasibleError(
-        f"No coefficients satisfy the constraints{named}. Loosen one of them; the proof is in the "
-        "`certificate` attribute of this error.",
-        proof,
-    )

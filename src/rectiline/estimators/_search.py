@@ -22,7 +22,8 @@ from sklearn.utils.metadata_routing import (
 
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._finish import central_intercepts
-from rectiline.estimators._run import RunOptions, raise_if_infeasible
+from rectiline.estimators._infeasible import raise_if_infeasible
+from rectiline.estimators._run import RunOptions
 from rectiline.paths import FoldJob, Guide, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
 from rectiline.solvers import Solution

@@ -12,6 +12,7 @@ from ._margin import Hinge, ModifiedHuber, SmoothedHinge, SquaredHinge
 from ._piecewise import PiecewiseLQ
 from ._residual import (
     Absolute,
+    Asymmetric,
     EpsilonInsensitive,
     Expectile,
     Huber,
@@ -24,6 +25,7 @@ from ._units import PLQUnits
 
 __all__ = [
     "Absolute",
+    "Asymmetric",
     "EpsilonInsensitive",
     "Expectile",
     "Hinge",

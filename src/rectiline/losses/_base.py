@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._algebra import add_losses, is_number, scale_loss
 from ._curve import PLQCurve
 from ._decompose import decompose
 from ._plot import plot
@@ -34,7 +35,16 @@ Of = Literal["margin", "residual", "prediction"]
 class Loss(ABC):
     """Base of all losses: immutable, comparable, hashable, with a repr that builds it again.
 
-    A new loss is a frozen dataclass with ``of``, ``name`` and ``_make_curve``; the rest follows.
+    Losses of the same argument can be added and multiplied by positive numbers; the result is a
+    `PiecewiseLQ`. A new loss is a frozen dataclass with ``of``, ``name`` and ``_make_curve``; the
+    rest follows.
+
+    Examples
+    --------
+    >>> from rectiline.losses import Absolute, Pinball
+    >>> loss = 2 * Pinball(0.8) + Absolute()
+    >>> loss, loss.value(0.0, [-1.0, 1.0])
+    (2.0 * Pinball(quantile=0.8) + Absolute(), array([2.6, 1.4]))
     """
 
     of: Of
@@ -155,15 +165,46 @@ class Loss(ABC):
         # Where nothing moves, going to t and back would still round.
         return np.where(moved == given, z, p * (moved - o) + 0.0)[()]
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(
+        self, ax: Any = None, *, label: str | None = None, title: str | None = None, **style: Any
+    ) -> Any:
         """Draw the curve and its knots with matplotlib and return the axes.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; new axes by default.
+        label : str, optional
+            Name of the curve in a legend, which is drawn if there is a label.
+        title : str, optional
+            Title of the axes; what the loss is by default.
+        **style
+            For `matplotlib.axes.Axes.plot`.
         """
-        return plot(self.curve, repr(self), self.of, ax)
+        return plot(self.curve, repr(self) if title is None else title, self.of, ax, label, style)
+
+    # ---- sums and multiples ---------------------------------------------------------------------
+
+    __array_ufunc__ = None  # so that a NumPy number times a loss asks the loss
+
+    def __add__(self, other: object) -> Loss:
+        if isinstance(other, Loss):
+            return add_losses(self, other)
+        return self if is_number(other) and other == 0 else NotImplemented
+
+    __radd__ = __add__  # sum() starts from 0
+
+    def __mul__(self, factor: object) -> Loss:
+        return scale_loss(self, factor) if is_number(factor) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: object) -> Loss:
+        if not is_number(divisor):
+            return NotImplemented
+        if divisor == 0:
+            raise ZeroDivisionError(f"{self!r} / 0: a loss cannot be divided by zero.")
+        return scale_loss(self, 1.0 / divisor)  # type: ignore[operator]
 
     def _prepared(
         self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None

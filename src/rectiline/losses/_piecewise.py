@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,7 +124,23 @@ class PiecewiseLQ(Loss):
         text += f", constant={units.constant})" if units.constant else ")"
         return cls.__new__(cls)._fill(PLQCurve.from_units(units), text, of)
 
-    def _fill(self, curve: PLQCurve, text: str, of: Of) -> PiecewiseLQ:
+    @classmethod
+    def from_curve(cls, curve: PLQCurve, of: Of = "residual", text: str | None = None) -> Self:
+        """Build from a curve; `text` is an expression that makes the loss again.
+
+        Examples
+        --------
+        >>> from rectiline.losses import Hinge, PiecewiseLQ
+        >>> PiecewiseLQ.from_curve(Hinge().curve, of="margin").value(1, [0.0, 3.0])
+        array([1., 0.])
+        """
+        merged = curve.canonical()
+        if text is None:
+            knots, pieces = _plain(merged.knots), _plain(merged.pieces())
+            text = f"PiecewiseLQ(knots={knots}, pieces={pieces}, of={of!r})"
+        return cls.__new__(cls)._fill(merged, text, of)
+
+    def _fill(self, curve: PLQCurve, text: str, of: Of) -> Self:
         if of not in get_args(Of):
             allowed = ", ".join(repr(word) for word in get_args(Of))
             raise ValueError(f"PiecewiseLQ: of={of!r} must be one of {allowed}.")

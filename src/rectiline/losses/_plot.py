@@ -1,7 +1,9 @@
-"""Draw a loss."""
+"""Draw a loss; `Loss.plot` and the displays of losses use it."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,13 @@ _ARGUMENT = {
     "residual": "residual  t = y - z",
     "prediction": "prediction  t = z",
 }
+_WIDE = 60  # characters of a title that fit above axes of the usual size
+_MOST_LINES = 3
 
 
-def plot(curve: PLQCurve, title: str, of: str, ax: Any = None) -> Any:
+def plot(
+    curve: PLQCurve, title: str, of: str, ax: Any, label: str | None, style: Mapping[str, Any]
+) -> Any:
     """Draw ``curve`` from a little left of its first knot to a little right of its last one."""
     if ax is None:
         try:
@@ -24,14 +30,23 @@ def plot(curve: PLQCurve, title: str, of: str, ax: Any = None) -> Any:
             raise ImportError(
                 'Plots need matplotlib. Install it with: pip install "rectiline[plots]"'
             ) from error
-        _, ax = plt.subplots()
+        _, ax = plt.subplots(layout="constrained")
     low, high = float(curve.knots[0]), float(curve.knots[-1])
     # Hinge and the like have a single knot and no width of their own.
     margin = max(high - low, 1.0 if high == low else 0.0, 1e-6 * max(abs(low), abs(high)))
     t = np.union1d(np.linspace(low - margin, high + margin, 401), curve.knots)
-    ax.plot(t, curve.value(t))
-    ax.plot(curve.knots, curve.values, linestyle="none", marker="o", markersize=4)
+    (line,) = ax.plot(t, curve.value(t), **({} if label is None else {"label": label}), **style)
+    ax.plot(
+        curve.knots,
+        curve.values,
+        linestyle="none",
+        marker="o",
+        markersize=4,
+        color=line.get_color(),
+    )
     ax.set_xlabel(_ARGUMENT[of])
     ax.set_ylabel("loss")
-    ax.set_title(title)
+    ax.set_title("\n".join(textwrap.wrap(title, _WIDE, max_lines=_MOST_LINES, placeholder=" ...")))
+    if label is not None:
+        ax.legend()
     return ax

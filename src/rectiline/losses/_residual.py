@@ -118,6 +118,40 @@ class Pinball(Loss):
 
 
 @dataclass(frozen=True)
+class Asymmetric(Loss):
+    """The cost of being wrong by amount: ``over max(z - y, 0) + under max(y - z, 0)``.
+
+    A prediction z above the target costs `over` per unit, one below it `under`. The best constant
+    is the quantile ``under / (over + under)``: `Pinball` with another name for its slopes.
+
+    Parameters
+    ----------
+    over : float, default 1.0
+        Cost per unit of predicting too much, > 0.
+    under : float, default 1.0
+        Cost per unit of predicting too little, > 0.
+
+    Examples
+    --------
+    >>> from rectiline.losses import Asymmetric
+    >>> Asymmetric(over=1, under=4).value(10.0, [12.0, 8.0])
+    array([2., 8.])
+    """
+
+    over: float = 1.0
+    under: float = 1.0
+    of = "residual"
+    name = "asymmetric"
+
+    def __post_init__(self) -> None:
+        for name in ("over", "under"):
+            object.__setattr__(self, name, positive("Asymmetric", name, getattr(self, name)))
+
+    def _make_curve(self) -> PLQCurve:
+        return PLQCurve([0.0], [0.0], [-self.over], [self.under], [0.0, 0.0])
+
+
+@dataclass(frozen=True)
 class Huber(Loss):
     """The Huber loss: ``t^2/2`` while ``|t| <= delta``, then ``delta (|t| - delta/2)``.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
+
+from rectiline._suggest import not_an_object, unknown_name
 
 from ._base import Loss
 from ._margin import Hinge, ModifiedHuber, SmoothedHinge, SquaredHinge
 from ._residual import (
     Absolute,
+    Asymmetric,
     EpsilonInsensitive,
     Expectile,
     Huber,
@@ -28,12 +30,24 @@ LOSSES: dict[str, type[Loss]] = {
         EpsilonInsensitive,
         SquaredEpsilonInsensitive,
         Pinball,
+        Asymmetric,
         Huber,
         SquaredError,
         Expectile,
     )
 }
 LOSSES["quantile"] = Pinball
+# What other libraries call them.
+_ALIASES = {
+    "absolute_error": "absolute",
+    "l1": "absolute",
+    "l2": "squared_error",
+    "least_squares": "squared_error",
+    "mae": "absolute",
+    "mse": "squared_error",
+    "svm": "hinge",
+    "svr": "epsilon_insensitive",
+}
 
 
 def get(name: str | Loss, **parameters: Any) -> Loss:
@@ -50,9 +64,7 @@ def get(name: str | Loss, **parameters: Any) -> Loss:
             raise ValueError(f"loss={name!r} is made already; it takes no {sorted(parameters)}.")
         return name
     if not isinstance(name, str):
-        raise TypeError(f"loss must be a name or a Loss, got {name!r}.")
+        raise not_an_object("loss", name, Loss, "rectiline.losses.Huber(), or the name of one")
     if name not in LOSSES:
-        close = get_close_matches(name, LOSSES, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"loss={name!r} is not one of {', '.join(LOSSES)}.{hint}")
+        raise ValueError(unknown_name("loss", name, LOSSES, _ALIASES))
     return LOSSES[name](**parameters)

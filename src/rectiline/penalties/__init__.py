@@ -9,9 +9,11 @@ from rectiline.penalties._l1 import L1
 from rectiline.penalties._ridge import Ridge
 from rectiline.penalties._shared_subspace import SharedSubspace, Subspace
 from rectiline.penalties._slope import Slope
+from rectiline.penalties._table import PENALTIES, get
 
 __all__ = [
     "L1",
+    "PENALTIES",
     "Atom",
     "Columnwise",
     "ElasticNet",
@@ -21,4 +23,5 @@ __all__ = [
     "SharedSubspace",
     "Slope",
     "Subspace",
+    "get",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.reports._plots import axes, fitted
+from rectiline.reports._plots import axes, fitted, short
 from rectiline.solvers import Progress, Solution
 
 __all__ = ["ConvergenceDisplay"]
@@ -45,30 +45,57 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_solution(
-        cls, solution: Solution, *, ax: Any = None, against: str = "seconds", **style: Any
+        cls,
+        solution: Solution,
+        *,
+        label: str | None = None,
+        ax: Any = None,
+        against: str = "seconds",
+        **style: Any,
     ) -> ConvergenceDisplay:
         """Draw the history of one solution.
 
         Parameters
         ----------
         solution : Solution
+        label : str, optional
+            Legend entry; the name of the solver by default.
         ax : matplotlib.axes.Axes, optional
         against : {"seconds", "n_iter"}, default="seconds"
         **style
             For `matplotlib.axes.Axes.plot`.
         """
-        return cls([solution.history], [solution.solver]).plot(ax=ax, against=against, **style)
+        name = solution.solver if label is None else label
+        return cls([solution.history], [name]).plot(ax=ax, against=against, **style)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, against: str = "seconds", **style: Any
+        cls,
+        estimator: Any,
+        *,
+        labels: Sequence[str] | None = None,
+        ax: Any = None,
+        against: str = "seconds",
+        **style: Any,
     ) -> ConvergenceDisplay:
-        """Draw the histories of the problems behind a fitted estimator."""
+        """Draw the histories of the problems behind a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        labels : sequence of str, optional
+            Legend entries, one per problem.
+        ax : matplotlib.axes.Axes, optional
+        against : {"seconds", "n_iter"}, default="seconds"
+        **style
+            For `matplotlib.axes.Axes.plot`.
+        """
         solved = fitted(estimator, "solution_", "one of rectiline's estimators")
         if isinstance(solved, Solution):
-            return cls.from_solution(solved, ax=ax, against=against, **style)
-        labels = [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]
-        made = cls([one.history for one in solved], labels)
+            label = None if labels is None else labels[0]
+            return cls.from_solution(solved, label=label, ax=ax, against=against, **style)
+        names = labels or [f"problem {k + 1}: {one.solver}" for k, one in enumerate(solved)]
+        made = cls([one.history for one in solved], names)
         return made.plot(ax=ax, against=against, **style)
 
     def plot(self, *, ax: Any = None, against: str = "seconds", **style: Any) -> ConvergenceDisplay:
@@ -94,7 +121,7 @@ class ConvergenceDisplay:
             known = [one for one in history if np.isfinite(one.relative_gap)]
             where = [getattr(one, against) for one in known]
             gaps = [max(one.relative_gap, floor) for one in known]
-            self.lines_ += ax.plot(where, gaps, **{"marker": "o", "label": label, **style})
+            self.lines_ += ax.plot(where, gaps, **{"marker": "o", "label": short(label), **style})
         ax.set_yscale("log")
         ax.set_xlabel("seconds" if against == "seconds" else "iterations")
         ax.set_ylabel("certified relative gap")

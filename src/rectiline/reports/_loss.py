@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rectiline.losses import Loss, get
-from rectiline.reports._plots import axes
+from rectiline.reports._plots import axes, short
 
 __all__ = ["LossDisplay"]
 
@@ -24,6 +24,8 @@ class LossDisplay:
         All of the margin, or all of the residual.
     span : tuple of float
         Ends of the horizontal axis.
+    labels : sequence of str, optional
+        Legend entries; what the losses are by default.
 
     Attributes
     ----------
@@ -40,9 +42,17 @@ class LossDisplay:
     2
     """
 
-    def __init__(self, losses: Sequence[Loss], span: tuple[float, float]) -> None:
+    def __init__(
+        self,
+        losses: Sequence[Loss],
+        span: tuple[float, float],
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        if labels is not None and len(labels) != len(losses):
+            raise ValueError(f"labels: {len(labels)} labels for {len(losses)} losses.")
         self.losses = losses
         self.span = span
+        self.labels = labels
 
     @classmethod
     def from_losses(
@@ -50,6 +60,7 @@ class LossDisplay:
         losses: Loss | Sequence[Loss],
         *,
         span: tuple[float, float] | None = None,
+        labels: Sequence[str] | None = None,
         ax: Any = None,
         **style: Any,
     ) -> LossDisplay:
@@ -60,6 +71,8 @@ class LossDisplay:
         losses : Loss or sequence of Loss
         span : tuple of float, optional
             Ends of the horizontal axis; a little more than all knots by default.
+        labels : sequence of str, optional
+            Legend entries; what the losses are by default.
         ax : matplotlib.axes.Axes, optional
         **style
             For `matplotlib.axes.Axes.plot`.
@@ -72,7 +85,7 @@ class LossDisplay:
             knots = np.concatenate([one.curve.knots for one in listed])
             room = max(1.0, 0.5 * float(np.ptp(knots)))
             span = (float(knots.min()) - 2 * room, float(knots.max()) + 2 * room)
-        return cls(listed, span).plot(ax=ax, **style)
+        return cls(listed, span, labels).plot(ax=ax, **style)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **style: Any) -> LossDisplay:
@@ -80,7 +93,10 @@ class LossDisplay:
         if hasattr(estimator, "quantiles_"):
             listed = [estimator._loss(level) for level in estimator.quantiles_]
             return cls.from_losses(listed, ax=ax, **style)
-        return cls.from_losses(get(estimator.loss, **(estimator.loss_params or {})), ax=ax, **style)
+        used = getattr(estimator, "loss_", None)  # widths relative to the data are known by now
+        if used is None:
+            used = get(estimator.loss, **(estimator.loss_params or {}))
+        return cls.from_losses(used, ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> LossDisplay:
         """Draw.
@@ -97,11 +113,12 @@ class LossDisplay:
         """
         ax = axes(ax)
         self.lines_ = []
-        for loss in self.losses:
+        names = self.labels or [repr(loss) for loss in self.losses]
+        for loss, name in zip(self.losses, names, strict=True):
             knots = loss.curve.knots
             seen = knots[(knots > self.span[0]) & (knots < self.span[1])]
             t = np.union1d(np.linspace(*self.span, 401), seen)
-            self.lines_ += ax.plot(t, loss.curve.value(t), **{"label": repr(loss), **style})
+            self.lines_ += ax.plot(t, loss.curve.value(t), **{"label": short(name), **style})
         ax.set_xlabel(_ARGUMENT[self.losses[0].of])
         ax.set_ylabel("loss")
         ax.legend()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rectiline.paths import Path
-from rectiline.reports._plots import axes, fitted
+from rectiline.reports._plots import axes, fitted, short
 
 __all__ = ["PathDisplay"]
 
@@ -110,7 +110,7 @@ class PathDisplay:
         self.lines_ = []
         for j in range(coefs.shape[1]):
             name = f"x{j}" if self.feature_names is None else str(self.feature_names[j])
-            label = name if j in named else "_nolegend_"
+            label = short(name) if j in named else "_nolegend_"
             self.lines_ += ax.plot(self.path.strengths, coefs[:, j], **{"label": label, **style})
         if self.chosen is not None:
             ax.axvline(self.chosen, color="0.5", linestyle="--", label="chosen")

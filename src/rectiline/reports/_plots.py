@@ -6,7 +6,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["axes", "fitted"]
+__all__ = ["axes", "fitted", "short"]
+
+_LONGEST = 32  # characters of a legend entry that leave room for the curves
 
 
 def fitted(estimator: Any, attribute: str, needed: str) -> Any:
@@ -15,6 +17,12 @@ def fitted(estimator: Any, attribute: str, needed: str) -> Any:
     if not hasattr(estimator, attribute):
         raise TypeError(f"estimator must be {needed}; got {type(estimator).__name__}.")
     return getattr(estimator, attribute)
+
+
+def short(label: Any) -> str:
+    """Return a label cut to what fits into a legend."""
+    text = str(label)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def axes(ax: Any = None, n_columns: int = 1) -> Any:
@@ -27,4 +35,4 @@ def axes(ax: Any = None, n_columns: int = 1) -> Any:
         ) from error
     if ax is not None:
         return ax
-    return plt.subplots(ncols=n_columns)[1]
+    return plt.subplots(ncols=n_columns, layout="constrained")[1]

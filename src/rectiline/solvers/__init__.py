@@ -1,6 +1,7 @@
 """How a form is solved."""
 
 from rectiline.solvers._base import Progress, Solution, Solver, Status
+from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
 from rectiline.solvers._session import Session
 from rectiline.solvers._threads import limited_threads, one_thread
@@ -26,6 +27,7 @@ __all__ = [
     "Solver",
     "SpanFollower",
     "Status",
+    "check_name",
     "limited_threads",
     "one_thread",
     "round_solution",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._suggest import unknown_name
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.problems.forms import RectifiedForm
@@ -21,7 +22,7 @@ from rectiline.solvers.rehline import Rehline
 
 Vector = NDArray[np.float64]
 
-__all__ = ["SOLVERS", "choose", "zero_may_do"]
+__all__ = ["SOLVERS", "check_name", "choose", "zero_may_do"]
 
 SOLVERS: dict[str, type[Solver]] = {
     "first_order": FirstOrder,
@@ -30,6 +31,18 @@ SOLVERS: dict[str, type[Solver]] = {
     "newton": Newton,
     "reduced_newton": ReducedNewton,
     "rehline": Rehline,
+}
+
+# What other libraries call such methods.
+_ALIASES = {
+    "coordinate_descent": "rehline",
+    "fista": "first_order",
+    "ipm": "interior",
+    "interior_point": "interior",
+    "liblinear": "rehline",
+    "newton_cg": "newton",
+    "simplex": "generation",
+    "ssnal": "newton",
 }
 
 _MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
@@ -46,6 +59,12 @@ _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slo
 _LARGE_SHARE = 0.5  # of them that would be in it
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
+
+
+def check_name(solver: str) -> None:
+    """Raise ValueError if there is no solver of that name."""
+    if solver != "auto" and solver not in SOLVERS:
+        raise ValueError(unknown_name("solver", solver, ["auto", *SOLVERS], _ALIASES))
 
 
 def choose(problem: Problem, warm: bool = False) -> list[Stage]:

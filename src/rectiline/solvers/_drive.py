@@ -26,7 +26,7 @@ from rectiline.solvers._base import (
     Vector,
     infeasible_solution,
 )
-from rectiline.solvers._choose import SOLVERS, choose, zero_may_do
+from rectiline.solvers._choose import SOLVERS, check_name, choose, zero_may_do
 from rectiline.solvers._session import Session
 from rectiline.solvers._threads import limited_threads
 
@@ -269,10 +269,7 @@ def _plan(
                 f"{', '.join(map(repr, unknown))}. Name a solver to set its options."
             )
         return [_with_threads(stage, options) for stage in choose(problem, warm)]
-    if solver not in SOLVERS:
-        raise ValueError(
-            f"solver={solver!r}: must be 'auto' or one of {', '.join(map(repr, sorted(SOLVERS)))}."
-        )
+    check_name(solver)
     kind = SOLVERS[solver]
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for option in options:

@@ -1,4 +1,4 @@
-"""Groups of columns written with labels, names or positions."""
+"""Groups of columns written with labels, names or positions, for penalties by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from rectiline.estimators._names import column_index
+from rectiline._column_names import column_index
 
 __all__ = ["column_groups"]
 
@@ -34,6 +34,8 @@ def column_groups(groups: Any, names: NDArray[Any] | None, n_features: int) -> A
     >>> column_groups({"first": ["a", "c"], "second": [1]}, names, 3)
     [[0, 2], [1]]
     """
+    if groups is None:
+        raise ValueError(f"penalty='group' needs groups: {_FORMS}.")
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise TypeError(f"{_OWNER}: {_FORMS}; got {brief(groups)}.")
     given = groups if isinstance(groups, Mapping) else list(groups)

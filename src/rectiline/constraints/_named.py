@@ -1,28 +1,33 @@
-"""Constraints written with column names: signs, bounds and orders."""
+"""Constraints written with column names: signs, bounds and orders, for problems and estimators."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline.constraints import Box, Constraint, LinearInequality
+from rectiline._column_names import column_index
+from rectiline._suggest import not_an_object
+from rectiline.constraints._base import Constraint
+from rectiline.constraints._bounds import Box
+from rectiline.constraints._linear import LinearInequality
 
-__all__ = ["column_index", "named_constraints"]
+__all__ = ["named_constraints"]
 
 _RULE = re.compile(r"\s*(>=|<=|==)\s*(\S+)\s*")
 
 
 def named_constraints(
     constraints: Any,
-    monotone: Mapping[Any, int] | None,
-    order: Iterable[Sequence[Any]] | None,
+    monotone: Mapping[Any, int] | None = None,
+    order: Iterable[Sequence[Any]] | None = None,
+    *,
     names: NDArray[Any] | None,
     n_features: int,
 ) -> list[Constraint]:
@@ -41,7 +46,8 @@ def named_constraints(
     """
     if constraints is None:
         constraints = ()
-    listed = [constraints] if isinstance(constraints, Constraint | Mapping) else list(constraints)
+    single = isinstance(constraints, Constraint | Mapping) or not isinstance(constraints, Iterable)
+    listed = [constraints] if single else list(constraints)
     made: list[Constraint] = []
     for one in listed:
         if isinstance(one, Mapping):
@@ -49,36 +55,16 @@ def named_constraints(
         elif isinstance(one, Constraint):
             made.append(one)
         else:
-            raise TypeError(
-                "constraints must hold Constraint objects such as "
-                "rectiline.constraints.Nonnegative() or mappings from column to bound such as "
-                f"{{'age': '>=0'}}; got {one!r}."
+            example = (
+                "rectiline.constraints.Nonnegative(), or a mapping from column to bound such as "
+                "{'age': '>=0'}"
             )
+            raise not_an_object("constraints", one, Constraint, example)
     if monotone:
         made.append(_signs(monotone, names, n_features))
     if order:
         made.append(_chains(order, names, n_features))
     return made
-
-
-def column_index(column: Any, names: NDArray[Any] | None, n_features: int, owner: str) -> int:
-    """Return the position of a column given by name or by position."""
-    if isinstance(column, str):
-        if names is None:
-            raise ValueError(
-                f"{owner}: column {column!r} is given by name, but X has no column names. Fit on "
-                "a data frame, or give the position of the column."
-            )
-        found = np.flatnonzero(names == column)
-        if not found.size:
-            shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-            raise ValueError(f"{owner}: X has no column {column!r}; its columns are {shown}.")
-        return int(found[0])
-    if isinstance(column, Integral) and not isinstance(column, bool):
-        if -n_features <= int(column) < n_features:
-            return int(column) % n_features
-        raise ValueError(f"{owner}: column {column} does not exist; X has {n_features} columns.")
-    raise TypeError(f"{owner}: a column is a name or a position; got {column!r}.")
 
 
 def _bounds(rules: Mapping[Any, Any], names: NDArray[Any] | None, d: int) -> Box:
@@ -89,8 +75,8 @@ def _bounds(rules: Mapping[Any, Any], names: NDArray[Any] | None, d: int) -> Box
         lower[j], upper[j] = max(lower[j], low), min(upper[j], high)
         if lower[j] > upper[j]:
             raise ValueError(
-                f"constraints: column {column!r} must be at least {lower[j]} and at most "
-                f"{upper[j]}, which nothing is."
+                f"constraints: column {column!r} has the lower bound {lower[j]:g} > upper bound "
+                f"{upper[j]:g}."
             )
     return Box(lower, upper)
 

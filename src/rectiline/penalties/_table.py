@@ -1,0 +1,89 @@
+"""Look penalties up by name, as estimators and problems take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline._suggest import not_an_object, unknown_name
+from rectiline.penalties._base import Penalty
+from rectiline.penalties._elastic_net import ElasticNet
+from rectiline.penalties._group_linf import GroupLinf
+from rectiline.penalties._l1 import L1
+from rectiline.penalties._named_groups import column_groups
+from rectiline.penalties._ridge import Ridge
+from rectiline.penalties._slope import Slope
+
+__all__ = ["PENALTIES", "get"]
+
+PENALTIES = ("elasticnet", "group", "l1", "l2", "slope")
+
+_ALIASES = {
+    "elastic_net": "elasticnet",
+    "lasso": "l1",
+    "ridge": "l2",
+    "group_lasso": "group",
+    "group_linf": "group",
+    "sorted_l1": "slope",
+}
+
+
+def get(
+    penalty: str | Penalty | None,
+    n_features: int,
+    *,
+    strength: float = 1.0,
+    l1_ratio: float = 0.5,
+    groups: Any = None,
+    q: float = 0.1,
+    strengths: ArrayLike | None = None,
+    names: NDArray[Any] | None = None,
+) -> Penalty | None:
+    """Return the penalty of that name for so many columns; a penalty is returned as it is.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", "group", "slope"}, Penalty or None
+    n_features : int
+        Number of columns.
+    strength : float, default=1.0
+        Multiplies the whole penalty.
+    l1_ratio : float, default=0.5
+        Share of the L1 norm in "elasticnet".
+    groups : optional
+        For "group": one label per column, a mapping from column to label or from label to columns,
+        or disjoint lists of columns.
+    q : float, default=0.1
+        For "slope": false discovery rate that the sequence of strengths aims at.
+    strengths : array-like, optional
+        For "slope": the sequence itself.
+    names : ndarray of str, optional
+        Names of the columns, for `groups`.
+
+    Examples
+    --------
+    >>> from rectiline.penalties import get
+    >>> get("elasticnet", 3, l1_ratio=0.25)
+    ElasticNet(l1=0.25, l2=0.75)
+    """
+    if penalty is None:
+        return None
+    if isinstance(penalty, Penalty):
+        return penalty if strength == 1.0 else penalty.with_strength(strength * penalty.strength)
+    if not isinstance(penalty, str):
+        raise not_an_object("penalty", penalty, Penalty, "rectiline.penalties.Ridge(1.0)")
+    if penalty not in PENALTIES:
+        raise ValueError(unknown_name("penalty", penalty, PENALTIES, _ALIASES))
+    if penalty == "l2":
+        return Ridge(strength)
+    if penalty == "l1":
+        return L1(strength)
+    if penalty == "elasticnet":
+        return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
+    if penalty == "group":
+        return GroupLinf(strength, column_groups(groups, names, n_features))
+    if strengths is not None:
+        made = Slope(strengths)
+        return made.with_strength(strength * made.strength)
+    return Slope.bh(n_features, q, strength)
