@@ -2,6 +2,8 @@
 
 #include "common.hpp"
 
+void bind_quantile_basis(nb::module_& m);
+
 NB_MODULE(_core, m) {
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
     m.def("default_thread_count", &rectiline::support::default_thread_count,
@@ -22,4 +24,5 @@ NB_MODULE(_core, m) {
     bind_sorted_l1(m);
     bind_group_linf(m);
     bind_proximal_multipliers(m);
+    bind_quantile_basis(m);
 }

@@ -492,3 +492,16 @@ class ProximalMultipliers:
 
     def advance(self, dual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b0: float, step: float, room: float, tolerance: float, most: int, seconds: float) -> tuple[int, float]:
         """One outer step, in place on dual and b: (Newton steps, b0)"""
+
+class QuantileBasis:
+    """A quantile regression held by p samples; see quantile_basis.hpp."""
+
+    def __init__(self, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def solve(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], basis: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_steps: int) -> tuple[str, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], int]:
+        """Optimise from a basis; outcome, coefficients, basis, exchanges."""
+
+    def walk(self, column: int, direction: float, until: float, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], radius: float, most_steps: int) -> tuple[str, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        After solve: where the score of one fixed coefficient falls, and to what.
+        """

@@ -263,8 +263,8 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         return predictions(self, X)
 
     def _inference_loss(self) -> Loss:
-        loss: Loss = self.loss_
-        return loss
+        assert isinstance(self.loss_, Loss)  # one output
+        return self.loss_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,7 @@
 """Standard errors, intervals, tests and calibrated predictions of fitted models."""
 
 from rectiline.inference._bandwidth import bofinger, hall_sheather
+from rectiline.inference._bootstrap import bootstrap
 from rectiline.inference._covariance import covariance
 from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, wald_test
 from rectiline.inference._summary import summary
@@ -11,6 +12,7 @@ __all__ = [
     "SummaryTable",
     "SummaryTables",
     "bofinger",
+    "bootstrap",
     "covariance",
     "equal_slopes",
     "hall_sheather",

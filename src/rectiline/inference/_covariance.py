@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._fit import Fit, read_fit
 from rectiline.inference._parts import Options, Parts, assemble
 from rectiline.inference._quantile_kinds import iid_parts, kernel_parts, nid_parts
@@ -15,8 +16,17 @@ from rectiline.inference._sandwich import cluster_parts, sandwich_parts
 
 Matrix = NDArray[np.float64]
 
-__all__ = ["KINDS", "checked_kind", "compute_parts", "covariance", "default_kind"]
+__all__ = [
+    "KINDS",
+    "checked_kind",
+    "compute_parts",
+    "covariance",
+    "covariance_of",
+    "default_kind",
+]
 
+
+_MOST_RANK = 1000  # samples up to which rank intervals are the default, as in R
 
 _PARTS: dict[str, Callable[[Fit, Options], Parts]] = {
     "iid": iid_parts,
@@ -26,7 +36,7 @@ _PARTS: dict[str, Callable[[Fit, Options], Parts]] = {
     "sandwich": sandwich_parts,
     "margin_density": sandwich_parts,
 }
-KINDS = (*_PARTS,)
+KINDS = (*_PARTS, "rank", "bootstrap")
 _FOR_QUANTILES = ("iid", "nid", "kernel", "rank")
 
 
@@ -35,7 +45,7 @@ def default_kind(fit: Fit, groups: Any = None) -> str:
     if groups is not None:
         return "cluster"
     if fit.is_quantile:
-        return "nid"
+        return "rank" if fit.n <= _MOST_RANK else "nid"
     return "margin_density" if _has_margin_kinks(fit) else "sandwich"
 
 
@@ -141,4 +151,6 @@ def covariance_of(fit: Fit, kind: str, options: Options) -> Matrix:
         raise ValueError(
             "kind='rank' gives intervals and no covariance; use kind='nid' or another one."
         )
+    if kind == "bootstrap":
+        return bootstrap_covariance(fit, options)[0]
     return assemble(compute_parts(fit, kind, options))

@@ -49,6 +49,10 @@ class Fit:
     gap : float
         The largest certified relative gap of the fits.
     model : estimator
+    given : tuple
+        X and y as the user gave them, for fitting the model again.
+    is_plain : bool
+        Whether there is neither a penalty nor an active constraint.
     """
 
     rows: Rows
@@ -61,6 +65,8 @@ class Fit:
     multipliers: Matrix | None
     gap: float
     model: Any
+    given: tuple[Any, Any]
+    is_plain: bool = True
 
     @property
     def m(self) -> int:
@@ -99,6 +105,11 @@ class Fit:
     def factor(self) -> Matrix:
         """Upper triangular R with ``R'R = X'WX``."""
         return np.asarray(cholesky(self.gram))
+
+    @cached_property
+    def lengths(self) -> Vector:
+        """``sqrt(x_i' (X'WX)^-1 x_i)`` for every sample."""
+        return self.rows.lengths(self.factor)
 
     @property
     def is_quantile(self) -> bool:
@@ -149,7 +160,6 @@ def read_fit(
     sample_weight: Any = None,
     *,
     penalised: bool = False,
-    need_gram: bool = True,
 ) -> Fit:
     """Return the record of a fit; raise ValueError if no standard error is valid for it.
 
@@ -164,9 +174,11 @@ def read_fit(
             "model must be a QuantileRegressor, PLQRegressor or PLQClassifier; got "
             f"{type(model).__name__}."
         )
+    given = (X, y)
     X, y, weight = model._inference_data(X, y, sample_weight)
-    if not penalised:
-        _refuse(model, X)
+    reason = model._why_no_standard_errors(X)
+    if reason is not None and not penalised:
+        raise ValueError(f"No valid standard errors: {reason} {_WAYS_OUT}")
     losses, levels, targets = _losses(model, y)
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     if model.fit_intercept:
@@ -182,30 +194,23 @@ def read_fit(
         multipliers=_multipliers(model, weight),
         gap=_gap(model),
         model=model,
+        given=given,
+        is_plain=reason is None,
     )
+    if reason is not None:
+        return fit
     if fit.n <= fit.p or np.count_nonzero(weight) <= fit.p:
         raise ValueError(
             f"Standard errors need more samples than coefficients; there are {fit.n:g} samples "
             f"(the sum of the weights) in {np.count_nonzero(weight)} rows and {fit.p} coefficients."
         )
-    if not penalised:
-        _check_same_data(fit)
-        if need_gram and not _full_rank(fit.gram):
-            raise ValueError(
-                "The columns of X (with the intercept) are linearly dependent, so that the "
-                "coefficients are not determined. Drop redundant columns and fit again."
-            )
-    return fit
-
-
-def _refuse(model: Any, X: Any) -> None:
-    reason = model._why_no_standard_errors(X)
-    if reason is not None:
+    _check_same_data(fit)
+    if not _full_rank(fit.gram):
         raise ValueError(
-            f"No valid standard errors: {reason} What may be done: fit without it; refit on the "
-            "selected columns (the errors then ignore the selection); or kind='bootstrap', whose "
-            "spread does not include the bias of the penalty nor the corner at a constraint."
+            "The columns of X (with the intercept) are linearly dependent, so that the "
+            "coefficients are not determined. Drop redundant columns and fit again."
         )
+    return fit
 
 
 def _losses(model: Any, y: NDArray[Any]) -> tuple[tuple[Loss, ...], Vector | None, Vector]:
@@ -285,6 +290,11 @@ def _check_same_data(fit: Fit) -> None:
             )
 
 
+_WAYS_OUT = (
+    "What may be done: fit without it; refit on the selected columns (the errors then ignore the "
+    "selection); or kind='bootstrap', whose spread does not include the bias of the penalty nor "
+    "the corner at a constraint."
+)
 _OTHER_DATA = (
     "X, y and sample_weight must be those that the model was fitted on, the weights included."
 )

@@ -26,7 +26,7 @@ from rectiline.inference._parts import Options, Parts
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["checked_groups", "cluster_parts", "sandwich_parts", "scores"]
+__all__ = ["checked_groups", "cluster_parts", "group_sums", "sandwich_parts", "scores"]
 
 
 def sandwich_parts(fit: Fit, options: Options) -> Parts:
@@ -44,7 +44,7 @@ def sandwich_parts(fit: Fit, options: Options) -> Parts:
 def cluster_parts(fit: Fit, options: Options) -> Parts:
     """Return the parts for samples that depend on one another within groups."""
     labels, count = checked_groups(options.groups, fit.rows.n)
-    sums = np.array([_group_sums(fit, fit.weight * one, labels, count) for one in scores(fit)])
+    sums = np.array([group_sums(fit, fit.weight * one, labels, count) for one in scores(fit)])
     meats = np.einsum("sgi,tgj->stij", sums, sums)
     if fit.is_quantile:
         breads, notes = _uniform_breads(fit, options)
@@ -85,7 +85,7 @@ def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
     return places.astype(np.intp), int(found.size)
 
 
-def _group_sums(fit: Fit, values: Vector, labels: NDArray[np.intp], count: int) -> Matrix:
+def group_sums(fit: Fit, values: Vector, labels: NDArray[np.intp], count: int) -> Matrix:
     """Return the sum of ``values_i row_i`` over each group, (count, p)."""
     chooser = sp.csr_array((values, (labels, np.arange(fit.rows.n))), shape=(count, fit.rows.n))
     inner = chooser @ fit.rows.X

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._covariance import checked_kind, compute_parts, default_kind
 from rectiline.inference._fit import Fit, read_fit
 from rectiline.inference._parts import Options, assemble
+from rectiline.inference._rank import rank_intervals
 from rectiline.inference._table import SummaryTable, SummaryTables
 from rectiline.losses import Expectile, Loss
 from rectiline.paths import best_intercept
@@ -75,11 +77,31 @@ def summary(
     chosen = Options(groups=groups, n_boot=n_boot, random_state=random_state, **options)
     fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
     kind = checked_kind(fit, default_kind(fit, groups) if kind is None else kind)
-    parts = compute_parts(fit, kind, chosen)
-    spread = np.sqrt(np.diag(assemble(parts))).reshape(fit.m, fit.p)
-    cut = float(stats.t.ppf(0.5 + 0.5 * level, parts.df))
+    if kind == "rank":
+        interval, notes = rank_intervals(fit, chosen, level)
+        return tables(fit, kind, level, np.full((fit.m, fit.p), np.nan), interval, np.nan, notes)
+    V, df, notes = _covariance_with_notes(fit, kind, chosen)
+    spread = np.sqrt(np.diag(V)).reshape(fit.m, fit.p)
+    cut = float(stats.t.ppf(0.5 + 0.5 * level, df))
     interval = fit.coef[:, :, None] + cut * spread[:, :, None] * np.array([-1.0, 1.0])
-    return tables(fit, kind, level, spread, interval, parts.df, parts.notes)
+    return tables(fit, kind, level, spread, interval, df, notes)
+
+
+def _covariance_with_notes(
+    fit: Fit, kind: str, options: Options
+) -> tuple[Matrix, float, tuple[str, ...]]:
+    """Return the covariance, degrees of freedom, and what the tables say about it."""
+    if kind != "bootstrap":
+        parts = compute_parts(fit, kind, options)
+        return assemble(parts), parts.df, parts.notes
+    V, count = bootstrap_covariance(fit, options)
+    note, df = f"{options.method}, {count} replicates", fit.n - fit.p
+    if options.groups is not None:
+        clusters = np.unique(np.asarray(options.groups)).size
+        note, df = f"{note} of {clusters} clusters", clusters - 1.0
+    if not fit.is_plain:
+        note += "; without the bias of the penalty or constraint"
+    return V, max(df, 1.0), (note,) * fit.m
 
 
 def tables(

@@ -1,0 +1,88 @@
+// A linear quantile regression held by a basis: p samples with residual zero that determine the p
+// coefficients. With a_i = 1 above the plane, a_i = 0 below and v_i = w_i a_i, optimality reads
+//
+//     sum_i v_i x_i = (1 - level) sum_i w_i x_i      with 0 <= v_i <= w_i on the basis.
+//
+// `optimise` exchanges samples along edges on which the loss falls, over kink after kink
+// (Barrodale and Roberts 1973). `walk` follows the optimal basis of the regression in which one
+// coefficient is fixed, as that coefficient moves away from its estimate: a parametric linear
+// program whose score sum_i x_ij (v_i - (1 - level) w_i) falls in steps (Koenker 1994).
+//
+// Samples that stay on their side of the plane need not be here: they enter through `total`,
+// the right-hand side above less w_i x_i of those above the plane.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace rectiline::inference {
+
+using namespace support;
+
+enum class BasisOutcome { done, unbounded, out_of_range, limit, singular, stopped };
+
+// The region in which samples outside the basis problem are known to keep their side.
+struct TrustedBall {
+    const double* centre;  // p coefficients
+    const double* factor;  // p x p, upper triangular by rows: distances are |factor (b - centre)|
+    double radius;
+};
+
+// Where the score of a fixed coefficient falls, and to what.
+struct ScoreSteps {
+    std::vector<double> place, score;
+};
+
+class QuantileBasis {
+  public:
+    // columns: p columns of n entries each. Both arrays are kept by the caller.
+    QuantileBasis(const double* columns, const double* y, std::int64_t n, std::int64_t p);
+
+    // The arrays are read until the next start. Singular bases are refused.
+    BasisOutcome start(const double* weight, const double* total, const std::int64_t* basis);
+    BasisOutcome optimise(std::int64_t most_steps, Interrupt& interrupt);
+    // From an optimal basis; `direction` is +1 or -1. Ends where |score| exceeds `until`.
+    BasisOutcome walk(std::int64_t column, double direction, double until, const TrustedBall& ball,
+                      std::int64_t most_steps, ScoreSteps& steps, Interrupt& interrupt);
+
+    std::int64_t n() const { return n_; }
+    std::int64_t p() const { return p_; }
+    std::int64_t n_steps() const { return n_steps_; }
+    const std::vector<double>& coef() const { return coef_; }
+    const std::vector<double>& values() const { return values_; }
+    const std::vector<std::int64_t>& basis() const { return basis_; }
+
+  private:
+    using Crossing = std::pair<double, std::int64_t>;  // step and sample
+
+    BasisOutcome refresh(bool sides);
+    bool invert_basis();
+    void compute_values();
+    double look_ahead();
+    std::int64_t cross_until_rise(double slope, double least);
+    void add_to_rest(std::int64_t sample, double factor);
+    void exchange(std::int64_t slot, std::int64_t entering, double step, bool leaves_above);
+    double distance(const TrustedBall& ball) const;
+
+    std::int64_t n_, p_;
+    const double* columns_;
+    const double* y_;
+    const double* weight_ = nullptr;
+    const double* total_ = nullptr;
+    std::int64_t n_steps_ = 0, since_refresh_ = 0;
+    std::int64_t fixed_ = -1;  // the coefficient that a walk fixes
+    double score_ = 0.0;       // and its score
+    double likely_step_ = 0.0;
+    std::vector<std::int64_t> basis_, slot_of_;
+    std::vector<double> inverse_;  // of the basis rows: p x p, entry (coefficient, slot)
+    std::vector<double> coef_, values_, rest_, direction_, work_;
+    std::vector<double> residual_, rate_, step_;
+    std::vector<double> side_;  // +1 above the plane, -1 below; 0 in the basis or without weight
+    std::vector<Crossing> crossings_;
+};
+
+}  // namespace rectiline::inference

@@ -1,0 +1,331 @@
+#include "rectiline/inference/quantile_basis.hpp"
+
+#include "rectiline/support/multiversion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace rectiline::inference {
+
+namespace {
+
+constexpr std::int64_t kRefreshEvery = 64;  // exchanges between two inversions of the basis
+constexpr double kFeasible = 1e-10;         // share of the largest weight
+constexpr double kPivot = 1e-13;            // share of a row's largest entry
+constexpr double kEqualPlaces = 1e-7;       // share of the way at which two places are one
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kBlock = 512;  // samples whose rates stay in the first cache
+
+// Rates at which residuals move along a direction, and the steps at which samples reach the plane
+// from their side (+1 above, -1 below, 0 for those that never do). Returns the smallest step.
+RECTILINE_MULTIVERSION double rates_and_steps(const double* columns, std::int64_t n, std::int64_t p,
+                                              const double* direction, const double* residual,
+                                              const double* side, double* rate, double* step) {
+    double least = kNever;
+    for (std::int64_t first = 0; first < n; first += kBlock) {
+        const std::int64_t end = std::min(first + kBlock, n);
+        for (std::int64_t i = first; i < end; ++i)
+            rate[i] = 0.0;
+        for (std::int64_t k = 0; k < p; ++k) {
+            const double* const column = columns + k * n;
+            const double value = direction[k];
+            for (std::int64_t i = first; i < end; ++i)
+                rate[i] -= value * column[i];
+        }
+        double smallest = kNever;
+#pragma omp simd reduction(min : smallest)
+        for (std::int64_t i = first; i < end; ++i) {
+            const double towards = -side[i] * rate[i], left = side[i] * residual[i];
+            const double at = (left > 0.0 ? left : 0.0) / towards;
+            step[i] = towards > 0.0 ? at : kNever;
+            smallest = step[i] < smallest ? step[i] : smallest;
+        }
+        least = std::min(least, smallest);
+    }
+    return least;
+}
+
+RECTILINE_MULTIVERSION void add_times(double factor, const double* x, std::int64_t n, double* y) {
+    for (std::int64_t i = 0; i < n; ++i)
+        y[i] += factor * x[i];
+}
+
+}  // namespace
+
+QuantileBasis::QuantileBasis(const double* columns, const double* y, std::int64_t n, std::int64_t p)
+    : n_(n), p_(p), columns_(columns), y_(y), basis_(p), slot_of_(n), inverse_(p * p), coef_(p),
+      values_(p), rest_(p), direction_(p), work_(2 * p * p), residual_(n), rate_(n), step_(n),
+      side_(n) {
+    crossings_.reserve(static_cast<std::size_t>(n));
+}
+
+BasisOutcome QuantileBasis::start(const double* weight, const double* total,
+                                  const std::int64_t* basis) {
+    weight_ = weight;
+    total_ = total;
+    n_steps_ = 0;
+    likely_step_ = 0.0;
+    fixed_ = -1;
+    score_ = 0.0;
+    std::copy(basis, basis + p_, basis_.begin());
+    std::fill(slot_of_.begin(), slot_of_.end(), -1);
+    for (std::int64_t h = 0; h < p_; ++h) {
+        if (slot_of_[basis_[h]] >= 0) return BasisOutcome::singular;
+        slot_of_[basis_[h]] = h;
+    }
+    return refresh(true);
+}
+
+// Gauss-Jordan elimination with row exchanges on the rows of the basis.
+bool QuantileBasis::invert_basis() {
+    double* const a = work_.data();  // p x 2p: the basis, then the identity
+    const std::int64_t width = 2 * p_;
+    std::fill(work_.begin(), work_.end(), 0.0);
+    double largest = 0.0;
+    for (std::int64_t h = 0; h < p_; ++h) {
+        for (std::int64_t k = 0; k < p_; ++k) {
+            a[h * width + k] = columns_[k * n_ + basis_[h]];
+            largest = std::max(largest, std::fabs(a[h * width + k]));
+        }
+        a[h * width + p_ + h] = 1.0;
+    }
+    for (std::int64_t k = 0; k < p_; ++k) {
+        std::int64_t best = k;
+        for (std::int64_t h = k + 1; h < p_; ++h)
+            if (std::fabs(a[h * width + k]) > std::fabs(a[best * width + k])) best = h;
+        const double pivot = a[best * width + k];
+        if (!(std::fabs(pivot) > kPivot * largest)) return false;
+        for (std::int64_t c = 0; c < width; ++c) {
+            if (best != k) std::swap(a[best * width + c], a[k * width + c]);
+            a[k * width + c] /= pivot;
+        }
+        for (std::int64_t h = 0; h < p_; ++h) {
+            const double factor = a[h * width + k];
+            if (h == k || factor == 0.0) continue;
+            for (std::int64_t c = k; c < width; ++c)
+                a[h * width + c] -= factor * a[k * width + c];
+        }
+    }
+    for (std::int64_t k = 0; k < p_; ++k)
+        for (std::int64_t h = 0; h < p_; ++h)
+            inverse_[k * p_ + h] = a[k * width + p_ + h];
+    return true;
+}
+
+// Computes everything anew from the basis; the sides of other samples only if asked for.
+BasisOutcome QuantileBasis::refresh(bool sides) {
+    since_refresh_ = 0;
+    if (!invert_basis()) return BasisOutcome::singular;
+    for (std::int64_t k = 0; k < p_; ++k) {
+        coef_[k] = 0.0;
+        for (std::int64_t h = 0; h < p_; ++h)
+            coef_[k] += inverse_[k * p_ + h] * y_[basis_[h]];
+    }
+    std::copy(y_, y_ + n_, residual_.begin());
+    for (std::int64_t k = 0; k < p_; ++k) {
+        const double* const column = columns_ + k * n_;
+        const double value = coef_[k];
+        for (std::int64_t i = 0; i < n_; ++i)
+            residual_[i] -= value * column[i];
+    }
+    for (std::int64_t h = 0; h < p_; ++h)
+        residual_[basis_[h]] = 0.0;
+    if (sides)
+        for (std::int64_t i = 0; i < n_; ++i)
+            side_[i] = weight_[i] > 0.0 ? (residual_[i] > 0.0 ? 1.0 : -1.0) : 0.0;
+    for (std::int64_t h = 0; h < p_; ++h)
+        side_[basis_[h]] = 0.0;
+    for (std::int64_t k = 0; k < p_; ++k) {
+        const double* const column = columns_ + k * n_;
+        double sum = 0.0;
+        for (std::int64_t i = 0; i < n_; ++i)
+            sum += side_[i] > 0.0 ? weight_[i] * column[i] : 0.0;
+        rest_[k] = total_[k] - sum;
+    }
+    compute_values();
+    return BasisOutcome::done;
+}
+
+// The basis carries what other samples leave; in a walk the fixed coefficient's score as well.
+void QuantileBasis::compute_values() {
+    for (std::int64_t h = 0; h < p_; ++h) {
+        double sum = 0.0;
+        for (std::int64_t k = 0; k < p_; ++k)
+            sum += inverse_[k * p_ + h] * (rest_[k] + (k == fixed_ ? score_ : 0.0));
+        values_[h] = sum;
+    }
+}
+
+// Rates and crossings of all samples along `direction_`; returns the smallest step to a crossing.
+double QuantileBasis::look_ahead() {
+    return rates_and_steps(columns_, n_, p_, direction_.data(), residual_.data(), side_.data(),
+                           rate_.data(), step_.data());
+}
+
+// Crosses samples while the loss still falls; returns the one at which it stops falling, or -1.
+// Crossings are looked for within a distance that grows, since few of them are needed.
+std::int64_t QuantileBasis::cross_until_rise(double slope, double least) {
+    const std::greater<Crossing> later;
+    double from = -1.0, within = std::max(likely_step_, least);
+    while (true) {
+        crossings_.clear();
+        for (std::int64_t i = 0; i < n_; ++i)
+            if (step_[i] <= within && step_[i] > from && step_[i] < kNever)
+                crossings_.emplace_back(step_[i], i);
+        std::make_heap(crossings_.begin(), crossings_.end(), later);
+        while (!crossings_.empty()) {
+            std::pop_heap(crossings_.begin(), crossings_.end(), later);
+            const auto [at, i] = crossings_.back();
+            crossings_.pop_back();
+            slope += weight_[i] * std::fabs(rate_[i]);
+            if (slope >= 0.0) {
+                likely_step_ = 2.0 * at;
+                return i;
+            }
+            add_to_rest(i, side_[i]);
+            side_[i] = -side_[i];
+        }
+        if (within == kNever) return -1;
+        from = within;
+        within = within > 0.0 && within < 1e100 ? 8.0 * within : kNever;
+    }
+}
+
+void QuantileBasis::add_to_rest(std::int64_t sample, double factor) {
+    for (std::int64_t k = 0; k < p_; ++k)
+        rest_[k] += factor * weight_[sample] * columns_[k * n_ + sample];
+}
+
+// Moves along the direction and lets a sample take the place of another in the basis.
+void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double step,
+                             bool leaves_above) {
+    const std::int64_t leaving = basis_[slot];
+    for (std::int64_t k = 0; k < p_; ++k)
+        coef_[k] += step * direction_[k];
+    add_times(step, rate_.data(), n_, residual_.data());
+    for (std::int64_t h = 0; h < p_; ++h)
+        residual_[basis_[h]] = h == slot ? step * rate_[leaving] : 0.0;
+    residual_[entering] = 0.0;
+    if (side_[entering] > 0.0) add_to_rest(entering, 1.0);
+    side_[entering] = 0.0;
+    side_[leaving] = weight_[leaving] > 0.0 ? (leaves_above ? 1.0 : -1.0) : 0.0;
+    if (leaves_above) add_to_rest(leaving, -1.0);
+    slot_of_[leaving] = -1;
+    slot_of_[entering] = slot;
+    basis_[slot] = entering;
+    double* const row = work_.data();  // the entering sample in terms of the old basis
+    for (std::int64_t h = 0; h < p_; ++h) {
+        row[h] = 0.0;
+        for (std::int64_t k = 0; k < p_; ++k)
+            row[h] += columns_[k * n_ + entering] * inverse_[k * p_ + h];
+    }
+    const double pivot = row[slot];
+    for (std::int64_t k = 0; k < p_; ++k) {
+        const double moved = inverse_[k * p_ + slot] / pivot;
+        for (std::int64_t h = 0; h < p_; ++h)
+            inverse_[k * p_ + h] -= row[h] * moved;
+        inverse_[k * p_ + slot] = moved;
+    }
+    ++n_steps_;
+    ++since_refresh_;
+}
+
+BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interrupt) {
+    const double largest = *std::max_element(weight_, weight_ + n_);
+    while (true) {
+        std::int64_t slot = -1;
+        double worst = kFeasible * largest;
+        for (std::int64_t h = 0; h < p_; ++h) {
+            const double outside = std::max(-values_[h], values_[h] - weight_[basis_[h]]);
+            if (outside > worst) {
+                worst = outside;
+                slot = h;
+            }
+        }
+        if (slot < 0) {
+            if (since_refresh_ == 0) return BasisOutcome::done;
+            // Optimal up to rounding: confirmed on a fresh inverse.
+            if (refresh(false) == BasisOutcome::singular) return BasisOutcome::singular;
+            continue;
+        }
+        if (n_steps_ >= most_steps) return BasisOutcome::limit;
+        const bool rises = values_[slot] > 0.0;
+        for (std::int64_t k = 0; k < p_; ++k)
+            direction_[k] = rises ? -inverse_[k * p_ + slot] : inverse_[k * p_ + slot];
+        if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
+        const std::int64_t entering = cross_until_rise(-worst, look_ahead());
+        if (entering < 0) return BasisOutcome::unbounded;
+        exchange(slot, entering, step_[entering], rises);
+        if (since_refresh_ < kRefreshEvery)
+            compute_values();
+        else if (refresh(false) == BasisOutcome::singular)
+            return BasisOutcome::singular;
+    }
+}
+
+double QuantileBasis::distance(const TrustedBall& ball) const {
+    double sum = 0.0;
+    for (std::int64_t r = 0; r < p_; ++r) {
+        double entry = 0.0;
+        for (std::int64_t k = r; k < p_; ++k)
+            entry += ball.factor[r * p_ + k] * (coef_[k] - ball.centre[k]);
+        sum += entry * entry;
+    }
+    return std::sqrt(sum);
+}
+
+BasisOutcome QuantileBasis::walk(std::int64_t column, double direction, double until,
+                                 const TrustedBall& ball, std::int64_t most_steps,
+                                 ScoreSteps& steps, Interrupt& interrupt) {
+    fixed_ = column;
+    score_ = 0.0;
+    const std::int64_t limit = n_steps_ + most_steps;
+    const double began = coef_[column];
+    bool beyond = false;  // the end of the walk is found; equal places belong to it
+    double last = 0.0;
+    while (true) {
+        // The score falls until a sample of the basis has given all it has.
+        std::int64_t slot = -1;
+        double fall = kNever;
+        for (std::int64_t h = 0; h < p_; ++h) {
+            const double speed = -direction * inverse_[column * p_ + h];
+            if (speed == 0.0) continue;
+            const double left = speed > 0.0 ? weight_[basis_[h]] - values_[h] : values_[h];
+            const double at = std::max(left, 0.0) / std::fabs(speed);
+            if (at < fall) {
+                fall = at;
+                slot = h;
+            }
+        }
+        if (slot < 0) return BasisOutcome::singular;
+        const double lead = inverse_[column * p_ + slot];
+        const bool leaves_above = -direction * lead > 0.0;
+        score_ -= direction * fall;
+        steps.place.push_back(coef_[column]);
+        steps.score.push_back(score_);
+        if (std::fabs(score_) > until && !beyond) {
+            beyond = true;
+            last = coef_[column];
+        }
+        if (n_steps_ >= limit) return BasisOutcome::limit;
+        for (std::int64_t k = 0; k < p_; ++k)
+            direction_[k] = direction * inverse_[k * p_ + slot] / lead;
+        if (interrupt.poll(n_ * p_)) return BasisOutcome::stopped;
+        const double least = look_ahead();
+        if (least == kNever) return beyond ? BasisOutcome::done : BasisOutcome::unbounded;
+        const std::int64_t entering = std::find(step_.begin(), step_.end(), least) - step_.begin();
+        exchange(slot, entering, least, leaves_above);
+        if (since_refresh_ >= kRefreshEvery) {
+            if (refresh(false) == BasisOutcome::singular) return BasisOutcome::singular;
+        } else {
+            compute_values();
+        }
+        if (beyond && std::fabs(coef_[column] - last) > kEqualPlaces * std::fabs(last - began))
+            return BasisOutcome::done;
+        if (distance(ball) > ball.radius) return BasisOutcome::out_of_range;
+    }
+}
+
+}  // namespace rectiline::inference

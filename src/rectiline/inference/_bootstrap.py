@@ -1,0 +1,182 @@
+"""Bootstrap replicates of a fitted model's coefficients: kind "bootstrap".
+
+Methods: "pairs" draws samples with replacement, "weights" gives them independent exponential
+weights, "wild" keeps X and redraws the residuals of a quantile regression (Feng, He and Hu 2011).
+With groups the first two act on whole clusters, and "wild" perturbs the clusters' gradients
+(Hagemann 2017). Replicates of an unpenalised quantile regression are found near the fit; all other
+models are fitted again, from the solution of the fit.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.inference._bootstrap_quantile import QuantileReplicates
+from rectiline.inference._draws import METHODS, Resampling, replicate_seeds
+from rectiline.inference._fit import Fit, read_fit
+from rectiline.inference._parts import Options
+from rectiline.inference._sandwich import checked_groups
+from rectiline.paths import in_threads
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+__all__ = ["bootstrap", "bootstrap_covariance", "replicates"]
+
+_MOST_ENTRIES = 2_000_000  # of the weights that are drawn at once
+_LARGEST_CHUNK = 25
+
+
+def bootstrap(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    method: str = "pairs",
+    n_boot: int = 200,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Callable[[int, int], Any] | None = None,
+) -> Matrix:
+    """Return bootstrap replicates of the coefficients, the intercept first.
+
+    Parameters
+    ----------
+    model : fitted QuantileRegressor, PLQRegressor or PLQClassifier
+        A penalty or constraints are allowed; the replicates then show the spread of the penalised
+        estimate, and neither its bias nor the corners that constraints make.
+    X, y : array-like
+        The data of the fit.
+    method : {"pairs", "weights", "wild"}, default="pairs"
+        Draws with replacement, exponential weights, or residuals with random signs (quantile
+        regression without a penalty only).
+    n_boot : int, default=200
+        Number of replicates.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the fit; they count as frequencies.
+    groups : array-like of shape (n_samples,), optional
+        Labels of clusters, which are then drawn or perturbed as a whole.
+    random_state : int, RandomState instance or None, default=None
+        Seed; None is a fixed seed. Equal seeds give equal replicates for any number of threads.
+    n_jobs : int, optional
+        Threads.
+    callback : callable, optional
+        Called with the number of finished and of all replicates; a true return value stops with
+        the replicates finished so far.
+
+    Returns
+    -------
+    ndarray of shape (n_boot, p), or (n_boot, m, p) for m quantiles
+
+    Examples
+    --------
+    >>> import rectiline as rl
+    >>> X, y = rl.datasets.load_engel(return_X_y=True)
+    >>> model = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, y)
+    >>> draws = rl.inference.bootstrap(model, X, y, n_boot=500)
+    >>> draws.shape, bool(abs(draws[:, 1].mean() - model.coef_[0]) < 0.01)
+    ((500, 2), True)
+    """
+    fit = read_fit(model, X, y, sample_weight, penalised=True)
+    options = Options(
+        groups=groups,
+        method=method,
+        n_boot=n_boot,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        callback=callback,
+    )
+    made = replicates(fit, options)
+    return made if np.ndim(model.coef_) == 2 and fit.levels is not None else made[:, 0]
+
+
+def replicates(fit: Fit, options: Options) -> Matrix:
+    """Return the replicates as (n_boot, m, p)."""
+    count = _checked_count(options.n_boot)
+    if options.callback is not None and not callable(options.callback):
+        raise TypeError(f"callback must be callable or None; got {options.callback!r}.")
+    if options.method not in METHODS:
+        raise ValueError(f"method={options.method!r}: must be one of {sorted(METHODS)}.")
+    labels = None
+    if options.groups is not None:
+        labels = checked_groups(options.groups, fit.rows.n)[0]
+    solve: Callable[[Any], Matrix]
+    if fit.is_quantile and fit.is_plain:
+        solve = QuantileReplicates(fit, options.method, labels).solve
+    elif options.method == "wild":
+        raise ValueError(
+            "method='wild' is for quantile regressions without a penalty; use method='pairs' or "
+            "method='weights'."
+        )
+    else:
+        solve = _refits(fit, Resampling(options.method, fit.weight, labels))
+    seeds = replicate_seeds(options.random_state, count)
+    size = int(np.clip(_MOST_ENTRIES // fit.rows.n, 1, _LARGEST_CHUNK))
+    chunks = [seeds[first : first + size] for first in range(0, count, size)]
+    return _run(solve, chunks, count, options)
+
+
+def _run(solve: Callable[[Any], Matrix], chunks: list[Any], count: int, options: Options) -> Matrix:
+    """Solve chunk after chunk, in threads if asked for, and report."""
+    lock, state = threading.Lock(), {"done": 0, "stop": False}
+
+    def one(chunk: Any) -> Matrix | None:
+        if state["stop"]:
+            return None
+        made = solve(chunk)
+        with lock:
+            state["done"] += len(chunk)
+            if options.callback is not None and options.callback(state["done"], count):
+                state["stop"] = True
+        return made
+
+    # One thread of linear algebra each, so that sums do not depend on the number of threads.
+    found = in_threads(one, chunks, 1 if options.n_jobs is None else options.n_jobs)
+    return np.concatenate([made for made in found if made is not None])
+
+
+def _refits(fit: Fit, resampling: Resampling) -> Callable[[Any], Matrix]:
+    """Return how to fit the model again under the weights of replicates."""
+
+    def solve(seeds: Any) -> Matrix:
+        return np.array([_refit(fit, resampling.draw(seed)) for seed in seeds])
+
+    return solve
+
+
+def _refit(fit: Fit, weight: Vector) -> Matrix:
+    again = copy.copy(fit.model)  # it starts from the solution of the fit
+    again.warm_start, again.callback, again.verbose = True, None, 0
+    again.fit(*fit.given, sample_weight=weight)
+    coef = np.atleast_2d(again.coef_)
+    if fit.rows.constant:
+        coef = np.column_stack([np.atleast_1d(again.intercept_), coef])
+    return np.asarray(coef)
+
+
+def bootstrap_covariance(fit: Fit, options: Options) -> tuple[Matrix, int]:
+    """Return the covariance of the replicates, (m p, m p), and how many there were."""
+    made = replicates(fit, options)
+    flat = made.reshape(made.shape[0], -1)
+    usable = flat[np.isfinite(flat).all(axis=1)]
+    if usable.shape[0] < 2:
+        raise ValueError(
+            f"Only {usable.shape[0]} of {flat.shape[0]} bootstrap replicates have a solution; "
+            "there are too few samples, or method='weights' may help."
+        )
+    return np.atleast_2d(np.cov(usable, rowvar=False)), int(usable.shape[0])
+
+
+def _checked_count(n_boot: Any) -> int:
+    if not isinstance(n_boot, Integral) or isinstance(n_boot, bool) or n_boot < 2:
+        raise ValueError(f"n_boot={n_boot!r}: must be a whole number of at least 2.")
+    return int(n_boot)

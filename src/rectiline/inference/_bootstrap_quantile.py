@@ -1,0 +1,196 @@
+"""Bootstrap replicates of quantile regressions: many reweighted problems near one solution.
+
+All replicates share the products with X: the samples far from the fitted plane enter as one
+linear term each, found for many replicates in one matrix product. What is left is a small problem
+on the samples near the plane, solved from the basis of the fit. An answer within the ball on which
+the others keep their side is the answer of the whole problem; otherwise more samples are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.inference._draws import Resampling, mammen
+from rectiline.inference._fit import Fit
+from rectiline.inference._near_rows import Index, NearRows, useful_count
+from rectiline.inference._rows import Rows
+from rectiline.inference._sandwich import group_sums, scores
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Seeds = Sequence[np.random.SeedSequence]
+
+__all__ = ["QuantileReplicates"]
+
+_WIDER = 4  # factor on the kept samples when a replicate leaves the ball
+
+
+@dataclass(frozen=True, eq=False)
+class _Family:
+    """Reweighted problems around one level: the kept samples and the basis of the fit."""
+
+    near: NearRows
+    basis: Index
+
+
+class QuantileReplicates:
+    """The replicates of one fit; `solve` is safe to call from several threads.
+
+    Parameters
+    ----------
+    fit : Fit
+        With all levels.
+    method : {"pairs", "weights", "wild"}
+    labels : ndarray of int or None
+        Clusters; "wild" then perturbs the gradient of each cluster (Hagemann 2017).
+    """
+
+    def __init__(self, fit: Fit, method: str, labels: NDArray[np.intp] | None) -> None:
+        self.fit, self.method, self.labels = fit, method, labels
+        self.wild = method == "wild" and labels is None
+        self._unit = bool((fit.weight == 1.0).all())
+        if self.wild and (fit.weight != np.round(fit.weight)).any():
+            raise ValueError(
+                "method='wild' draws a residual for every sample, so that sample_weight must hold "
+                "whole numbers; use method='weights' with others."
+            )
+        self._fits = [self._doubled(k) for k in range(fit.m)] if self.wild else [fit] * fit.m
+        self._sums: list[Matrix] = []
+        if method == "wild" and labels is not None:
+            count = int(labels.max()) + 1
+            slopes = -scores(fit)  # level - 1(u <= 0), in units of the loss's own height
+            heights = [one.curve.right[0] - one.curve.left[0] for one in fit.losses]
+            self._sums = [
+                group_sums(fit, fit.weight * slope / height, labels, count)
+                for slope, height in zip(slopes, heights, strict=True)
+            ]
+        distance = 1.2 * (np.sqrt(fit.p) + 1.5)
+        self._families = [self._family(k, float(distance)) for k in range(fit.m)]
+
+    def _doubled(self, k: int) -> Fit:
+        """Return the fit on twice the samples, with the two targets of the wild bootstrap each.
+
+        Residuals are ``2 (1 - level) |u|`` or ``-2 level |u|`` (Feng, He and Hu 2011); a replicate
+        gives each sample's weight to one of its two copies.
+        """
+        fit = self.fit
+        assert fit.levels is not None
+        size, level = np.abs(fit.arguments[k]), float(fit.levels[k])
+        twice = np.concatenate([2.0 * (1.0 - level) * size, -2.0 * level * size])
+        predictions = np.tile(fit.predictions[k], 2)
+        return Fit(
+            rows=_TwiceRows(fit.rows),
+            targets=predictions + twice,
+            weight=np.tile(0.5 * fit.weight, 2),
+            coef=fit.coef[k : k + 1],
+            levels=fit.levels[k : k + 1],
+            losses=fit.losses[k : k + 1],
+            names=fit.names,
+            multipliers=None,
+            gap=fit.gap,
+            model=fit.model,
+            given=fit.given,
+        )
+
+    def _family(self, k: int, distance: float) -> _Family:
+        fit = self._fits[k]
+        place = 0 if self.wild else k
+        assert fit.levels is not None
+        count = useful_count(fit, float(fit.levels[place]), distance)
+        while True:
+            near = NearRows.of(fit, place, count)
+            weight = np.ascontiguousarray(fit.weight[near.index])
+            best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
+            if best is not None or near.keeps_all:
+                return _Family(near, near.first if best is None else best[1])
+            count *= _WIDER
+
+    def solve(self, seeds: Seeds) -> Matrix:
+        """Return the coefficients of the replicates with these seeds, (len(seeds), m, p)."""
+        made = np.empty((len(seeds), self.fit.m, self.fit.p))
+        for k in range(self.fit.m):
+            weights = np.column_stack([self._weights(k, seed) for seed in seeds])
+            extra = self._perturbations(k, seeds)
+            self._solve_level(k, weights, extra, made[:, k])
+        return made
+
+    def _weights(self, k: int, seed: np.random.SeedSequence) -> Vector:
+        fit = self.fit
+        if self.method != "wild":
+            return Resampling(self.method, fit.weight, self.labels).draw(seed)
+        if not self.wild:
+            return fit.weight
+        assert fit.levels is not None
+        rng = np.random.default_rng(seed)
+        share = 1.0 - float(fit.levels[k])
+        if self._unit:
+            upper = (rng.random(fit.rows.n) < share).astype(np.float64)
+        else:
+            upper = rng.binomial(fit.weight.astype(np.int64), share).astype(np.float64)
+        return np.concatenate([upper, fit.weight - upper])
+
+    def _perturbations(self, k: int, seeds: Seeds) -> Matrix:
+        """Return what the wild gradient bootstrap adds to the gradient, (len(seeds), p)."""
+        if not self._sums:
+            return np.zeros((len(seeds), self.fit.p))
+        factors = [mammen(np.random.default_rng(one), self._sums[k].shape[0]) for one in seeds]
+        return np.asarray(np.array(factors) @ self._sums[k])
+
+    def _solve_level(self, k: int, weights: Matrix, extra: Matrix, out: Matrix) -> None:
+        fit, family = self._fits[k], self._families[k]
+        place = 0 if self.wild else k
+        open_ones = np.arange(weights.shape[1])
+        while open_ones.size:
+            near = family.near
+            totals = near.total(fit, weights[:, open_ones]) + extra[open_ones] / near.scale
+            totals = np.ascontiguousarray(totals)
+            kept = np.ascontiguousarray(weights[near.index][:, open_ones].T)
+            method, left = near.method(), []
+            for row, b in enumerate(open_ones):
+                found = near.solve(
+                    method, kept[row], np.ascontiguousarray(totals[row]), family.basis
+                )
+                if found is not None:
+                    out[b] = found[0] / near.scale
+                elif near.keeps_all:
+                    out[b] = np.nan
+                else:
+                    left.append(b)
+            open_ones = np.array(left, dtype=np.intp)
+            if open_ones.size:
+                wider = NearRows.of(fit, place, _WIDER * near.index.size)
+                family = _Family(wider, wider.first)
+
+
+class _TwiceRows(Rows):
+    """The rows of another object twice, without a copy of them."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.X, self.constant = rows.X, rows.constant
+        self.n, self.p = 2 * rows.n, rows.p
+
+    def take(self, chosen: NDArray[np.intp]) -> Matrix:
+        """Return the chosen rows."""
+        return self.rows.take(np.asarray(chosen) % self.rows.n)
+
+    def predict(self, coef: Matrix) -> Matrix:
+        """Return the predictions, twice."""
+        once = self.rows.predict(coef)
+        return np.concatenate([once, once])
+
+    def cross(self, values: Matrix) -> Matrix:
+        """Return ``values.T @ rows``."""
+        return self.rows.cross(values[: self.rows.n] + values[self.rows.n :])
+
+    def gram(self, weight: Vector) -> Matrix:
+        """Return the weighted Gram matrix."""
+        return self.rows.gram(weight[: self.rows.n] + weight[self.rows.n :])
+
+    def lengths(self, factor: Matrix) -> Vector:
+        """Return the lengths of the rows, twice."""
+        return np.tile(self.rows.lengths(factor), 2)

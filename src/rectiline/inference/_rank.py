@@ -1,0 +1,132 @@
+"""Confidence intervals by inversion of rank-score tests: kind "rank".
+
+For coefficient j fixed at b, the regression on the other columns has multipliers a(b), and
+
+    T(b) = sum_i w_i x_ij (a_i(b) - (1 - level)) / sqrt(level (1 - level) q_j)
+
+falls in steps as b grows; q_j is the squared length of column j after regression on the others
+(Gutenbrunner and Jureckova 1992; Koenker 1994), under weights f_i where errors are not identically
+distributed (Koenker and Machado 1999). The interval holds all b with ``|T(b)|`` below a quantile of
+the t distribution; its ends are interpolated between two neighbouring steps.
+
+The steps are followed from basis to basis (`QuantileBasis`), on the samples near the fit.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from rectiline import _core
+from rectiline.inference._fit import Fit
+from rectiline.inference._near_rows import NearRows, useful_count
+from rectiline.inference._parts import Options
+from rectiline.inference._quantile_kinds import difference_densities
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["rank_intervals"]
+
+_DISTANCE = 3.5  # standard deviations that a walk may go before more samples are taken in
+_WIDER = 4  # factor on the kept samples when a walk leaves the ball
+_MOST_STEPS = 10_000_000
+_EQUAL_PLACES = 1e-7  # share of the way at which two places are one, as in the compiled walk
+
+
+def rank_intervals(fit: Fit, options: Options, level: float) -> tuple[Matrix, tuple[str, ...]]:
+    """Return intervals (m, p, 2) and what the tables say about them."""
+    assert fit.levels is not None
+    if options.iid:
+        squares = np.tile(1.0 / np.diag(np.linalg.inv(fit.gram)), (fit.m, 1))
+        note = "identically distributed errors"
+    else:
+        densities, _ = difference_densities(fit, options)
+        squares = np.array([_weighted_squares(fit, one) for one in densities])
+        note = "densities from neighbouring quantiles"
+    cut = float(student.ppf(0.5 + 0.5 * level, fit.n - fit.p))
+    made = np.empty((fit.m, fit.p, 2))
+    for k, tau in enumerate(fit.levels):
+        until = cut * np.sqrt(tau * (1.0 - tau) * squares[k])
+        made[k] = _Walks(fit, k).intervals(until)
+    return made, (note,) * fit.m
+
+
+def _weighted_squares(fit: Fit, density: Vector) -> Vector:
+    """Return squared lengths of each column less its density-weighted fit by the others."""
+    plain, weighted = fit.gram, fit.rows.gram(fit.weight * density)
+    made = np.empty(fit.p)
+    for j in range(fit.p):
+        others = np.delete(np.arange(fit.p), j)
+        slope = np.linalg.solve(weighted[np.ix_(others, others)], weighted[others, j])
+        full = np.zeros(fit.p)
+        full[j], full[others] = 1.0, -slope
+        made[j] = full @ plain @ full
+    return made
+
+
+class _Walks:
+    """The walks along each coefficient of one fitted quantile."""
+
+    def __init__(self, fit: Fit, k: int) -> None:
+        self.fit, self.k = fit, k
+        self._keep(useful_count(fit, float(fit.levels[k]), _DISTANCE))  # type: ignore[index]
+
+    def _keep(self, count: int) -> None:
+        self.near = NearRows.of(self.fit, self.k, count)
+        self.count = count
+        self.weight = np.ascontiguousarray(self.fit.weight[self.near.index])
+        self.total = self.near.total(self.fit, self.fit.weight)
+        self.method: _core.QuantileBasis = self.near.method()
+        best = self.near.solve(self.method, self.weight, self.total, self.near.first)
+        if best is not None:
+            self.basis = best[1]
+        elif not self.near.keeps_all:
+            self._keep(_WIDER * count)
+        else:
+            raise ValueError(
+                "No basis of the fitted quantile was found, so that there are no rank intervals; "
+                "use kind='nid' or kind='bootstrap'."
+            )
+
+    def intervals(self, until: Vector) -> Matrix:
+        """Return the interval of every coefficient, given the largest score inside it."""
+        made = np.empty((self.fit.p, 2))
+        for j in range(self.fit.p):
+            for side, direction in enumerate((-1.0, 1.0)):
+                made[j, side] = self._end(j, direction, float(until[j]))
+        return made
+
+    def _end(self, j: int, direction: float, until: float) -> float:
+        while True:
+            self.near.solve(self.method, self.weight, self.total, self.basis)
+            scale = self.near.scale[j]
+            outcome, place, score = self.method.walk(
+                j,
+                direction,
+                until / scale,
+                self.near.centre,
+                self.near.factor,
+                self.near.radius,
+                _MOST_STEPS,
+            )
+            if outcome == "done":
+                return _interpolated(place / scale, np.abs(score) * scale, until)
+            if self.near.keeps_all:
+                # The score never becomes significant: the interval is open on this side.
+                return direction * math.inf
+            self._keep(_WIDER * self.count)
+
+
+def _interpolated(place: Vector, score: Vector, until: float) -> float:
+    """Return where the score reaches `until`, on the line between the last two distinct places."""
+    same = np.abs(place - place[-1]) <= _EQUAL_PLACES * abs(place[-1] - place[0])
+    before = np.flatnonzero(~same)
+    if not before.size:
+        return float(place[-1])
+    k = int(before[-1])
+    share = (until - score[k]) / (score[-1] - score[k])
+    return float(place[k] + share * (place[-1] - place[k]))
