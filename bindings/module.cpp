@@ -16,10 +16,7 @@ NB_MODULE(_core, m) {
     bind_newton(m);
     bind_newton_loop(m);
     bind_newton_path(m);
-    bind_judge_slopes(m);
     bind_newton_run(m);
-    bind_path_grams(m);
-    bind_linear_path(m);
     bind_simplex(m);
     bind_sorted_l1(m);
     bind_group_linf(m);

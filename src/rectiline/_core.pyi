@@ -302,45 +302,17 @@ class NewtonPath:
 
     def __init__(self, rows: object, loop: object, strength: float, row_stiffness: float, stiffness: float, argument_scale: float, smooth: bool) -> None: ...
 
-    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """
-        Start at coefficients (intercept last), slopes in the predictions, and predictions if known
-        """
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start at coefficients (intercept last) and slopes in the predictions"""
 
-    def focus(self, low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, most: float) -> int:
-        """
-        Freeze the rows that meet no knot while predictions stay within [low, high]; the share that is left, or 0 and nothing is frozen if it exceeds `most`
-        """
-
-    def widen(self) -> None:
-        """Let all rows take part again"""
-
-    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool, bool]:
-        """Move to a strength; returns (steps, estimated gap, failed, strayed)"""
+    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool]:
+        """Move to a strength; returns (steps, estimated gap, failed)"""
 
     def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The coefficients at hand, intercept last"""
 
     def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Slopes in the predictions"""
-
-    def exceptions(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        Rows that take part and have another multiplier than the slope at their prediction, and these; if they are many, only some of them, and the slopes of all rows
-        """
-
-    def frozen_slopes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Slopes of the losses of the frozen rows, NaN for the others; empty if all take part
-        """
-
-    def dual_into(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """Slopes in the predictions, in place"""
-
-def judge_slopes(X: DesignView, rows: RowFunctions, B: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reference: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], S: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], balanced: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
-    """
-    Sums for certificates of pairs whose multipliers are slopes: those in a vector of S, or at their own predictions (reference -1), but g at some rows, which is clipped and balanced in place; returns (losses, gaps, totals, sizes, X' times the multipliers)
-    """
 
 class NewtonRun:
     """The semismooth-Newton method of multipliers on one set of rows."""
@@ -385,33 +357,6 @@ class NewtonRun:
 
     @property
     def growth(self) -> float: ...
-
-def path_grams(X: DesignView, rows: RowFunctions, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
-    """
-    For every row of predictions in Z, the Gram matrix of the rows of X (by rows) weighted by `weight` times the curvature of their loss there
-    """
-
-def path_ranges(there: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], here: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-    """
-    Ends of the predictions of a path, now `here`, beside a known one, which is `there` now and lies between `least` and `most` from now on
-    """
-
-class LinearPath:
-    """Linear programs along a list of strengths of an L1 penalty."""
-
-    def __init__(self, design: object, rows: object, loop: object, strength: float, n_threads: int = 0) -> None: ...
-
-    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start at coefficients, intercept last"""
-
-    def move(self, strength: float, target: float, max_steps: int, seconds: float) -> tuple[int, float, bool, bool]:
-        """Move to a strength; returns (steps, estimated gap, failed, strayed)"""
-
-    def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """The coefficients at hand, intercept last"""
-
-    def dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Slopes in the predictions"""
 
 class BoxedSimplex:
     """max cost'v with low <= A v <= high, 0 <= v <= width; A dense."""

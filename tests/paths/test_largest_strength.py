@@ -8,9 +8,7 @@ from scipy import sparse as sp
 from scipy.optimize import linprog
 
 import rectiline as rl
-from rectiline.paths import _open_interior, _open_lines, largest_strength
-from rectiline.paths._open_interior import OpenInterior
-from rectiline.paths._open_vertex import vertex_system
+from rectiline.paths import largest_strength
 from rectiline.penalties import L1, GroupLinf, Slope
 
 
@@ -127,22 +125,9 @@ KINDS = [
 ]
 
 
-@pytest.fixture(params=["at once", "settling", "a few lines at a time", "by vertices"])
-def way(request, monkeypatch):
-    if request.param == "settling":
-        monkeypatch.setattr(_open_interior, "_CHEAP", 0)
-        monkeypatch.setattr(_open_interior, "_SETTLED", 0.1)
-    elif request.param == "a few lines at a time":
-        monkeypatch.setattr(_open_lines, "_ALL_COLUMNS", 2)
-        monkeypatch.setattr(_open_lines, "_AT_ONCE", 2)
-    elif request.param == "by vertices":  # the inside gives up early
-        monkeypatch.setattr(_open_lines, "_STEPS", 9)
-    return request.param
-
-
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", KINDS)
-def test_unbalanced_classes(way, kind, seed):
+def test_unbalanced_classes(kind, seed):
     X, labels, weight, costs = data(kind, seed=seed)
     one = rl.Problem(X, labels, rl.losses.Hinge(), L1(1.0, costs), sample_weight=weight)
     low, high = hinge_ranges(labels, weight)
@@ -151,7 +136,7 @@ def test_unbalanced_classes(way, kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_an_intercept(way, kind):
+def test_without_an_intercept(kind):
     """Targets that are exactly zero leave their multipliers open."""
     X, labels, weight, costs = data(kind, seed=3)
     y = np.where(labels == 1, 0.0, np.round(X[:, 0], 1) + 0.05)
@@ -165,7 +150,7 @@ def test_without_an_intercept(way, kind):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["plain", "few values", "weights with zeros"])
-def test_groups(way, kind, seed):
+def test_groups(kind, seed):
     X, labels, weight, _ = data(kind, n=120, seed=seed)
     groups = np.array([0, 0, 1, 1, 1, 2, 3, 3])
     one = rl.Problem(X, labels, rl.losses.Hinge(), GroupLinf(1.0, groups), sample_weight=weight)
@@ -176,7 +161,7 @@ def test_groups(way, kind, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["plain", "few values", "weights with zeros"])
-def test_slope(way, kind, seed):
+def test_slope(kind, seed):
     X, labels, weight, _ = data(kind, n=60, d=5, seed=seed)
     strengths = np.array([3.0, 2.5, 1.5, 1.5, 1.0])
     one = rl.Problem(X, labels, rl.losses.Hinge(), Slope(strengths), sample_weight=weight)
@@ -193,81 +178,12 @@ def test_sparse_and_single_precision_designs_agree_with_dense_ones():
         assert largest_strength(one) == pytest.approx(expected, rel=1e-10)
 
 
-def test_large_programs_end_inside(monkeypatch):
-    """No vertices are needed where rows and columns differ, however many multipliers are open."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a program over vertices")
-
-    monkeypatch.setattr("rectiline.paths._open_rows.linprog", refuse)
-    for n, d in ((2000, 30), (6000, 30), (400, 300)):
-        X, labels, _, _ = data("plain", n=n, d=d)
-        one = rl.Problem(X, labels, rl.losses.Hinge(), L1(1.0))
-        strength = largest_strength(one)
-        # Zeros are the solution there, and not below.
-        coef = rl.solve(one.with_penalty(L1(1.001 * strength)), tol=1e-9).coef
-        assert np.abs(coef).max() <= 1e-6
-        coef = rl.solve(one.with_penalty(L1(0.98 * strength)), tol=1e-9).coef
-        assert np.abs(coef).max() > 1e-6
-
-
-@pytest.mark.parametrize("balanced", [True, False])
-def test_bounds_enclose_the_optimum_at_every_step(balanced):
-    rng = np.random.default_rng(5)
-    m, k = 200, 7
-    A, b = rng.normal(size=(m, k)), 90.0 * rng.normal(size=k)
-    low, high = -rng.uniform(0.1, 1.0, m), rng.uniform(0.1, 1.0, m)
-    g = 0.5 * (low + high)
-    owed = float(g.sum()) if balanced else None
-    rows = np.vstack([np.hstack([-np.ones((k, 1)), s * A.T]) for s in (1.0, -1.0)])
-    known = linprog(
-        np.eye(1, m + 1)[0],
-        A_ub=rows,
-        b_ub=np.concatenate([b, -b]),
-        A_eq=np.append(0.0, np.ones(m))[None] if balanced else None,
-        b_eq=[owed] if balanced else None,
-        bounds=[(0, None), *zip(low, high, strict=True)],
-    ).fun
-    program = OpenInterior(low, high, owed, g)
-    program.add_lines(A[:, :4].copy(), b[:4])
-    for step in range(25):
-        assert program.step()
-        if step == 3:
-            program.add_lines(A[:, 4:].copy(), b[4:])
-        assert program.lower_bound(program.p - program.n, program.c) <= known * (1 + 1e-9)
-        assert (program.value > low).all() and (program.value < high).all()
-        if step >= 3:
-            assert np.abs(b - A.T @ program.value).max() >= known * (1 - 1e-9)
-        if program.gap <= 1e-8 * known:
-            break
-    assert program.t == pytest.approx(known, rel=1e-7)
-    assert program.lower_bound(program.p - program.n, program.c) == pytest.approx(known, rel=1e-7)
-
-
-@pytest.mark.parametrize("equal", [False, True])
-@pytest.mark.parametrize("balanced", [False, True])
-def test_a_vertex_is_found_from_nearby(balanced, equal):
-    """Lines made to be tight at known variables, with known prices."""
-    rng = np.random.default_rng(2)
-    k = 5
-    m = k - 1 + balanced
-    prices = rng.dirichlet(np.ones(k)) * rng.choice([-1, 1], k)
-    A = rng.normal(size=(m, k))
-    c = 0.4 if balanced else 0.0
-    A -= np.outer(A @ prices - c, prices) / (prices @ prices)  # now A prices = c
-    g = rng.uniform(-0.5, 0.5, m)
-    b = A.T @ g + 2.0 * np.sign(prices)
-    if equal:  # a line twice
-        A, b = np.hstack([A, A[:, :1]]), np.append(b, b[0])
-        prices = np.append(prices, 0.5 * prices[0])
-        prices[0] *= 0.5
-    near = prices * (1 + 1e-4 * rng.normal(size=prices.size))
-    near = np.append(near, c) if balanced else near
-    owed = float(g.sum()) if balanced else None
-    moved = g + 1e-3 * rng.normal(size=m)
-    found = vertex_system(A, b, near, moved, (moved + 1.0, 1.0 - moved), owed)
-    assert found is not None
-    np.testing.assert_allclose(found[0], g, atol=1e-10)
-    np.testing.assert_allclose(found[1], prices, atol=1e-4 if equal else 1e-10)
-    np.testing.assert_allclose(A @ found[1], found[2], atol=1e-10)
-    assert np.abs(found[1]).sum() == pytest.approx(1.0)
+@pytest.mark.parametrize(("n", "d"), [(2000, 30), (6000, 30), (400, 300), (40, 300)])
+def test_zeros_are_the_solution_there_and_not_below(n, d):
+    X, labels, _, _ = data("plain", n=n, d=d)
+    one = rl.Problem(X, labels, rl.losses.Hinge(), L1(1.0))
+    strength = largest_strength(one)
+    coef = rl.solve(one.with_penalty(L1(1.001 * strength)), tol=1e-9).coef
+    assert np.abs(coef).max() <= 1e-6
+    coef = rl.solve(one.with_penalty(L1(0.98 * strength)), tol=1e-9).coef
+    assert np.abs(coef).max() > 1e-6

@@ -21,55 +21,14 @@ void NewtonRows::slack(double* out) const {
 }
 
 FreezeArrays NewtonRows::freeze_arrays() const {
-    return {t_.data(), s_.data(), rows_.weight, rows_.direction, rows_.offset};
-}
-
-std::int64_t NewtonRows::near_knots(const double* low, const double* high, double pad,
-                                    double* keep) const {
-    std::int64_t count = 0;
-    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            count = near_pass(packed, rows_.n, freeze_arrays(), low, high, pad, keep);
-        }))
-        return count;
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        const Curve& f = rows_.curve(i);
-        const double one = rows_.argument(i, low[i]), other = rows_.argument(i, high[i]);
-        const double from = std::min({one - pad, other - pad, t_[i]});
-        const double to = std::max({one + pad, other + pad, t_[i]});
-        const double slope = f.slope(t_[i]);
-        bool near = std::fabs(s_[i] - slope) > kSameSlope * (1 + std::fabs(slope)) ||
-                    f.curvature[f.piece(t_[i])] > 0;
-        for (std::int64_t k = 0; k < f.n_knots; ++k)
-            near = near || (from <= f.knot[k] && f.knot[k] <= to);
-        keep[i] = near && rows_.weight[i] > 0 ? 1.0 : 0.0;
-        count += keep[i] > 0;
-    }
-    return count;
-}
-
-std::int64_t NewtonRows::count_outside(const double* low, const double* high) const {
-    std::int64_t count = 0;
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        const double z = rows_.direction[i] * (t_[i] - rows_.offset[i]);
-        count += !(low[i] <= z && z <= high[i]);
-    }
-    return count;
-}
-
-void NewtonRows::take(const NewtonRows& few, const std::vector<std::int64_t>& index) {
-    for (std::size_t k = 0; k < index.size(); ++k)
-        s_[index[k]] = few.s_[k];
-    image_current_ = false;
-    adopt();
+    return {t_.data(), rows_.weight, rows_.direction};
 }
 
 FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
     frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
-    frozen_slope_.resize(static_cast<std::size_t>(rows_.n));
     FreezeSums sums{0, 0, 0, 0, 0};
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            sums = freeze_pass(packed, rows_.n, freeze_arrays(), keep,
-                               {g, frozen_weight_.data(), frozen_slope_.data()});
+            sums = freeze_pass(packed, rows_.n, freeze_arrays(), keep, {g, frozen_weight_.data()});
         }))
         return sums;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
@@ -77,7 +36,6 @@ FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
         const double kept = keep[i] > 0 ? rows_.weight[i] : 0.0, frozen = rows_.weight[i] - kept;
         const double slope = f.slope(t_[i]);
         g[i] = rows_.direction[i] * frozen * slope;
-        frozen_slope_[i] = keep[i] > 0 ? std::numeric_limits<double>::quiet_NaN() : slope;
         frozen_weight_[i] = frozen * f.curvature[f.piece(t_[i])];
         sums.slopes += g[i];
         sums.curved += frozen_weight_[i];

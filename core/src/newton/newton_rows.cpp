@@ -64,8 +64,8 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_th
 }
 
 std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::int64_t count,
-                                               double weight_factor, NewtonRows* spare) const {
-    auto storage = spare && spare->storage_ ? spare->storage_ : std::make_shared<Storage>();
+                                               double weight_factor) const {
+    auto storage = std::make_shared<Storage>();
     const std::int64_t d = n_columns(X_);
     const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
         to.resize(static_cast<std::size_t>(count));
@@ -265,23 +265,6 @@ RowValues NewtonRows::values() const {
 void NewtonRows::adopt() {
     multiplier_ = s_;
     settled_for_ = -1;
-}
-
-void NewtonRows::own_slopes_for(const double* b, double* s) {
-    multiply(X_, b, change_.data(), n_threads_);
-    const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
-    for (std::int64_t i = 0; i < rows_.n; ++i)
-        change_[i] = rows_.argument(i, change_[i] + b0);
-    own_slopes_at(change_.data(), s);
-}
-
-void NewtonRows::own_slopes_at(const double* t, double* s) const {
-    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            slope_pass(packed, rows_.n, t, s);
-        }))
-        return;
-    for (std::int64_t i = 0; i < rows_.n; ++i)
-        s[i] = rows_.curve(i).slope(t[i]);
 }
 
 void NewtonRows::dual(double* g) const {

@@ -19,7 +19,6 @@ constexpr double kFreeRoom = 0.3;     // of their weight: room of rows on their 
 constexpr double kInnerShare = 0.02;  // Newton decrement against what the outer step moved
 constexpr double kOnwards = 0.6;      // of the way that extrapolation would go
 constexpr double kScaled = 0.5;       // of the gap: what multipliers to scale may leave
-constexpr double kMostKept = 0.6;     // of the rows: with more of them, nothing is frozen
 constexpr double kWeak = 1e-2;        // of the rows' stiffness: columns that may need help
 constexpr double kProximal = 1e-6;    // the help, in the same unit
 
@@ -27,8 +26,7 @@ constexpr double kProximal = 1e-6;    // the help, in the same unit
 
 NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength,
                        NewtonUnits units)
-    : all_(rows),
-      rows_(&all_),
+    : rows_(rows),
       units_(units),
       base_strength_(strength),
       strength_(strength),
@@ -59,20 +57,16 @@ NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double streng
     mean_weight_ = total / static_cast<double>(std::max<std::int64_t>(count, 1));
 }
 
-void NewtonPath::place(const double* user, const double* g, const double* z) {
+void NewtonPath::place(const double* user, const double* g) {
     const std::int64_t d = terms_.d;
-    take_all_rows();
-    if (z)
-        all_.place_at(z);
-    else
-        all_.place(user);
-    all_.set_multiplier(g);
+    rows_.place(user);
+    rows_.set_multiplier(g);
     std::copy(user, user + terms_.order, b_.begin());
     if (terms_.center) b_[d] += dot(terms_.center, user, d);
     for (std::int64_t j = 0; j < terms_.order; ++j)
         b_[j] /= terms_.scale[j];
     previous_strength_ = 0;
-    placed_ = recalled_ = true;
+    placed_ = true;
 }
 
 void NewtonPath::set_strength(double strength) {
@@ -98,8 +92,8 @@ void NewtonPath::predict(double strength) {
     if (before > 0 && before != here && !units_.smooth) {
         const double whole = std::log(strength / here) / std::log(here / before);
         const double share = kOnwards * std::clamp(whole, 0.0, 2.0);
-        rows_->aim_onwards();
-        rows_->settle(share, point().S);
+        rows_.aim_onwards();
+        rows_.settle(share, point().S);
         for (std::int64_t j = 0; j < terms_.order; ++j) {
             const double change = b_[j] - previous_[j];
             previous_[j] = b_[j];
@@ -107,7 +101,7 @@ void NewtonPath::predict(double strength) {
         }
     } else {
         previous_ = b_;
-        rows_->remember();
+        rows_.remember();
     }
     previous_strength_ = here;
 }
@@ -119,9 +113,8 @@ NewtonPoint NewtonPath::point() {
 
 // What the columns' own terms must pull with where the path was placed.
 void NewtonPath::set_column_multipliers() {
-    rows_->settle(0.0, point().S);
-    terms_.contract(rows_->image().data(), user_.data());
-    frozen_.add_gradient(b_.data(), terms_.order, user_.data());
+    rows_.settle(0.0, point().S);
+    terms_.contract(rows_.image().data(), user_.data());
     for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
         const std::int64_t j = terms_.kinked[k];
         // Beyond an l1 term only a bound can pull, and only outwards.
@@ -136,7 +129,7 @@ void NewtonPath::set_column_multipliers() {
 // kinks hardly pay for that, but they may have too little room.
 double NewtonPath::cost_of_balance(double excess) const {
     double room = kInfinity;
-    if (!units_.smooth) room = kFreeRoom * mean_weight_ * static_cast<double>(rows_->n_free());
+    if (!units_.smooth) room = kFreeRoom * mean_weight_ * static_cast<double>(rows_.n_free());
     const double others = std::max(0.0, excess - room);
     return units_.argument_scale * (kBalance * (excess - others) + others);
 }
@@ -144,14 +137,12 @@ double NewtonPath::cost_of_balance(double excess) const {
 // The parts of the gap, relative to the objective. A dual point outside the range of an l1 term
 // alone is scaled into it, which costs its share of the objective.
 NewtonPath::Gaps NewtonPath::gaps() {
-    const RowValues values = rows_->values();
-    const NewtonEstimate found = loop_.estimate(*rows_, frozen_, point(), values);
-    const double frozen_loss = frozen_loss_ + frozen_.change(b_.data(), terms_.order);
-    const double objective = found.objective + frozen_loss;
+    const RowValues values = rows_.values();
+    const NewtonEstimate found = loop_.estimate(rows_, {}, point(), values);
+    const double objective = found.objective;
     const double size = std::max({std::fabs(objective), std::fabs(objective - found.gap), 1e-300});
     double beyond = 0;
-    terms_.contract(rows_->image().data(), user_.data());
-    frozen_.add_gradient(b_.data(), terms_.order, user_.data());
+    terms_.contract(rows_.image().data(), user_.data());
     if (terms_.order > terms_.d) beyond = cost_of_balance(std::fabs(user_[terms_.d])) / size;
     double outside = 0;
     for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
@@ -160,7 +151,7 @@ NewtonPath::Gaps NewtonPath::gaps() {
             outside = std::max(outside, std::fabs(user_[j]) / l1_[j] - 1.0);
     }
     return {(found.gap - found.column_gap) / size, found.column_gap / size + beyond + outside,
-            (values.loss + frozen_loss) / size};
+            values.loss / size};
 }
 
 // Where next to nothing is lost any more, coefficients stay and multipliers follow the strength:
@@ -169,29 +160,28 @@ NewtonPath::Gaps NewtonPath::gaps() {
 NewtonPath::Gaps NewtonPath::with_multipliers_to_scale(double factor, Gaps still) {
     if (units_.smooth || !(factor < 1) || !((1 - factor) * still.loss < kScaled * still.sum()))
         return still;
-    rows_->scale_slopes(factor);
+    rows_.scale_slopes(factor);
     const Gaps scaled = gaps();
     if (scaled.sum() < kScaled * still.sum()) return scaled;
-    rows_->restore_slopes();
+    rows_.restore_slopes();
     return still;
 }
 
 PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps,
                           Interrupt& interrupt) {
-    PathStep out{0, kInfinity, false, false, false};
+    PathStep out{0, kInfinity, false, false};
     const double factor = strength / strength_;
     set_strength(strength);
     if (placed_) {
         set_column_multipliers();
         previous_ = b_;
-        rows_->remember();
+        rows_.remember();
     } else {
         Gaps still = gaps();  // nothing has moved: this needs no product with X
         if (still.sum() > target) still = with_multipliers_to_scale(factor, still);
         out.relative_gap = still.sum();
         if (out.relative_gap <= target) return out;
-        recall();
-        rows_->adopt();
+        rows_.adopt();
         predict(strength);
     }
     found_at_ = strength;
@@ -199,7 +189,7 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
     around_ = b_;
     for (std::int64_t allowed = 0;; allowed = 1) {  // the first look takes no step
         const NewtonProgress done =
-            loop_.minimise(*rows_, frozen_, point(), {allowed, kInnerShare, 0.0}, interrupt);
+            loop_.minimise(rows_, {}, point(), {allowed, kInnerShare, 0.0}, interrupt);
         out.steps += done.steps;
         out.failed = done.failed, out.interrupted = done.interrupted;
         const Gaps gap = gaps();
@@ -209,12 +199,11 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
             // Multipliers of this very strength leave less than those of the one before will.
             const double change = adopted ? 1.0 / kRelax : std::clamp(fit, 1.0 / kRelax, kRelax);
             growth_ = std::clamp(growth_ * change, kLeastGrowth, kMostGrowth);
-            out.strayed = has_strayed();
             return out;
         }
         if (out.failed || out.interrupted || out.steps >= max_steps) return out;
         if (allowed > 0 && done.decrement <= kInnerShare * done.move) {
-            rows_->adopt();
+            rows_.adopt();
             loop_.slopes(point(), column_.data(), nullptr);
             around_ = b_;
             adopted = true;
@@ -227,6 +216,11 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
 void NewtonPath::coefficients(double* user) {
     loop_.polish(point(), user_.data());
     terms_.expand(user_.data(), user);
+}
+
+void NewtonPath::dual(double* g) const {
+    rows_.dual(g);
+    if (terms_.order > terms_.d) rows_.balance(g, 0.0);
 }
 
 }  // namespace rectiline::path

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from rectiline.estimators._search import (
     ScoreFold,
     Search,
     grid_values,
+    is_small,
 )
 from rectiline.estimators._state import restored_on_failure
 from rectiline.estimators._typed import checked_fit
@@ -68,11 +69,13 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             strengths=[self._grid(make, ratio, n_tasks) for ratio in ratios],
             options=RunOptions.of(self),
             fold_tol=self.fold_tol,
+            is_small=is_small(X),
             report=report,
         ).run()
         report.end()
         self.l1_ratio_ = chosen.l1_ratio
-        self.path_ = chosen.paths[0] if len(chosen.paths) == 1 else chosen.paths
+        paths = tuple(one.without_duals() for one in chosen.paths)
+        self.path_ = paths[0] if len(paths) == 1 else paths
         return chosen
 
     def _solve_chosen(
@@ -87,12 +90,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             left = options.time_limit - (time.perf_counter() - began)
             options = replace(options, time_limit=max(left, 1e-6))
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
-
-        def like(make: Callable[[], Problem], path: Problem) -> Problem:
-            return make().share_scales(path)
-
-        pairs = zip(makers, chosen.problems, strict=True)
-        return solve_all([partial(like, *pair) for pair in pairs], options, starts)
+        return solve_all(makers, options, starts)
 
 
 class ChoosesC(ChoosesStrength):

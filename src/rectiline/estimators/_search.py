@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
@@ -24,7 +25,7 @@ from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._finish import central_intercepts
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.estimators._run import RunOptions
-from rectiline.paths import FoldJob, Guide, Path, default_strengths, fold_paths
+from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
@@ -45,9 +46,10 @@ __all__ = [
     "ScorePoints",
     "Search",
     "grid_values",
+    "is_small",
 ]
 
-_SMALL, _TINY = 50_000, 2_000  # entries of X
+_SMALL = 50_000  # entries of X, or of X X' where that is smaller, up to which folds are exact
 _FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
 _MOST_SCORED = 4_000_000  # predictions made at once
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
@@ -100,7 +102,6 @@ class Chosen:
 
     strength: float
     l1_ratio: float | None
-    problems: tuple[Problem, ...]
     paths: tuple[Path, ...]
     solutions: tuple[Solution, ...]
     strengths: Vector
@@ -120,7 +121,7 @@ class _Trained:
         # Central intercepts, as in a fit, so that scores do not depend on which of several equally
         # good ones a solver came to.
         seconds = np.array([point.seconds for point in found])
-        return cls(found.lent_coefs, central_intercepts(problem, found.solutions), seconds)
+        return cls(found.coefs, central_intercepts(problem, found.solutions), seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +137,13 @@ class Search:
     strengths: list[Vector]  # one grid per mix, from large to small
     options: RunOptions
     fold_tol: float
+    is_small: bool  # then every path is solved to the tolerance of the fit
     report: FitReport
 
     def run(self) -> Chosen:
         """Score the grid, choose, and solve the path of the winner on all the data.
 
-        With one mix the path on all the data comes first, and folds start from it. A time limit is
-        shared out evenly between the folds of every mix and that path.
+        A time limit is shared out evenly between the folds of every mix and that path.
         """
         began = time.perf_counter()
         limit = self.options.time_limit
@@ -151,82 +152,57 @@ class Search:
         def left(share: float) -> float | None:
             return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
 
-        whole: list[tuple[Problem, Path]] = []
-        if self.all_first:
-            whole = self._on_all(0, left(1 / parts))
-        scores, seconds = self._scores(left(1.0 if whole else 1 - 1 / parts), whole)
+        scores, seconds = self._scores(left(1 - 1 / parts))
         ratio, place = _best(_mean(scores))
-        problems, paths = zip(*(whole or self._on_all(ratio, left(1.0))), strict=True)
+        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
+        paths = tuple(self._paths(jobs, left(1.0)))
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),
             l1_ratio=self.l1_ratios[ratio],
-            problems=problems,
-            paths=tuple(replace(one, kept=None) for one in paths),
+            paths=paths,
             solutions=tuple(one[place] for one in paths),
             strengths=self.strengths[ratio],
             results=self._table(scores, seconds),
         )
 
-    @property
-    def all_first(self) -> bool:
-        """Whether the path on all the data can be solved before the folds."""
-        return len(self.l1_ratios) == 1
-
-    def _job(self, task: int, ratio: int, fold: int | None, guide: Guide | None = None) -> FoldJob:
+    def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
         keep = None
-        index = 0 if self.all_first else len(self.l1_ratios) * len(self.folds)
+        index = len(self.l1_ratios) * len(self.folds)
         if fold is not None:
             keep = np.zeros(self.n_samples, dtype=bool)
             keep[self.folds[fold][0]] = True
-            index = ratio * len(self.folds) + fold + self.all_first
+            index = ratio * len(self.folds) + fold
         index = index * self.n_tasks + task
 
-        def end(problem: Problem, found: Path) -> tuple[Problem, Path] | _Trained:
+        def end(problem: Problem, found: Path) -> Path | _Trained:
             self.report.path_ended(index, found)
             for solution in found:
                 raise_if_infeasible(solution)
-            return (problem, found) if fold is None else _Trained.of(problem, found)
+            return found if fold is None else _Trained.of(problem, found)
 
-        make = partial(self.make, task, self.l1_ratios[ratio], keep)
         return FoldJob(
-            cache(make) if fold is None else make,  # who asks for the size first has made it
+            partial(self.make, task, self.l1_ratios[ratio], keep),
             self.strengths[ratio],
-            guide,
-            fold is None and self.all_first,  # folds will ask
             partial(self.report.for_problem, index),
             end,
         )
 
-    def _on_all(self, ratio: int, seconds: float | None) -> list[tuple[Problem, Path]]:
-        """Return problem and path of each task on all the data: good ones where they are cheap."""
-        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
-        tol = self.options.tol if _is_small(jobs[0].make()) else self._loosest
-        return self._paths(jobs, seconds, tol)
-
-    @property
-    def _loosest(self) -> float:
-        return max(self.fold_tol, self.options.tol)
-
-    def _paths(self, jobs: list[FoldJob], seconds: float | None, tol: float) -> list[Any]:
+    def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
+        tol = self.options.tol if self.is_small else max(self.fold_tol, self.options.tol)
         keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
         return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
 
-    def _scores(
-        self, limit: float | None, whole: list[tuple[Problem, Path]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return scores and fit times, shaped (ratios, strengths, folds)."""
-        guides = [Guide(problem, one.strengths, one.solutions, one.kept) for problem, one in whole]
         jobs = [
-            self._job(task, ratio, fold, guides[task] if guides else None)
+            self._job(task, ratio, fold)
             for ratio in range(len(self.l1_ratios))
             for fold in range(len(self.folds))
             for task in range(self.n_tasks)
         ]
-        problem = whole[0][0] if whole else jobs[0].make()
-        tol = self.options.tol if _is_quick(problem) else self._loosest
-        found = iter(self._paths(jobs, limit, tol))
+        found = iter(self._paths(jobs, limit))
         width = max(grid.size for grid in self.strengths)
         shape = (len(self.l1_ratios), width, len(self.folds))
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
@@ -274,19 +250,11 @@ def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
 
 
-def _is_small(problem: Problem) -> bool:
-    """Whether a path of good answers costs little."""
-    return problem.design.n_stored <= _SMALL
-
-
-def _is_quick(problem: Problem) -> bool:
-    """Whether good answers cost hardly more than rough ones.
-
-    Without kinks, what separates the one from the other is a step; and the time that tiny tables
-    take is not spent on steps.
-    """
-    kinks = any((one.curve.right > one.curve.left).any() for one in problem.losses)
-    return problem.design.n_stored <= (_TINY if kinks else _SMALL)
+def is_small(X: Any) -> bool:
+    """Return whether exact folds cost little: few entries, or few rows under many columns."""
+    n, d = X.shape
+    stored = X.nnz if issparse(X) else n * d
+    return bool(min(stored, n * n) <= _SMALL)
 
 
 def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:

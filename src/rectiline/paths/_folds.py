@@ -1,6 +1,8 @@
-"""Paths on the training parts of folds, in threads that share one copy of X.
+"""Paths on the training parts of folds, in threads that share one copy of X; used by searches.
 
-A held-out sample keeps its row and gets the weight zero, so that nothing is copied.
+A held-out sample keeps its row and gets the weight zero, so that nothing is copied. A path is a
+function of its job alone: threads write nothing that others read, and linear algebra takes one
+thread whatever `n_jobs` is, so that equal jobs give equal bits.
 """
 
 from __future__ import annotations
@@ -15,10 +17,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from rectiline.paths._ahead import Clock
+from rectiline.paths._follow import Clock, follow_path
 from rectiline.paths._grid import checked_strengths
-from rectiline.paths._guide import Guide
-from rectiline.paths._path import Path, along
+from rectiline.paths._path import Path
 from rectiline.problems import Problem
 from rectiline.solvers import Progress, one_thread
 
@@ -36,8 +37,6 @@ class FoldJob:
 
     make: Callable[[], Problem]
     strengths: Vector
-    guide: Guide | None = None  # near which the solutions will be
-    keeps: bool = False  # see `along`
     on_start: Callable[[], Callable[[Progress], Any] | None] = lambda: None  # gives the callback
     on_end: Callable[[Problem, Path], Any] = lambda problem, found: found  # gives what is kept
 
@@ -66,19 +65,17 @@ def fold_paths(
         waiting.pop()
         callback = job.on_start()
         problem = job.make()
-        found = along(
-            problem,
-            checked_strengths(job.strengths),
-            Clock(time.perf_counter(), share),
-            guide=job.guide,
-            keeps=job.keeps,
-            callback=callback,
-            **options,
-        )
+        began = time.perf_counter()
+        grid = checked_strengths(job.strengths)
+        clock = Clock(began, share)
+        solutions = follow_path(problem, grid, clock, callback=callback, **options)
+        seconds = time.perf_counter() - began
+        found = Path(grid[: len(solutions)], tuple(solutions), seconds)
         return job.on_end(problem, found)
 
     if n_jobs is None or workers == 1:
-        return [one(job) for job in jobs]
+        with one_thread:
+            return [one(job) for job in jobs]
     return in_threads(one, jobs, n_jobs)
 
 

@@ -8,9 +8,7 @@ smallest strength is the optimum of a linear program over the multipliers that a
     minimise t  subject to  a'q <= t cost_a for every atom a of the penalty,
                             q = A'xi + E'nu - X'g,  low <= g <= high,  sum g = 0,  xi >= 0.
 
-Atoms (columns for L1, groups with signs, sorted sets for Slope) are added as they are violated. An
-interior method leads to the optimum; where constraints have multipliers of their own, or equal rows
-and columns leave it short of the last digits, programs over vertices do.
+Atoms (columns for L1, groups with signs, sorted sets for Slope) are added as they are violated.
 """
 
 from __future__ import annotations
@@ -21,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline.paths._multiplier_program import MultiplierProgram
 from rectiline.paths._null import null_model
-from rectiline.paths._open import OpenMultipliers
 from rectiline.penalties import L1, Columnwise, ElasticNet, GroupLinf, Penalty, Slope
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import limited_threads, solve
@@ -96,7 +94,7 @@ def zero_point(problem: Problem) -> ZeroPoint:
     if free.size:
         return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
     null = null_model(problem)
-    program = OpenMultipliers(problem, norm, null, _active_rows(problem))
+    program = MultiplierProgram(problem, norm, null, _active_rows(problem))
     with limited_threads(problem):
         strength, point = program.solve()
     tight = np.flatnonzero(problem.constraint_rows.c == 0)

@@ -24,8 +24,8 @@ __all__ = [
     "has_two_classes",
     "middle_intercept",
     "null_model",
+    "null_start",
     "rough_null_model",
-    "two_class_start",
 ]
 
 _HALVINGS = 24  # of the range of a rough intercept
@@ -203,20 +203,27 @@ def _class_totals(problem: Problem) -> Vector:
     )
 
 
-def two_class_start(problem: Problem) -> tuple[float, Vector] | None:
-    """Return the best intercept without coefficients, and multipliers that sum to zero.
+def null_start(problem: Problem) -> tuple[float, Vector]:
+    """Return an intercept and multipliers to start from without coefficients.
 
-    For a loss of the margin, where all samples of a class are alike; None for others.
+    For a loss of the margin all samples of a class are alike: the best intercept, and multipliers
+    that sum to zero. Otherwise the median of the targets, and zeros.
     """
-    if not problem.fit_intercept or not has_two_classes(problem):
-        return None
+    nothing = np.zeros(problem.n_samples)
+    if not problem.fit_intercept:
+        return 0.0, nothing
+    if not has_two_classes(problem):
+        if problem.losses[0].of != "residual":
+            return 0.0, nothing
+        used = problem.offset[problem.weight > 0]
+        return float(np.partition(used, used.size // 2)[used.size // 2]), nothing
     up, down = _class_totals(problem)
     intercept = _shifts(problem).middle_minimiser()
     low, high = problem.losses[0].curve.derivative(_SIGNS * intercept)
     # Between these ends all multipliers of a class go by the same share.
     ends = up * low[0] - down * high[1], up * high[0] - down * low[1]
     if not np.isfinite(ends).all():
-        return None
+        return 0.0, nothing
     share = min(max(-ends[0] / (ends[1] - ends[0]), 0.0), 1.0) if ends[1] > ends[0] else 0.0
     slopes = low[0] + share * (high[0] - low[0]), high[1] - share * (high[1] - low[1])
     return intercept, problem.direction * problem.weight * np.where(problem.direction > 0, *slopes)

@@ -1,31 +1,31 @@
 """How a form is solved."""
 
 from rectiline.solvers._base import Progress, Solution, Solver, Status
+from rectiline.solvers._candidate import Candidate, PathFollower
 from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
 from rectiline.solvers._session import Session
 from rectiline.solvers._threads import limited_threads, one_thread
-from rectiline.solvers.generation import BasisFollower, Generation
+from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
-from rectiline.solvers.newton import Follower, LeaveOut, Newton, ReducedNewton, SpanFollower
+from rectiline.solvers.newton import Newton, NewtonFollower, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
-    "BasisFollower",
-    "Follower",
+    "Candidate",
     "Generation",
     "Interior",
-    "LeaveOut",
     "MultiTaskSolution",
     "Newton",
+    "NewtonFollower",
+    "PathFollower",
     "Progress",
     "ReducedNewton",
     "Rehline",
     "Session",
     "Solution",
     "Solver",
-    "SpanFollower",
     "Status",
     "check_name",
     "limited_threads",

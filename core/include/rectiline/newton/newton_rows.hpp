@@ -44,10 +44,9 @@ class NewtonRows {
   public:
     NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads);
 
-    // A set of the given rows with storage of its own (so that few rows lie side by side), or with
-    // that of a `spare` set that nobody needs any more.
+    // A set of the given rows with storage of its own, so that few rows lie side by side.
     std::unique_ptr<NewtonRows> subset(const std::int64_t* index, std::int64_t count,
-                                       double weight_factor, NewtonRows* spare = nullptr) const;
+                                       double weight_factor) const;
 
     std::int64_t n() const { return rows_.n; }
     const RowFunctions& functions() const { return rows_; }
@@ -85,20 +84,12 @@ class NewtonRows {
     void free_times(const double* b, double* out) const;         // X_J b
     void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
 
-    // Slopes of the losses, without envelopes: at t, or at coefficients b.
-    void own_slopes(double* s) const { own_slopes_at(t_.data(), s); }
-    void own_slopes_for(const double* b, double* s);
     void dual(double* g) const;  // slopes in the predictions
     // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
     void balance(double* g, double others) const;
     void arguments(double* t) const;
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
     void slack(double* out) const;
-    // Marks the rows that may meet a knot while their predictions stay within [low - pad, high +
-    // pad], those already on their way across one, and those on curved pieces. Returns how many.
-    std::int64_t near_knots(const double* low, const double* high, double pad, double* keep) const;
-    // How many predictions lie outside [low, high].
-    std::int64_t count_outside(const double* low, const double* high) const;
     // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
     // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
     // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
@@ -106,11 +97,6 @@ class NewtonRows {
     // `reserve` of what they can.
     Frozen freeze(const double* keep, double reserve, double* linear, double* quadratic,
                   double* dual);
-    // Slopes of the losses of rows frozen by the last call, NaN for those kept.
-    const std::vector<double>& frozen_slopes() const { return frozen_slope_; }
-    // Ends a freezing of rows on straight pieces where t has been placed: slopes and multipliers
-    // from the subset `few` at `index`; the others have kept theirs.
-    void take(const NewtonRows& few, const std::vector<std::int64_t>& index);
 
   private:
     struct Storage;
@@ -119,7 +105,6 @@ class NewtonRows {
     FreezeSums set_frozen(const double* keep, double* g);
     void reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const;
     void list_free() const;  // J, when it is asked for
-    void own_slopes_at(const double* t, double* s) const;
 
     DesignView X_;
     RowFunctions rows_;
@@ -141,7 +126,6 @@ class NewtonRows {
     UpdatedGram gram_, frozen_gram_;
     // Slopes of the last freezing, X' times them, and what curved pieces weigh in its matrix.
     std::vector<double> frozen_, frozen_image_, frozen_weight_;
-    std::vector<double> frozen_slope_;
     mutable std::vector<Ramps> ramps_;
     mutable double ramps_for_ = -1;
 };

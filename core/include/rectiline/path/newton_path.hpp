@@ -5,9 +5,6 @@
 // the gap is estimated, so that no step is taken beyond the target, and the envelopes of the rows
 // stay as soft as the target allows: soft ones leave many rows on a kink, and Newton's method then
 // takes few steps. Who needs more starts another solver from the point found here.
-//
-// Where the caller knows how far predictions can get in the next moves, only the rows that may meet
-// a knot take part in them; the others are frozen on their pieces.
 #pragma once
 
 #include "rectiline/newton/newton_loop.hpp"
@@ -34,7 +31,6 @@ struct PathStep {
     std::int64_t steps;
     double relative_gap;  // estimated
     bool failed, interrupted;
-    bool strayed;  // predictions have left the range that frozen rows rely on
 };
 
 class NewtonPath {
@@ -43,31 +39,11 @@ class NewtonPath {
     NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength, NewtonUnits units);
 
     // Starts at coefficients in the user's units (intercept last) and slopes in the predictions.
-    // `z`: the predictions there if they are known, or null.
-    void place(const double* user, const double* g, const double* z = nullptr);
-    // Freezes, for the moves to come, the rows that meet no knot while their predictions stay
-    // within [low, high], and returns how many others there are. 0, and all rows take part, if more
-    // than the share `most` would be left or if those left could not balance the others. `z`: the
-    // predictions at `coefficients` if they are known, or null.
-    std::int64_t focus(const double* low, const double* high, const double* z, double most);
-    void widen();  // all rows take part again
+    void place(const double* user, const double* g);
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
     void coefficients(double* user);  // with columns on the kinks that they have reached
     void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
-    // The same by exceptions, which are left to balance: rows that take part and whose multiplier
-    // is not the slope at their own prediction.
-    struct Exceptions {
-        std::vector<std::int64_t> row;
-        std::vector<double> g;
-        // Of the losses of all rows, if too many would have to be listed; only a few then are.
-        std::vector<double> slopes;
-    };
-    const Exceptions& exceptions();
-    // Slopes of the losses of the frozen rows, NaN for those that take part; empty if all do.
-    const std::vector<double>& frozen_slopes() const {
-        return few_ ? all_.frozen_slopes() : nothing_;
-    }
-    const NewtonRows& rows() const { return all_; }
+    const NewtonRows& rows() const { return rows_; }
 
   private:
     struct Gaps {
@@ -82,29 +58,7 @@ class NewtonPath {
     NewtonPoint point();
     double cost_of_balance(double excess) const;
     Gaps gaps();
-    bool freeze(const double* low, const double* high);
-    bool has_strayed() const;
-    void recall();
-    bool return_to_all(const double* z);
-    void take_all_rows();
-    void balance_few(double* g) const;
-    void write_out_slopes();
-    void list_more_to_balance();
-
-    NewtonRows& all_;
-    std::unique_ptr<NewtonRows> few_;    // the rows that take part while the others are frozen
-    std::unique_ptr<NewtonRows> spare_;  // the last ones, whose memory serves the next
-    NewtonRows* rows_;                   // those that take part
-    std::vector<double> keep_;  // 1 for rows that take part; doubles go with what they are about
-    std::vector<std::int64_t> index_;  // of the rows kept
-    std::vector<double> low_, high_;   // ends of their predictions, as expected
-    FrozenTerms frozen_;
-    std::vector<double> linear_, frozen_at_, frozen_dual_;
-    std::vector<double> own_dual_, own_slopes_, differs_;
-    const std::vector<double> nothing_;
-    Exceptions exceptions_;
-    mutable std::vector<double> few_dual_;
-    double frozen_loss_ = 0, frozen_sum_ = 0;  // of the frozen rows' losses and slopes
+    NewtonRows& rows_;
     NewtonUnits units_;
     double base_strength_, strength_;
     std::vector<double> rho_, l1_, column_stiffness_;  // at the strength at hand
@@ -114,8 +68,7 @@ class NewtonPath {
     double growth_, mean_weight_;
     double found_at_ = 0;           // strength at which the answer at hand was found
     double previous_strength_ = 0;  // the same of the one before; 0: there is none
-    bool placed_ = false;           // nothing has been settled at this place yet
-    bool recalled_ = true;          // the rows know where they were at the answer before
+    bool placed_ = false;           // nothing has been evaluated at this place yet
 };
 
 }  // namespace rectiline::path

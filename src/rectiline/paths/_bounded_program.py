@@ -1,7 +1,8 @@
-"""A linear program with a few lines and very many bounded variables, grown where it matters.
+"""Linear programs with few rows and very many bounded variables, for `_multiplier_program`.
 
-Nearly all variables of such a program end at one of their bounds. Those that may not form a working
-set; the others stay where they are until the prices of the lines say that they should not.
+Nearly all variables of such a program end at one of their bounds. The others form a working set,
+which HiGHS solves; the variables outside it stay at their bounds until the prices of the rows say
+that they should move.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from scipy.optimize import linprog
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["OpenRows"]
+__all__ = ["BoundedProgram"]
 
-_MANY = 3_000  # variables from which on a working set pays
-_SAMPLE = 1_500  # variables of the first guess at the prices
 _WORKING = 2_000  # variables at first, and most that join at once
+_MANY = 1.5  # working sets: with more variables than that a working set pays
+_SAMPLE = 0.75  # of a working set: variables of the first guess at the prices
 _ROUNDS = 60
+_FEASIBLE = 1e-10  # the least that HiGHS takes
 _NOTHING = 1e-11  # what variables at the wrong bounds may cost together
 
 
-class OpenRows:
+class BoundedProgram:
     """Minimise t subject to ``lines @ (t, g, more) <= right`` and, if asked, ``sum(g) = owed``.
 
     Parameters
@@ -33,6 +35,8 @@ class OpenRows:
         What g has to sum to.
     more : list of (float or None, float or None)
         Bounds of the other variables; that of t is (0, None).
+    working : int
+        Variables of the first working set.
     """
 
     def __init__(
@@ -41,10 +45,12 @@ class OpenRows:
         high: Vector,
         owed: float | None,
         more: list[tuple[float | None, float | None]],
+        working: int = _WORKING,
     ) -> None:
+        self._working, self._sample = working, int(_SAMPLE * working)
         self._low, self._high, self._owed, self._more = low, high, owed, more
         self._works = np.ones(low.size, dtype=bool)
-        self._is_guessed = low.size <= _MANY
+        self._is_guessed = low.size <= _MANY * working
         share = 0.5
         if owed is not None:
             share = (owed - low.sum()) / max(float((high - low).sum()), 1e-300)
@@ -56,7 +62,7 @@ class OpenRows:
 
         Lines may have been added since the last call.
         """
-        m, growing = self._low.size, _WORKING
+        m, growing = self._low.size, self._working
         if not self._is_guessed:
             self._guess(lines, right)
         for _ in range(_ROUNDS):
@@ -74,10 +80,10 @@ class OpenRows:
             cost = np.where(self._works, 0.0, np.maximum(-reduced * up, reduced * down))
             if cost.sum() <= _NOTHING:
                 return t, np.concatenate([self._value, x[n_works:]])
-            self._works[:] = m <= 2 * _WORKING
-            if m > 2 * _WORKING:  # those that are glad at a bound leave, the most wrong ones join
+            self._works[:] = m <= 2 * self._working
+            if m > 2 * self._working:  # drop variables that their cost fixes, add the most violated
                 doubt = -np.abs(reduced) * (self._high - self._low)
-                self._works[_largest(doubt, _WORKING)] = True
+                self._works[_largest(doubt, self._working)] = True
                 joining = min(growing, int(np.count_nonzero(cost > 0)))
                 self._works[_largest(cost, joining)] = True
                 growing = min(2 * growing, m)
@@ -96,15 +102,15 @@ class OpenRows:
     def _guess(self, lines: Matrix, right: Vector) -> None:
         """Put the variables where the prices of a program on a sample want them, if they differ."""
         m = self._low.size
-        some = self._random.choice(m, _SAMPLE, replace=False)
-        share = _SAMPLE / m
+        some = self._random.choice(m, self._sample, replace=False)
+        share = self._sample / m
         part = np.hstack([lines[:, [0]], lines[:, 1 + some] / share, lines[:, m + 1 :]])
         bounds = [(0.0, None), *zip(self._low[some], self._high[some], strict=True), *self._more]
         owed = None if self._owed is None else share * self._owed
-        found = _program(part, right, owed, _SAMPLE, bounds)
+        found = _program(part, right, owed, self._sample, bounds)
         self._works[:] = False
         if found is None or not found[2][:-1].any():  # nothing to choose by yet
-            self._works[self._random.choice(m, _WORKING, replace=False)] = True
+            self._works[self._random.choice(m, self._working, replace=False)] = True
             return
         prices = found[2]
         # The sum was that of the sample: its price is per unit of it.
@@ -117,7 +123,7 @@ class OpenRows:
         self._works[:] = False
         self._value = np.where(reduced > 0, self._low, self._high)
         doubt = -np.abs(reduced) * width
-        count = min(_WORKING, m // 4) + 1
+        count = min(self._working, m // 4) + 1
         while count < m:
             self._works[_largest(doubt, count)] = True
             least = float(self._value[~self._works].sum()) + float(self._low[self._works].sum())
@@ -147,6 +153,10 @@ def _program(
         b_eq=[owed] if balanced else None,
         bounds=bounds,
         method="highs",
+        options={
+            "primal_feasibility_tolerance": _FEASIBLE,
+            "dual_feasibility_tolerance": _FEASIBLE,
+        },
     )
     if found.x is None:
         return None

@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import rectiline as rl
-from rectiline.paths import _open, _open_ascent, largest_strength
+from rectiline.paths import largest_strength
+from rectiline.paths._ascent import ascend, can_ascend
 from rectiline.paths._largest import zero_point
-from rectiline.paths._open_ascent import ascend, can_ascend
-from rectiline.penalties import L1, ElasticNet, Ridge
+from rectiline.penalties import L1, Ridge
 
 RNG = np.random.default_rng(4)
 N, D = 400, 6
@@ -85,33 +85,16 @@ def test_it_ends_at_the_strength_wherever_it_starts(name, weight, start):
     [np.float32, np.asfortranarray, sparse.csr_array, sparse.csc_array],
     ids=["float32", "fortran", "csr", "csc"],
 )
-def test_however_x_is_stored(form, fit_intercept, monkeypatch):
-    calls = []
-    monkeypatch.setattr(_open, "ascend", lambda *args: calls.append(1) or ascend(*args))
-    monkeypatch.setattr(_open, "_TRIALS", ((1, 0.0),))
-    monkeypatch.setattr(_open, "_TALL", 1)
+def test_however_x_is_stored(form, fit_intercept):
     X_ = form(np.where(np.abs(X) > 0.4 * np.abs(X).max(axis=0), 0.0, X))
     # Without an intercept nothing is open at zero under the hinge loss.
     name = "hinge" if fit_intercept else "absolute"
     loss, y, _ = LOSSES[name]
     problem = rl.Problem(X_, y, loss, L1(1.0), fit_intercept=fit_intercept)
     wanted = oracle(problem, np.ones(D), name)
-    calls.clear()
-    assert largest_strength(problem) == pytest.approx(wanted, rel=1e-7)
-    assert calls
-
-
-def test_a_first_fit_that_ends_early_is_a_start_all_the_same(monkeypatch):
-    def short(problem, tol):
-        return rl.solve(problem, tol=1e-12, solver="newton", max_iter=2)
-
-    problem = rl.Problem(X, LABELS, rl.losses.Hinge(), L1(1.0))
-    with pytest.warns(rl.ConvergenceWarning):
-        short(problem, 1e-4)
-    wanted = oracle(problem, np.ones(D))
-    monkeypatch.setattr(_open_ascent, "solve", short)
-    strength, _ = ascend(problem, 0.1 * wanted, zero_point(problem).intercept)  # without a warning
+    strength, _ = ascend(problem, 0.1 * wanted, zero_point(problem).intercept)
     assert strength == pytest.approx(wanted, rel=1e-7)
+    assert largest_strength(problem) == pytest.approx(wanted, rel=1e-7)
 
 
 def test_columns_may_cost_more_or_less():
@@ -138,40 +121,3 @@ def test_it_takes_linear_programs_only():
     assert not can_ascend(rl.Problem(X, TARGETS, huber, L1(1.0)))
     bounded = rl.Problem(X, LABELS, hinge, L1(1.0), constraints=[rl.constraints.Nonnegative()])
     assert not can_ascend(bounded)
-
-
-@pytest.mark.parametrize("penalty", [L1(1.0), ElasticNet(0.5, 0.5)], ids=repr)
-def test_it_takes_over_where_the_way_through_the_inside_is_long(monkeypatch, penalty):
-    share = 1.0 if isinstance(penalty, L1) else 0.5
-    wanted = oracle(rl.Problem(X, LABELS, rl.losses.Hinge(), L1(1.0)), np.ones(D)) / share
-    calls = []
-
-    def counted(*args):
-        calls.append(ascend(*args))
-        return calls[-1]
-
-    monkeypatch.setattr(_open, "ascend", counted)
-    monkeypatch.setattr(_open, "_TRIALS", ((1, 0.0),))
-    problem = rl.Problem(X, LABELS, rl.losses.Hinge(), penalty)
-    assert largest_strength(problem) == pytest.approx(wanted, rel=1e-7)
-    assert len(calls) == 1 and calls[0] is not None
-
-
-def test_with_many_more_columns_it_goes_first(monkeypatch):
-    monkeypatch.setattr(_open.OpenMultipliers, "_step_by_step", None)  # nobody comes by
-    rng = np.random.default_rng(0)
-    wide = rng.normal(size=(40, 300)) * np.exp(rng.normal(size=300))
-    labels = np.where(wide[:, 0] + rng.normal(size=40) > 0.5, 1, -1)
-    problem = rl.Problem(wide, labels, rl.losses.Hinge(), L1(1.0))
-    strength = largest_strength(problem)
-    above, below = (
-        rl.solve(problem.with_penalty(L1(share * strength)), tol=1e-9) for share in (1.001, 0.999)
-    )
-    assert not above.coef.any() and below.coef.any()
-
-
-def test_what_it_cannot_find_is_found_through_the_inside(monkeypatch):
-    monkeypatch.setattr(_open, "ascend", lambda *args: None)
-    monkeypatch.setattr(_open, "_TRIALS", ((1, 0.0),))
-    problem = rl.Problem(X, LABELS, rl.losses.Hinge(), L1(1.0))
-    assert largest_strength(problem) == pytest.approx(oracle(problem, np.ones(D)), rel=1e-7)

@@ -1,4 +1,8 @@
-"""The linear program over multipliers that a model without coefficients leaves open."""
+"""The linear program over multipliers that a model without coefficients leaves open.
+
+Used by `_largest`, which states the program. Where it applies, Dinkelbach's ascent brings a lower
+bound first. The program itself is solved over atoms of the penalty, added as they are violated.
+"""
 
 from __future__ import annotations
 
@@ -10,32 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline.paths._ascent import ascend, can_ascend
+from rectiline.paths._bounded_program import BoundedProgram
 from rectiline.paths._null import NullModel
-from rectiline.paths._open_ascent import ascend, can_ascend
-from rectiline.paths._open_lines import OpenLines
-from rectiline.paths._open_rows import OpenRows
-from rectiline.penalties import L1, Atom, Penalty
+from rectiline.penalties import Atom, Penalty
 from rectiline.problems import DualPoint, Problem
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["OpenMultipliers"]
+__all__ = ["MultiplierProgram"]
 
 _ATOMS_PER_ROUND = 30
 _ROUNDS = 100
 _FIRST_LEVEL = 1e-3  # of the first guess: columns that the first program looks at
 _MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so far is returned
-_TRIALS = (4, 0.5), (6, 0.01)  # steps through the inside, and how far from the end is too far
-_MOST_ASCENT = 4_000_000  # entries of X for open multipliers, up to which fits are quick
-_TALL, _WIDE = 25, 4  # open multipliers per column, and the other way round
-_FIRST_ASCENT, _FIRST_WIDE = 0.02, 0.6  # of what is proved so far; few samples are near at once
+_WIDE = 4  # columns per open multiplier from which on few samples are near the margin at once
+_FIRST_ASCENT, _FIRST_WIDE = 0.02, 0.6  # of the first upper bound: where the ascent starts
 _CLOSE = 1e-10  # relative distance between the linear program and what is proved
 _LEAST = 1e-3  # of the first guess: optima below count as this large
 _ROUNDING = 1e-14  # of the size of the terms of a sum: below, it is zero
 
 
-class OpenMultipliers:
+class MultiplierProgram:
     """The linear program over the open multipliers, grown atom by atom."""
 
     def __init__(
@@ -55,7 +56,7 @@ class OpenMultipliers:
         self.active = active  # what xi and nu add to q, one row for each
         self.atoms: list[tuple[Atom, float]] = []  # with the cost at strength 1
         self._known: set[tuple[bytes, bytes]] = set()
-        self._program: OpenRows | None = None
+        self._program: BoundedProgram | None = None
         # What rounding in X'g can make of zero, in the dual norm.
         terms = float(np.linalg.norm(np.maximum(np.abs(null.low), np.abs(null.high))))
         sizes = np.sqrt(problem.design.column_squares()) * terms
@@ -66,86 +67,49 @@ class OpenMultipliers:
 
         A strength that is nothing but rounding is zero.
         """
-        self.point, share = self._middle()
+        self.point = self._middle()
         self.best, self.bound = self.norm.dual_norm(self._q(self.point)), 0.0
         start = self.best
         if self.point.size and start > self.rounding:
-            is_alone = self.point.size == self.open.size
-            if not (is_alone and 0.0 < share < 1.0 and self._through_the_inside()):
-                self._along_vertices(start)
+            if self.point.size == self.open.size:
+                self._ascend()
+            self._along_vertices(start)
         least = max(self.rounding, _CLOSE * start)
         return (float(self.best) if self.best > least else 0.0), self.point
 
-    def _middle(self) -> tuple[Vector, float]:
-        """Return multipliers between their bounds, with the right sum, and where between."""
+    def _middle(self) -> Vector:
+        """Return multipliers between their bounds, with the right sum."""
         point = np.zeros(self.open.size + sum(block.shape[0] for block in self.active))
         share, width = 0.5, self.high - self.low
         if self.owed is not None and self.open.size:
             share = (self.owed - float(self.low.sum())) / float(width.sum())
             share = min(max(share, 0.0), 1.0)
         point[: self.open.size] = self.low + share * width
-        return point, share
+        return point
 
-    def _through_the_inside(self) -> bool:
-        """Close in on the optimum, step by step or from below; return whether it is reached."""
-        zero = max(self.rounding, _CLOSE * self.best)
-        lines = OpenLines(self.norm, self.base, self.low, self.high, self.owed, self._q, zero)
-        lines.place(self.point)
-        if self._is_wide and self._may_ascend:
-            self._ascend(lines)
-        if not lines.is_closed:
-            self._step_by_step(lines)
-        self.best, self.bound, self.point = lines.best, lines.bound, lines.point
-        if lines.is_closed:
-            return True
-        for atom, unit in lines.tight():  # to go on with
-            self._add([atom], atom.cost / unit)
-        self._program = self._empty_program()
-        self._program.start_at(lines.reduced())
-        return False
-
-    def _step_by_step(self, lines: OpenLines) -> None:
-        """Go through the inside, unless the way turns out to be long."""
-        lines.begin(self._pays, max(_MOST_ENTRIES, self.design.n_stored))
-        for steps, far in _TRIALS:
-            lines.close_in(steps)
-            if lines.has_ended or lines.relative_gap <= far:
-                continue
-            if not self._is_wide and self._may_ascend:
-                lines.price()
-                self._ascend(lines)
-                break
-        if not lines.is_closed:
-            lines.close_in()
-
-    @property
-    def _is_wide(self) -> bool:
-        return self.design.n_features >= _WIDE * self.open.size
-
-    @property
-    def _may_ascend(self) -> bool:
-        m, d = self.open.size, self.design.n_features
-        # As many of either make pivots dear, and steps through the inside cheap.
-        quick = m * d <= _MOST_ASCENT and (m >= _TALL * d or self._is_wide)
-        return quick and isinstance(self.norm, L1) and can_ascend(self._problem_of_norm)
-
-    def _ascend(self, lines: OpenLines) -> None:
-        """Offer what is found from below: each step costs a fit, but there are few."""
-        first = _FIRST_WIDE if self._is_wide else _FIRST_ASCENT
-        start = max(lines.bound, first * lines.best)
-        found = ascend(self._problem_of_norm, start, self._intercept)
-        if found is not None:
-            bound, sample = found
-            lines.offer(np.clip(sample[self.open], self.low, self.high))
-            lines.bound = max(lines.bound, bound)
-
-    @cached_property
-    def _problem_of_norm(self) -> Problem:
-        return self._problem.with_penalty(self.norm)
+    def _ascend(self) -> None:
+        """Bring the bounds together from below, if the program has the right form."""
+        problem = self._problem.with_penalty(self.norm)
+        if not can_ascend(problem):
+            return
+        wide = self.design.n_features >= _WIDE * self.open.size
+        start = (_FIRST_WIDE if wide else _FIRST_ASCENT) * self.best
+        found = ascend(problem, start, self._intercept)
+        if found is None:
+            return
+        self.bound = found[0]
+        point = np.clip(found[1][self.open], self.low, self.high)
+        if self.owed is not None:  # repair the sum to the last digit
+            owed = self.owed - float(point.sum())
+            room = self.high - point if owed > 0 else point - self.low
+            point = point + owed * (room / max(float(room.sum()), 1e-300))
+        proved = self.norm.dual_norm(self._q(point))
+        if proved < self.best:
+            self.best, self.point = proved, point
 
     def _along_vertices(self, start: float) -> None:
         """Solve programs over the atoms so far, and add those that are violated, to the optimum."""
-        q, is_new = self._q(self.point), bool(self.atoms)
+        q, is_new = self._q(self.point), False
         for _ in range(_ROUNDS):
             if self.best - self.bound <= _CLOSE * max(self.bound, _LEAST * start):
                 return
@@ -243,9 +207,9 @@ class OpenMultipliers:
     def _size(self) -> float:
         return float(np.max(self.high - self.low, initial=0.0)) or 1.0
 
-    def _empty_program(self) -> OpenRows:
+    def _empty_program(self) -> BoundedProgram:
         n_rows, n_equal = (block.shape[0] for block in self.active)
         more: list[tuple[float | None, float | None]] = [(0.0, None)] * n_rows
         more += [(None, None)] * n_equal
         owed = None if self.owed is None or not self.open.size else self.owed / self._size
-        return OpenRows(self.low / self._size, self.high / self._size, owed, more)
+        return BoundedProgram(self.low / self._size, self.high / self._size, owed, more)

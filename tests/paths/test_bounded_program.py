@@ -6,17 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-import rectiline as rl
-from rectiline.paths import _open_rows, largest_strength
-from rectiline.paths._open_rows import OpenRows
-from rectiline.penalties import L1, GroupLinf, Slope
+from rectiline.paths._bounded_program import BoundedProgram
 
-
-@pytest.fixture
-def few_are_many(monkeypatch):
-    monkeypatch.setattr(_open_rows, "_MANY", 50)
-    monkeypatch.setattr(_open_rows, "_SAMPLE", 40)
-    monkeypatch.setattr(_open_rows, "_WORKING", 30)
+FEW = 30  # variables of a working set
 
 
 def whole(lines, right, low, high, owed, more):
@@ -34,7 +26,7 @@ def whole(lines, right, low, high, owed, more):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("balanced", [True, False])
-def test_optimum_is_that_over_all_variables(few_are_many, seed, balanced):
+def test_optimum_is_that_over_all_variables(seed, balanced):
     rng = np.random.default_rng(seed)
     m, k = 400, 6
     low = -rng.uniform(0, 1, m) * (rng.random(m) < 0.5)
@@ -45,7 +37,7 @@ def test_optimum_is_that_over_all_variables(few_are_many, seed, balanced):
     right = rng.normal(size=k) - 5.0
     owed = float(low.sum() + rng.uniform(0.05, 0.95) * (high - low).sum()) if balanced else None
     more = [(0.0, None)]
-    program = OpenRows(low, high, owed, more)
+    program = BoundedProgram(low, high, owed, more, FEW)
     for count in (2, 4, k):  # lines join from call to call
         optimum, point = program.solve(lines[:count], right[:count])
         known = whole(lines[:count], right[:count], low, high, owed, more)
@@ -56,24 +48,7 @@ def test_optimum_is_that_over_all_variables(few_are_many, seed, balanced):
         assert (lines[:count] @ np.append(optimum, point) <= right[:count] + 1e-7).all()
 
 
-def test_a_sum_out_of_reach_has_no_optimum(few_are_many):
+def test_a_sum_out_of_reach_has_no_optimum():
     m = 100
-    program = OpenRows(np.zeros(m), np.ones(m), 2.0 * m, [])
+    program = BoundedProgram(np.zeros(m), np.ones(m), 2.0 * m, [], FEW)
     assert program.solve(np.hstack([[[-1.0]], np.ones((1, m))]), np.zeros(1)) is None
-
-
-@pytest.mark.parametrize(
-    "penalty",
-    [L1(1.0), GroupLinf(1.0, [0, 0, 1, 1, 2]), Slope(np.linspace(2.0, 1.0, 5))],
-    ids=lambda penalty: type(penalty).__name__,
-)
-def test_largest_strengths_do_not_depend_on_the_working_set(monkeypatch, penalty):
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(500, 5)) * [1, 10, 0.1, 1, 1]
-    labels = np.where(X[:, 0] + rng.normal(size=500) > 0.8, 1, -1)
-    one = rl.Problem(X, labels, rl.losses.Hinge(), penalty)
-    expected = largest_strength(one)
-    monkeypatch.setattr(_open_rows, "_MANY", 50)
-    monkeypatch.setattr(_open_rows, "_SAMPLE", 60)
-    monkeypatch.setattr(_open_rows, "_WORKING", 40)
-    assert largest_strength(one) == pytest.approx(expected, rel=1e-8)

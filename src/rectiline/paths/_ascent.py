@@ -1,0 +1,92 @@
+"""Dinkelbach's ascent to the smallest strength without coefficients, for `_multiplier_program`.
+
+With the losses L(b), the best intercept included, that strength is the maximum of
+
+    (L(0) - L(b)) / |b|    over all b,    |b| the L1 norm of the penalty at strength 1.
+
+The b that is optimal at one strength gives the next strength. Every step proves a lower bound, and
+on linear programs, where b moves from vertex to vertex, the steps come to an end.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.penalties import L1
+from rectiline.problems import Problem
+from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers import Generation, Session, solve
+
+Vector = NDArray[np.float64]
+
+__all__ = ["ascend", "can_ascend"]
+
+_STEPS = 16
+_LOWER, _LOOKS = 0.02, 3  # factor, and number, of first strengths to try until one has coefficients
+_ROUGH_TOL, _TOL = 1e-4, 3e-11  # of the first fit, and of those that follow
+_SAME = 1e-13  # relative change of the strength that counts as none
+_ROUNDING = 1e-15  # of the losses: what their difference may owe to rounding
+
+
+def can_ascend(problem: Problem) -> bool:
+    """Return whether the problem is a linear program that `generation` takes."""
+    return (
+        isinstance(problem.penalty, L1)
+        and problem.is_separable
+        and not problem.is_constrained
+        and bool((problem.columns.l1 > 0).all())
+        and LinearProgramForm.accepts(problem) is None
+        and Generation.refuses(problem) is None
+    )
+
+
+def ascend(problem: Problem, start: float, intercept: float) -> tuple[float, Vector] | None:
+    """Return a lower bound on the strength, and multipliers that prove little more.
+
+    None if it does not get to the end.
+
+    Parameters
+    ----------
+    problem : Problem
+        With an `L1` penalty of any strength; one that `can_ascend` accepts.
+    start : float
+        The first strength.
+    intercept : float
+        The best one without coefficients.
+    """
+    norm = problem.penalty
+    assert isinstance(norm, L1)
+    one, losses = norm.with_strength(1.0), problem.with_penalty(None)
+    at_zero = losses.objective(np.zeros(problem.n_features), intercept)
+
+    def proved(coef: Vector, b0: float) -> float:
+        if not coef.any():
+            return 0.0
+        gained = at_zero - losses.objective(coef, b0) - _ROUNDING * at_zero
+        return gained / one.value(coef)
+
+    with warnings.catch_warnings():  # a fit that ends early is a start all the same
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for _ in range(_LOOKS):
+            found = solve(problem.with_penalty(norm.with_strength(start)), tol=_ROUGH_TOL)
+            strength = proved(found.coef, found.intercept)
+            if strength > 0:
+                break
+            start *= _LOWER
+        else:
+            return None
+        session = Session()
+        for _ in range(_STEPS):
+            here = problem.with_penalty(norm.with_strength(strength))
+            found = solve(here, "generation", _TOL, warm_start=found, session=session)
+            if not found.certificate.holds(_TOL):
+                return None
+            higher = proved(found.coef, found.intercept)
+            if higher <= strength * (1 + _SAME):
+                return strength, found.dual.sample
+            strength = higher
+    return None

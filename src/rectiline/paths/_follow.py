@@ -1,0 +1,270 @@
+"""Follow one problem along its strengths; used by `path` and by the folds of a search.
+
+A follower proposes candidates for several strengths in a row, these are certified together, and
+`solve` takes over where a candidate is refused or the follower gets stuck. Everything that happens
+here depends on the problem, the strengths and the options alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.paths._null import null_start
+from rectiline.problems import DualPoint, Problem, prove_many
+from rectiline.solvers import (
+    Candidate,
+    NewtonFollower,
+    PathFollower,
+    Progress,
+    Session,
+    Solution,
+    Status,
+    limited_threads,
+    solve,
+)
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Clock", "follow_path"]
+
+_BATCH_ENTRIES = 4_000_000  # multipliers that wait for their certificates
+_FIRST_BATCH = 4  # strengths until the first certificates show whether following works
+_MOST_MISSED = 2  # strengths left to `solve`, beyond one in
+_PER_MISS = 4  # so many, before the follower is given up
+_OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time that a path has left."""
+
+    began: float
+    limit: float | None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left, at least a microsecond; None without a limit."""
+        if self.limit is None:
+            return None
+        return max(self.limit - (time.perf_counter() - self.began), 1e-6)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        return self.limit is not None and time.perf_counter() - self.began >= self.limit
+
+
+def follow_path(
+    problem: Problem,
+    grid: Vector,
+    clock: Clock,
+    known: Sequence[Solution] = (),
+    start: Solution | None = None,
+    callback: Any = None,
+    **options: Any,
+) -> list[Solution]:
+    """Return solutions at strengths from large to small, as many as there is time for.
+
+    Parameters
+    ----------
+    problem : Problem
+        At any strength.
+    grid : ndarray of shape (k,)
+        Strengths from large to small.
+    clock : Clock
+        Strengths that it leaves no time for are left out, but the first.
+    known : sequence of Solution
+        Solutions at the first strengths.
+    start : Solution, optional
+        Where to start if none is known.
+    callback, **options
+        As for `rectiline.solve`.
+    """
+    run = _PathRun(problem, grid, clock, known, start, callback, options)
+    with limited_threads(problem):
+        while not run.has_ended:
+            run.advance()
+    return run.solutions
+
+
+class _PathRun:
+    """The solutions so far, and the methods that find the next ones."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        grid: Vector,
+        clock: Clock,
+        known: Sequence[Solution],
+        start: Solution | None,
+        callback: Any,
+        options: dict[str, Any],
+    ) -> None:
+        self._problem, self._grid, self._clock = problem, grid, clock
+        self._options, self._tol = options, options.get("tol", 1e-6)
+        self._listener = _Listener(callback)
+        self._session = Session()
+        self.solutions = list(known)
+        self._latest = self.solutions[-1] if self.solutions else start
+        self._proposed: Solution | None = None  # the last solution that the follower found
+        self._is_over = False
+        self._n_missed = 0
+        # Whoever listens hears of every solution before the next one is looked for.
+        heard = self._listener.is_heard
+        self._most = 1 if heard else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
+        self._batch = min(self._most, _FIRST_BATCH)
+        self._follower: PathFollower | None = None
+        if grid.size - len(self.solutions) > 1 and not clock.is_late:
+            first = self._at(grid[len(self.solutions)])
+            if _leaves_the_choice(options) and NewtonFollower.accepts(first, self._tol):
+                self._follower = NewtonFollower(first, self._tol, options.get("n_threads", 0))
+                self._place(self._latest)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there is nothing left to do, or no time for it."""
+        done = self._is_over or len(self.solutions) == self._grid.size
+        return done or (bool(self.solutions) and self._clock.is_late)
+
+    def advance(self) -> None:
+        """Find the solutions at the next strengths."""
+        first = len(self.solutions)
+        wanted = self._grid[first : first + self._batch] if self._follower else self._grid[:0]
+        candidates = self._candidates(wanted)
+        for solution in self._certified(candidates):
+            if solution.status == Status.SOLVED:
+                self._proposed = solution
+                self._accept(solution)
+            else:
+                self._solve(near=solution)
+            if self._is_over:
+                return
+        self._batch = self._most
+        if len(candidates) < max(wanted.size, 1) and not self.has_ended:
+            self._solve(near=self._latest)
+        self._go_on_following()
+
+    def _candidates(self, strengths: Vector) -> list[Candidate]:
+        """Return what the follower finds at these strengths, up to the first that it does not."""
+        found: list[Candidate] = []
+        for strength in strengths.tolist():
+            if found and self._clock.is_late:
+                break
+            assert self._follower is not None
+            left = self._clock.left
+            moved = self._follower.move(strength, np.inf if left is None else left)
+            if moved is None:
+                break
+            found.append(moved)
+        return found
+
+    def _certified(self, candidates: list[Candidate]) -> list[Solution]:
+        """Return candidates with their certificates: solved, or at a limit."""
+        if not candidates:
+            return []
+        assert self._follower is not None
+        name = self._follower.name
+        began = time.perf_counter()
+        problems = [self._at(one.strength) for one in candidates]
+        proofs = prove_many(problems, candidates)
+        seconds = (time.perf_counter() - began) / len(candidates)
+        found = []
+        for one, (certificate, dual) in zip(candidates, proofs, strict=True):
+            spent = one.seconds + seconds
+            found.append(
+                Solution(
+                    coef=one.coef,
+                    intercept=one.intercept,
+                    status=Status.SOLVED
+                    if certificate.holds(self._tol)
+                    else Status.ITERATION_LIMIT,
+                    solver=name,
+                    n_iter=one.n_iter,
+                    seconds=spent,
+                    dual=dual,
+                    certificate=certificate,
+                    reason=f"{name}: continued from the strength before",
+                    history=(Progress(name, one.n_iter, spent, certificate),),
+                )
+            )
+        return found
+
+    def _solve(self, near: Solution | None) -> None:
+        """Let `solve` find the solution at the next strength."""
+        found = solve(
+            self._at(self._grid[len(self.solutions)]),
+            warm_start=near,
+            time_limit=self._clock.left,
+            session=self._session,
+            callback=self._listener.callback,
+            **self._options,
+        )
+        self._accept(found)
+        self._n_missed += 1
+
+    def _go_on_following(self) -> None:
+        """Bring the follower to the latest solution, or give it up if it misses too many."""
+        if self._n_missed > _MOST_MISSED + len(self.solutions) / _PER_MISS:
+            self._follower = None
+        if self._follower is not None and self._latest is not self._proposed:
+            self._place(self._latest)
+
+    def _accept(self, solution: Solution) -> None:
+        self._listener.hear(solution)
+        self.solutions.append(solution)
+        self._latest = solution
+        stopped = solution.status in (Status.INFEASIBLE, Status.STOPPED)
+        self._is_over = stopped or self._listener.stopped
+
+    def _place(self, start: Solution | None) -> None:
+        """Put the follower at a solution; at a model without coefficients if there is none."""
+        assert self._follower is not None
+        if start is not None and np.isfinite(start.coef).all():
+            self._follower.place(start.coef, start.intercept, start.dual)
+        else:
+            intercept, sample = null_start(self._problem)
+            self._follower.place(np.zeros(self._problem.n_features), intercept, DualPoint(sample))
+
+    def _at(self, strength: float) -> Problem:
+        assert self._problem.penalty is not None
+        return self._problem.with_penalty(self._problem.penalty.with_strength(float(strength)))
+
+
+def _leaves_the_choice(options: Mapping[str, Any]) -> bool:
+    """Return whether the options leave the method open; wrong ones are reported by `solve`."""
+    tol = options.get("tol", 1e-6)
+    numbers = [options.get(name, 0) for name in ("random_state", "n_threads")]
+    plain = options.get("solver", "auto") == "auto" and options.get("max_iter") is None
+    known = set(options) <= _OPTIONS and isinstance(tol, float) and 0 < tol < 1
+    return plain and known and all(isinstance(one, int) and 0 <= one < 2**32 for one in numbers)
+
+
+class _Listener:
+    """Remembers whether the callback asked to stop: a point may be solved at that very moment."""
+
+    def __init__(self, callback: Any) -> None:
+        self._callback = callback
+        self.stopped = False
+        self._latest: Any = None
+        # `solve` refuses what is not callable.
+        self.callback = self._hear if callable(callback) else callback
+        self.is_heard = callback is not None
+
+    def hear(self, solution: Solution) -> None:
+        """Report a solution, unless the callback has heard of it while it was found."""
+        known = solution.infeasibility is not None or solution.certificate is self._latest
+        if callable(self._callback) and not known:
+            self._hear(
+                Progress(solution.solver, solution.n_iter, solution.seconds, solution.certificate)
+            )
+
+    def _hear(self, progress: Any) -> bool:
+        self._latest = progress.certificate
+        self.stopped = bool(self._callback(progress)) or self.stopped
+        return self.stopped
