@@ -62,7 +62,11 @@ struct Columns {
     std::vector<nb::object> keep;
 };
 
-// Polls Python's signal handlers and a deadline while the GIL is released.
+// What compiled loops of this thread call now and then besides their deadline, or nullptr; set by
+// `set_poll`, which owns the reference. A true value asks the loop to return.
+inline thread_local PyObject* poll_of_thread = nullptr;
+
+// Polls Python's signal handlers, a deadline and `poll_of_thread` while the GIL is released.
 class PythonInterrupt {
   public:
     explicit PythonInterrupt(double seconds)
@@ -84,7 +88,12 @@ class PythonInterrupt {
         if (std::chrono::steady_clock::now() >= deadline_) return true;
         nb::gil_scoped_acquire gil;
         signalled_ = signalled_ || PyErr_CheckSignals() != 0;
-        return signalled_;
+        if (signalled_ || poll_of_thread == nullptr) return signalled_;
+        PyObject* answer = PyObject_CallNoArgs(poll_of_thread);
+        const int says_stop = answer == nullptr ? -1 : PyObject_IsTrue(answer);
+        Py_XDECREF(answer);
+        signalled_ = says_stop < 0;  // its exception is raised by `rethrow`
+        return says_stop != 0;
     }
     std::chrono::steady_clock::time_point deadline_;
     rectiline::support::Interrupt interrupt_;

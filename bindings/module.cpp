@@ -4,10 +4,24 @@
 
 void bind_quantile_basis(nb::module_& m);
 
+namespace {
+
+// Makes compiled loops of this thread call `poll`; returns what they called before.
+nb::object set_poll(const nb::object& poll) {
+    PyObject* before = poll_of_thread;
+    poll_of_thread = poll.is_none() ? nullptr : poll.inc_ref().ptr();
+    return before == nullptr ? nb::none() : nb::steal(before);
+}
+
+}  // namespace
+
 NB_MODULE(_core, m) {
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
     m.def("default_thread_count", &rectiline::support::default_thread_count,
           "Number of threads used when n_threads is 0.");
+    m.def("set_poll", &set_poll, nb::arg("poll").none(),
+          "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "
+          "Returns what was set before.");
     bind_design(m);
     bind_rows(m);
     bind_proof(m);

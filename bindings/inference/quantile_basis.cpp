@@ -1,8 +1,8 @@
 #include "rectiline/inference/quantile_basis.hpp"
 
-#include "common.hpp"
 #include <nanobind/stl/tuple.h>
 
+#include "common.hpp"
 #include <tuple>
 
 namespace {
@@ -40,7 +40,8 @@ const char* word(BasisOutcome outcome) {
 class Basis {
   public:
     Basis(MatrixIn columns, VectorIn y)
-        : columns_(columns), y_(y),
+        : columns_(columns),
+          y_(y),
           basis_(columns.data(), y.data(), static_cast<std::int64_t>(columns.shape(1)),
                  static_cast<std::int64_t>(columns.shape(0))) {
         require(columns.shape(1) == y.shape(0), "columns and y must have equally many samples");
@@ -48,7 +49,8 @@ class Basis {
                 "there must be at least as many samples as columns");
     }
 
-    std::tuple<const char*, NumpyVector, NumpyIndices, std::int64_t> solve(VectorIn weight, VectorIn total, IndicesIn first, std::int64_t most_steps) {
+    std::tuple<const char*, NumpyVector, NumpyIndices, std::int64_t> solve(
+        VectorIn weight, VectorIn total, IndicesIn first, std::int64_t most_steps) {
         check(weight, total, first);
         weight_ = weight;
         total_ = total;
@@ -66,11 +68,13 @@ class Basis {
         nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
         std::copy(basis_.basis().begin(), basis_.basis().end(), data);
         return std::make_tuple(word(outcome), copy_vector(basis_.coef()),
-                              NumpyIndices(data, {count}, owner), basis_.n_steps());
+                               NumpyIndices(data, {count}, owner), basis_.n_steps());
     }
 
-    std::tuple<const char*, NumpyVector, NumpyVector> walk(std::int64_t column, double direction, double until, VectorIn centre, MatrixIn factor,
-         double radius, std::int64_t most_steps) {
+    std::tuple<const char*, NumpyVector, NumpyVector> walk(std::int64_t column, double direction,
+                                                           double until, VectorIn centre,
+                                                           MatrixIn factor, double radius,
+                                                           std::int64_t most_steps) {
         const auto p = static_cast<std::size_t>(basis_.p());
         require(column >= 0 && column < basis_.p(), "column out of range");
         require(direction == 1.0 || direction == -1.0, "direction must be 1 or -1");
@@ -83,8 +87,8 @@ class Basis {
         BasisOutcome outcome;
         {
             nb::gil_scoped_release release;
-            outcome = basis_.walk(column, direction, until, ball, most_steps, steps,
-                                  interrupt.handle());
+            outcome =
+                basis_.walk(column, direction, until, ball, most_steps, steps, interrupt.handle());
         }
         interrupt.rethrow();
         return std::make_tuple(word(outcome), copy_vector(steps.place), copy_vector(steps.score));

@@ -11,6 +11,11 @@ from typing_extensions import CapsuleType
 def default_thread_count() -> int:
     """Number of threads used when n_threads is 0."""
 
+def set_poll(poll: object | None) -> object:
+    """
+    Let compiled loops of this thread call `poll` now and then; a true answer stops them. Returns what was set before.
+    """
+
 class DesignView:
     """A view of a design matrix; copies nothing."""
 

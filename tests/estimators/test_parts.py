@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline.estimators._finish import finish
 from rectiline.penalties import Columnwise, ElasticNet
-from rectiline.solvers._polish import polish
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 6))
@@ -65,8 +63,12 @@ PENALTIES = [rl.penalties.Ridge(1.0), rl.penalties.ElasticNet(2.0, 1.0), rl.pena
 )
 def test_small_fits_are_exact(loss, penalty):
     problem = rl.Problem(X, LABELS if loss.of == "margin" else Y, loss, penalty)
-    rough = rl.solve(problem, tol=1e-6)
-    assert finish(problem, rough).certificate.relative_gap <= 1e-12
+    rough, exact = rl.solve(problem, tol=1e-6), rl.solve(problem, tol=1e-6, polish=True)
+    assert exact.certificate.relative_gap <= 1e-12
+    # The polish is a part of the solve that can be seen.
+    assert exact.n_iter >= rough.n_iter and len(exact.history) >= len(rough.history)
+    if exact.certificate.relative_gap < rough.certificate.relative_gap:
+        assert "polish" in exact.reason and exact.n_iter > rough.n_iter
 
 
 def test_polishing_never_makes_answers_worse():
@@ -74,6 +76,6 @@ def test_polishing_never_makes_answers_worse():
         for loss in (rl.losses.Hinge(), rl.losses.ModifiedHuber()):
             problem = rl.Problem(X, LABELS, loss, rl.penalties.L1(3.0), constraint)
             rough = rl.solve(problem, tol=1e-4)
-            exact = polish(problem, rough)
+            exact = rl.solve(problem, tol=1e-4, polish=True)
             assert exact.certificate.relative_gap <= rough.certificate.relative_gap
             assert exact.certificate.relative_violation <= 1e-9

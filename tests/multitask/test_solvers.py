@@ -137,7 +137,7 @@ def test_warm_starts_help():
 
 def test_limits_warn_with_numbers():
     problem = NAMED["plain-hinge"].problem()
-    with pytest.warns(ConvergenceWarning, match=r"'bcd' stopped after 1 passes .*max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"'bcd' .* after 1 iterations .*max_iter"):
         short = solve_multitask(problem, max_iter=1)
     assert short.status == "iteration_limit"
     assert short.certificate.relative_gap > 1e-6

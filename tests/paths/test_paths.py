@@ -8,13 +8,12 @@ import pytest
 import rectiline as rl
 from rectiline.constraints import LinearInequality, Nonnegative
 from rectiline.paths import (
-    best_intercept,
     default_strengths,
     largest_strength,
-    middle_intercept,
     path,
 )
 from rectiline.penalties import L1, Columnwise, ElasticNet, GroupLinf, Ridge, Slope
+from rectiline.problems.intercepts import best_intercept, middle_intercept
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 6))

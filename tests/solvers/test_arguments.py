@@ -135,11 +135,24 @@ def test_status_is_a_string():
     assert Status.SOLVED == "solved" and str(Status.ITERATION_LIMIT) == "iteration_limit"
     assert {status.value for status in Status} == {
         "solved",
+        "stalled",
         "iteration_limit",
         "time_limit",
-        "infeasible",
+        "precision_limit",
         "stopped",
+        "infeasible",
+        "unbounded",
     }
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_says_what_to_do(status):
+    assert status.advice.endswith(".") and len(status.advice.split()) > 5
+
+
+def test_only_a_limit_is_worth_raising():
+    assert "max_iter" in Status.ITERATION_LIMIT.advice
+    assert "max_iter" not in Status.STALLED.advice and "time_limit" not in Status.STALLED.advice
 
 
 def test_the_public_names_are_there():

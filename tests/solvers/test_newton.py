@@ -126,7 +126,7 @@ def test_a_working_set_that_missed_rows_is_enlarged():
     method, _, state = started(one)
     state.reach, state.length = 1e-6, row_lengths(state.model)  # far too small
     state.rows.place(state.model.expand(state.b))
-    method._working_set_rounds(state, 1e-9, 400, np.inf)
+    method._working_set_rounds(state, 1e-9, 400, Budget(400, np.inf, 1e-9))
     assert not state.may_freeze or state.reach > 1e-6
 
 
@@ -153,7 +153,7 @@ def test_too_stiff_a_start_is_stepped_back_from():
     state.rows.set_multiplier(None)
     state.rows.place(state.model.expand(state.b))
     run = Run(state.rows, state.model, state.b, state.multipliers, schedule, smooth=False)
-    out = run.solve(1e-9, 400, np.inf)
+    out = run.solve(1e-9, 400, Budget(400, np.inf, 1e-9))
     assert out.guards > 0
     assert run.growth < 1e7
 

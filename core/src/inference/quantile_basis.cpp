@@ -55,8 +55,21 @@ RECTILINE_MULTIVERSION void add_times(double factor, const double* x, std::int64
 }  // namespace
 
 QuantileBasis::QuantileBasis(const double* columns, const double* y, std::int64_t n, std::int64_t p)
-    : n_(n), p_(p), columns_(columns), y_(y), basis_(p), slot_of_(n), inverse_(p * p), coef_(p),
-      values_(p), rest_(p), direction_(p), work_(2 * p * p), residual_(n), rate_(n), step_(n),
+    : n_(n),
+      p_(p),
+      columns_(columns),
+      y_(y),
+      basis_(p),
+      slot_of_(n),
+      inverse_(p * p),
+      coef_(p),
+      values_(p),
+      rest_(p),
+      direction_(p),
+      work_(2 * p * p),
+      residual_(n),
+      rate_(n),
+      step_(n),
       side_(n) {
     crossings_.reserve(static_cast<std::size_t>(n));
 }

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._finish import finish
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.paths import in_threads
 from rectiline.problems import Problem
@@ -101,9 +100,14 @@ def solve_all(
         problem = makers[index]()
         start = _usable(warm[index], problem) if warm is not None else None
         callback = None if report is None else report.for_problem(index)
-        solution = solve(problem, warm_start=start, callback=callback, **options.keywords(deadline))
+        solution = solve(
+            problem,
+            warm_start=start,
+            callback=callback,
+            polish=True,
+            **options.keywords(deadline),
+        )
         raise_if_infeasible(solution, problem.constraint_rows, names)
-        solution = finish(problem, solution)
         if report is not None:
             report.solved(index, solution)
         return solution

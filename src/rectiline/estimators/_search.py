@@ -22,12 +22,11 @@ from sklearn.utils.metadata_routing import (
 )
 
 from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._finish import central_intercepts
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.estimators._run import RunOptions
 from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
-from rectiline.solvers import Solution
+from rectiline.solvers import Solution, central_intercept
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -121,7 +120,10 @@ class _Trained:
         # Central intercepts, as in a fit, so that scores do not depend on which of several equally
         # good ones a solver came to.
         seconds = np.array([point.seconds for point in found])
-        return cls(found.coefs, central_intercepts(problem, found.solutions), seconds)
+        intercepts = [
+            central_intercept(problem, one.coef, one.intercept, one.dual) for one in found.solutions
+        ]
+        return cls(found.coefs, np.array(intercepts), seconds)
 
 
 @dataclass(frozen=True, eq=False)

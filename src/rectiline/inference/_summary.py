@@ -15,7 +15,7 @@ from rectiline.inference._parts import Options, assemble
 from rectiline.inference._rank import rank_intervals
 from rectiline.inference._table import SummaryTable, SummaryTables
 from rectiline.losses import Expectile, Loss
-from rectiline.paths import best_intercept
+from rectiline.problems.intercepts import best_intercept
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

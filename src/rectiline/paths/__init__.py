@@ -3,17 +3,14 @@
 from rectiline.paths._folds import FoldJob, fold_paths, in_threads
 from rectiline.paths._grid import default_strengths
 from rectiline.paths._largest import largest_strength
-from rectiline.paths._null import best_intercept, middle_intercept
 from rectiline.paths._path import Path, path
 
 __all__ = [
     "FoldJob",
     "Path",
-    "best_intercept",
     "default_strengths",
     "fold_paths",
     "in_threads",
     "largest_strength",
-    "middle_intercept",
     "path",
 ]

@@ -1,8 +1,4 @@
-"""The model without coefficients: its best intercept, exactly, and the multipliers it leaves open.
-
-The loss of a constant prediction is a convex piecewise linear-quadratic function of one number. Its
-minimisers form an interval, found by a binary search over the places where some loss bends.
-"""
+"""The model without coefficients: its best intercept and the multipliers it leaves open."""
 
 from __future__ import annotations
 
@@ -12,17 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.losses import Loss
 from rectiline.problems import Problem
-from rectiline.problems._inputs import row_functions
+from rectiline.problems.intercepts import ShiftedLosses
 
 Vector = NDArray[np.float64]
 
 __all__ = [
     "NullModel",
-    "best_intercept",
     "has_two_classes",
-    "middle_intercept",
     "null_model",
     "null_start",
     "rough_null_model",
@@ -47,137 +40,6 @@ class NullModel:
     high: Vector
 
 
-class _Shifts:
-    """``F(s) = sum_i w_i phi_i(t_i + p_i s)`` with its one-sided derivatives."""
-
-    def __init__(
-        self,
-        losses: tuple[Loss, ...],
-        index: NDArray[np.uint8] | None,
-        t: Vector,
-        p: Vector,
-        weight: Vector,
-    ) -> None:
-        self._rows = row_functions(losses, index, p, t, weight)
-        used = weight > 0
-        self.t, self.p, self.w = t[used], p[used], weight[used]
-        self.curves = [one.curve for one in losses]
-        self.index = None if index is None else index[used]
-        self._turn = 1.0
-        self._bends: Vector | None = None
-
-    def mirrored(self) -> _Shifts:
-        """Return ``s -> F(-s)``."""
-        other = object.__new__(_Shifts)
-        bends = -self.bends()[::-1]
-        other.__dict__.update(self.__dict__, p=-self.p, _turn=-self._turn, _bends=bends)
-        return other
-
-    def bends(self) -> Vector:
-        """Return every s at which some loss has a knot, in order."""
-        if self._bends is None:
-            found = []
-            for k, curve in enumerate(self.curves):
-                rows = slice(None) if self.index is None else self.index == k
-                t, p = self.t[rows], self.p[rows]
-                found.append(((curve.knots - t[:, None]) * p[:, None]).ravel())
-            self._bends = np.unique(np.concatenate(found))
-        return self._bends
-
-    def slopes(self, s: float) -> tuple[float, float]:
-        """Return the left and the right derivative of F, with rounding taken for zero."""
-        low, low_size, high, high_size = self._rows.slope_sums(self._turn * s)
-        low = 0.0 if abs(low) <= _ZERO_SLOPE * low_size else low
-        high = 0.0 if abs(high) <= _ZERO_SLOPE * high_size else high
-        return (low, high) if self._turn > 0 else (-high, -low)
-
-    def curvature(self, side: int) -> float:
-        """Return the second derivative of F beyond its last bend on one side (-1 or 1)."""
-        total = 0.0
-        for k, curve in enumerate(self.curves):
-            rows = slice(None) if self.index is None else self.index == k
-            outer = np.where(self.p[rows] * side > 0, curve.curvature[-1], curve.curvature[0])
-            total += float(np.sum(self.w[rows] * outer))
-        return total
-
-    def middle_minimiser(self, near: float | None = None) -> float:
-        """Return the middle of the interval of minimisers; its finite end, or 0, if it has none.
-
-        With a guess that it is `near` some place, the search begins there.
-        """
-        low = self.first_minimiser(near)
-        if np.isfinite(low) and self.slopes(low)[1] > 0:  # there are no others
-            return low
-        high = -self.mirrored().first_minimiser(None if near is None else -near)
-        if np.isfinite(low) and np.isfinite(high):
-            return low if low == high else 0.5 * (low + high)
-        return low if np.isfinite(low) else high if np.isfinite(high) else 0.0
-
-    def first_minimiser(self, near: float | None = None) -> float:
-        """Return the smallest minimiser of F; minus infinity if there is none."""
-        bends = self.bends()
-        if self.slopes(float(bends[0]))[1] >= 0:
-            left = self.slopes(float(bends[0]))[0]
-            if left < 0:
-                return float(bends[0])
-            bend = self.curvature(-1)
-            return float(bends[0]) - left / bend if bend > 0 else -np.inf
-        under, over = (0, bends.size) if near is None else self._bracket(bends, near)
-        while over - under > 1:  # the right slope is negative at `under` and not at `over`
-            middle = (under + over) // 2
-            if self.slopes(float(bends[middle]))[1] >= 0:
-                over = middle
-            else:
-                under = middle
-        start, slope = float(bends[under]), self.slopes(float(bends[under]))[1]
-        if over == bends.size:
-            return start - slope / self.curvature(1)
-        end, left = float(bends[over]), self.slopes(float(bends[over]))[0]
-        return end if left <= 0 else start + (end - start) * slope / (slope - left)
-
-    def _bracket(self, bends: Vector, near: float) -> tuple[int, int]:
-        """Return places of bends around the first minimiser, by strides away from a guess."""
-        under, over = 0, bends.size
-        place, stride = int(np.searchsorted(bends, near)), 1
-        while under < place < over:
-            if self.slopes(float(bends[place]))[1] >= 0:
-                over, place = place, place - stride
-            else:
-                under, place = place, place + stride
-            if under > 0 and over < bends.size:
-                break
-            stride *= 4
-        return under, over
-
-
-def best_intercept(loss: Loss, y: Vector, weight: Vector) -> float:
-    """Return the constant prediction with the smallest loss, the middle one of several.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rectiline.losses import Absolute
-    >>> best_intercept(Absolute(), np.array([1.0, 2.0, 4.0, 9.0]), np.ones(4))
-    3.0
-    """
-    p, t = loss.encode(y)
-    return _Shifts((loss,), None, t, p, weight).middle_minimiser()
-
-
-def middle_intercept(problem: Problem, coef: Vector, near: float | None = None) -> float:
-    """Return the best intercept for these coefficients, the middle one of several.
-
-    `near` may say where to look for it first.
-
-    Piecewise-linear losses can leave an interval of best intercepts; its middle does not depend on
-    the order of the samples or on the way a solver came.
-    """
-    p = problem.direction
-    t = p * problem.design.dot(coef) + problem.offset
-    shifts = _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
-    return shifts.middle_minimiser(near)
-
-
 def null_model(problem: Problem) -> NullModel:
     """Return the best model with all coefficients zero."""
     intercept = _shifts(problem).middle_minimiser() if problem.fit_intercept else 0.0
@@ -189,12 +51,12 @@ def has_two_classes(problem: Problem) -> bool:
     return len(problem.losses) == 1 and problem.losses[0].of == "margin"
 
 
-def _shifts(problem: Problem) -> _Shifts:
+def _shifts(problem: Problem) -> ShiftedLosses:
     """Return the loss of a constant prediction."""
     if not has_two_classes(problem):
         p, t = problem.direction, problem.offset
-        return _Shifts(problem.losses, problem.loss_index, t, p, problem.weight)
-    return _Shifts(problem.losses, None, np.zeros(2), _SIGNS, _class_totals(problem))
+        return ShiftedLosses(problem.losses, problem.loss_index, t, p, problem.weight)
+    return ShiftedLosses(problem.losses, None, np.zeros(2), _SIGNS, _class_totals(problem))
 
 
 def _class_totals(problem: Problem) -> Vector:

@@ -233,6 +233,15 @@ class MultiTaskProblem:
         ]
         return max((p[0] for p in pairs), default=0.0), max((p[1] for p in pairs), default=0.0)
 
+    def clip_to_bounds(self, coef: Matrix) -> Matrix:
+        """Return the coefficients as they are: bounds of tasks are constraint rows."""
+        return coef
+
+    def move_into_constraints(self, coef: Matrix) -> Matrix:
+        """Return coefficients near `coef` that satisfy the constraints up to rounding."""
+        columns = [task.base.move_into_constraints(u) for task, u in zip(self.tasks, coef.T)]
+        return np.column_stack(columns)
+
     # ---- proofs -----------------------------------------------------------------------------
 
     def certify(

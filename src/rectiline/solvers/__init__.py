@@ -1,10 +1,13 @@
 """How a form is solved."""
 
-from rectiline.solvers._base import Progress, Solution, Solver, Status
+from rectiline.solvers._base import Progress, Solver
 from rectiline.solvers._candidate import Candidate, PathFollower
 from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
+from rectiline.solvers._polish import central_intercept
 from rectiline.solvers._session import Session
+from rectiline.solvers._solution import Solution
+from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads, one_thread
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
@@ -27,6 +30,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "central_intercept",
     "check_name",
     "limited_threads",
     "one_thread",

@@ -22,7 +22,7 @@ from rectiline.solvers.rehline import Rehline
 
 Vector = NDArray[np.float64]
 
-__all__ = ["SOLVERS", "check_name", "choose", "zero_may_do"]
+__all__ = ["SOLVERS", "check_name", "choose", "remaining", "zero_may_do"]
 
 SOLVERS: dict[str, type[Solver]] = {
     "first_order": FirstOrder,
@@ -58,6 +58,7 @@ _LONG = 10  # rows per column from which on steps on a part of the rows pay
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
 _LARGE_SHARE = 0.5  # of them that would be in it
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
+_LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
 
@@ -80,6 +81,24 @@ def choose(problem: Problem, warm: bool = False) -> list[Stage]:
         return stages
     reasons = "; ".join(f"{name}: {one.refuses(problem)}" for name, one in SOLVERS.items())
     raise UnsupportedProblemError(f"No solver takes this problem. {reasons}.")
+
+
+def remaining(plan: list[Stage]) -> list[Stage]:
+    """Return the solvers that are not in a plan, for when all that are in it have given up.
+
+    Second-order methods come first; the others get a limited number of sweeps or steps, as they
+    hardly ever succeed where those fail.
+    """
+    others: list[Solver] = [
+        Newton(),
+        Interior(),
+        Generation(),
+        ReducedNewton(),
+        Rehline(patience=_LAST_SWEEPS),
+    ]
+    tried = {stage.method.name for stage in plan}
+    reason = "{}: the solvers before have given up"
+    return [Stage(one, reason.format(one.name)) for one in others if one.name not in tried]
 
 
 def _coupled(problem: Problem) -> list[Stage]:

@@ -1,280 +1,151 @@
-"""Polishing: from a nearly optimal pair to one that is exact up to rounding.
+"""The stage of `solve` that makes a nearly optimal pair exact up to rounding.
 
-Near the optimum the pair says on which piece or knot of its loss each sample sits, which
-coefficients are held at zero or at a bound and which constraint rows are tight. With that known,
-optimality is a linear system in the free coefficients, the multipliers of samples on knots and
-those of tight rows:
-
-    h_j'(b_j) = (A'xi + E'nu - X'g)_j   for free j,     sum g = 0,
-    x_i'b + b0 = the knot               for samples on a knot,
-    A b + c = 0, E b + f = 0            for tight rows.
-
-States are read off sums such as ``t + sigma * slope``, which order them without ties, so that
-repeating the step is Newton's method on the optimality conditions. A step is kept only if the
-certificate of the problem says that the pair became better.
+`Polish` is a solver whose step is `optimality_step`; the driver keeps a step only if it certifies
+better. `polish_answer` is what ``solve(..., polish=True)`` adds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
-from scipy.linalg import lapack
 
 from rectiline.problems import Certificate, DualPoint, Problem
-from rectiline.solvers._base import Solution
+from rectiline.problems.intercepts import middle_intercept
+from rectiline.solvers._base import Budget, Stage, Step
+from rectiline.solvers._optimality import PolishPair, optimality_step
+from rectiline.solvers._run import Run
 
 Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
-__all__ = ["polish"]
+__all__ = ["POLISH_STAGE", "Polish", "central_intercept", "polish_answer"]
 
-_ROUNDS = 4
-_MOST_UNKNOWNS = 400  # the linear system is dense
-_MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
+_MOST_FAILURES = 2  # steps that did not improve the certificate
 _MOST_ENTRIES = 200_000  # of X; beyond, a step costs more than it is worth
-_GOOD = 1e-15
+_MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
+_MOST_COLUMNS = 100  # columns, likewise
+_MOST_STEPS = 100  # of each solver on the way to an exact answer
+_MOST_SAMPLES = 100_000  # for the search of the central intercept, which sorts
+_GOOD = 1e-15  # relative gap at which polishing ends
+_EXACT = 1e-12  # relative gap down to which the solvers go on
+_ROUNDING = 1e-14  # relative gap that a central intercept may cost
+_INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pair:
-    coef: Vector
-    intercept: float
-    dual: DualPoint
+class PairForm:
+    """The problem in its own terms, for a method that needs no other."""
+
+    problem: Problem
+
+    @classmethod
+    def apply(cls, problem: Problem) -> PairForm:
+        """Return the form of `problem`."""
+        return cls(problem)
+
+    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> PolishPair:
+        """Return a pair as a point of the form."""
+        return PolishPair(coef, intercept, dual)
+
+    def invert(self, point: PolishPair) -> tuple[Vector, float, DualPoint]:
+        """Return a point of the form as a pair."""
+        return point.coef, point.intercept, point.dual
 
 
-def polish(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution made as exact as the arithmetic allows, or the same if that fails.
+@dataclass(slots=True, eq=False)
+class PolishState:
+    """The pair at hand, the best certificate seen and how many steps did not improve it."""
 
-    It is meant for small problems whose solver has found the right pieces; large ones, penalties
-    that couple columns, and pairs that are far from optimal are returned as they are.
-    """
-    if not problem.is_separable or problem.design.n_stored > _MOST_ENTRIES:
-        return solution
-    here = best = _Pair(solution.coef, solution.intercept, solution.dual)
-    proof = solution.certificate
-    if not proof.relative_gap < 1e-2:
-        return solution
-    failures = 0
-    for _ in range(_ROUNDS):
-        exact = proof.relative_gap <= _GOOD and proof.relative_violation <= _GOOD
-        if exact or failures == 2:
-            break
-        moved = _step(problem, here)
+    problem: Problem
+    pair: PolishPair | None
+    best: float = np.inf
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Polish:
+    """Newton's method on the optimality conditions, as a solver without options."""
+
+    name: ClassVar[str] = "polish"
+    form: ClassVar[type[Any]] = PairForm
+    default_max_iter: ClassVar[int] = 4
+    first_burst: ClassVar[int] = 1
+
+    @staticmethod
+    def refuses(problem: Problem) -> str | None:
+        """Return why there is no such step, or None."""
+        if not problem.is_separable:
+            return "the penalty couples columns"
+        if problem.design.n_stored > _MOST_ENTRIES:
+            return f"X has more than {_MOST_ENTRIES} entries"
+        return None
+
+    def start(self, form: PairForm, warm: PolishPair | None, seed: int) -> PolishState:
+        """Return the state at the best pair; without one there is nothing to polish."""
+        return PolishState(form.problem, warm)
+
+    def advance(self, state: PolishState, budget: Budget) -> Step:
+        """Take one step; after a wrong guess of the pieces the next one starts nearer."""
+        moved = None
+        if state.pair is not None and state.failures < _MOST_FAILURES:
+            moved = optimality_step(state.problem, state.pair)
         if moved is None:
-            break
-        certificate, dual = problem.certify_repaired(moved.coef, moved.intercept, moved.dual)
-        # A wrong guess of the pieces is no reason to stop: the next one starts nearer.
-        here = moved
-        if _better(certificate, proof):
-            best, proof = _Pair(moved.coef, moved.intercept, dual), certificate
+            return Step(0, False, exhausted=True)
+        state.pair = moved
+        return Step(1, False)
+
+    def point(self, state: PolishState) -> PolishPair:
+        """Return the pair at hand."""
+        assert state.pair is not None
+        return state.pair
+
+    def learn(self, state: PolishState, certificate: Certificate) -> None:
+        """Count the steps that did not help."""
+        worst = max(certificate.relative_gap, certificate.relative_violation)
+        if worst < state.best:
+            state.best = worst
         else:
-            failures += 1
-    if proof is solution.certificate:
-        return solution
-    return replace(
-        solution, coef=best.coef, intercept=best.intercept, dual=best.dual, certificate=proof
-    )
+            state.failures += 1
 
 
-def _better(new: Certificate, old: Certificate) -> bool:
-    allowed = max(1e-12, old.relative_violation)
-    return new.relative_violation <= allowed and new.relative_gap < old.relative_gap
+POLISH_STAGE = Stage(Polish(), "polish: one linear system for the pieces that the pair lies on")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    """State of each sample: multiplier there, curvature, and the prediction of its knot."""
+def polish_answer(run: Run, plan: Sequence[Stage]) -> None:
+    """Make a solved pair exact up to rounding where that is cheap; part of `solve`.
 
-    sample: Vector
-    bend: Vector
-    on_knot: Mask
-    target: Vector
-
-
-def _step(problem: Problem, pair: _Pair) -> _Pair | None:
-    coef, free = _columns(problem, pair)
-    z = problem.design.dot(coef) + pair.intercept
-    matrix, constant, multiplier, tight = _tight_rows(problem, coef, pair.dual)
-    spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
-    rows = _rows(problem, z, pair.dual.sample, spare)
-    near = rows.on_knot | (rows.bend > 0)
-    knots = np.flatnonzero(rows.on_knot[near])
-    has_b0 = int(problem.fit_intercept)
-    n_free, n_knots = free.size, knots.size
-    if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS or n_free + n_knots == 0:
-        return None
-
-    block = problem.design.X[near][:, free]
-    block = np.asarray(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
-    if has_b0:
-        block = np.column_stack([block, np.ones(block.shape[0])])
-    tight_block = np.column_stack([matrix[:, free], np.zeros((tight.size, has_b0))])
-    n_primal = n_free + has_b0
-    size = n_primal + n_knots + tight.size
-    system = np.zeros((size, size))
-    system[:n_primal, :n_primal] = block.T @ (rows.bend[near][:, None] * block)
-    diagonal = np.arange(n_free)
-    system[diagonal, diagonal] += problem.columns.rho[free]
-    system[:n_primal, n_primal : n_primal + n_knots] = block[knots].T
-    system[n_primal : n_primal + n_knots, :n_primal] = block[knots]
-    system[:n_primal, n_primal + n_knots :] = -tight_block.T
-    system[n_primal + n_knots :, :n_primal] = -tight_block
-
-    q = matrix.T @ multiplier - problem.design.tdot(rows.sample)
-    slope = problem.columns.rho * coef + problem.columns.l1 * np.sign(coef)
-    left = np.concatenate(
-        [
-            (q - slope)[free],
-            np.full(has_b0, -rows.sample.sum()),
-            (rows.target - z)[rows.on_knot],
-            matrix @ coef + constant,
-        ]
-    )
-    move = _solve(system, left)
-    if move is None:
-        return None
-    new = coef.copy()
-    new[free] += move[:n_free]
-    shift = float(move[n_free]) if has_b0 else 0.0
-    sample = rows.sample + rows.bend * (problem.design.dot(new - coef) + shift)
-    sample[rows.on_knot] += move[n_primal : n_primal + n_knots]
-    multiplier = multiplier + move[n_primal + n_knots :]
-    intercept = pair.intercept + shift
-    if not (np.isfinite(new).all() and np.isfinite(intercept)):
-        return None
-    new = np.clip(new, problem.constraint_rows.lower, problem.constraint_rows.upper)
-    return _Pair(new, intercept, _dual(problem, sample, multiplier, tight))
-
-
-def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
-    """Solve a symmetric system after equilibration; the shortest answer if it is singular."""
-    scale = np.ones(right.size)
-    for _ in range(3):
-        top = np.abs(system * scale * scale[:, None]).max(axis=0)
-        scale = scale / np.sqrt(np.where(top > 0, top, 1.0))
-    scaled, wanted = system * scale * scale[:, None], scale * right
-    factors, pivots, info = lapack.dgetrf(scaled)
-    if info == 0:
-        move = lapack.dgetrs(factors, pivots, wanted)[0]
-        move = move + lapack.dgetrs(factors, pivots, wanted - scaled @ move)[0]
-        missed = np.abs(scaled @ move - wanted).max(initial=0.0)
-        size = np.abs(move).max(initial=0.0)
-        if missed <= 1e-12 * size and size <= 1e12 * np.abs(wanted).max(initial=0.0):
-            return np.asarray(scale * move)
-    if right.size > _MOST_SINGULAR:
-        return None
-    try:
-        return np.asarray(scale * np.linalg.lstsq(scaled, wanted, rcond=1e-13)[0])
-    except np.linalg.LinAlgError:
-        return None
-
-
-def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows:
-    """Return on which knot or piece each sample's loss sits.
-
-    There are at most as many knots as unknowns to put them there; the surest ones stay.
+    Where the pieces are still undecided, the solvers of `plan` go on for a few steps. Of several
+    best intercepts the middle one is taken, so that a sample of weight two and the same sample
+    twice give equal models.
     """
-    p, weight = problem.direction, problem.weight
-    t = p * z + problem.offset
-    used = weight > 0
-    slope = np.where(used, p * sample / np.where(used, weight, 1.0), 0.0)
-    width = float(np.ptp(slope[used])) or 1.0
-    sigma = (_middle(np.abs(t[used] - _middle(t[used]))) or 1.0) / width
-    reach = t + sigma * slope
-    groups = [
-        (one.curve, used if problem.loss_index is None else used & (problem.loss_index == k))
-        for k, one in enumerate(problem.losses)
-    ]
-    knot, depth = np.zeros(t.size, dtype=np.intp), np.full(t.size, -np.inf)
-    for curve, mine in groups:
-        # Ends of the knots' intervals in `reach`, left and right by turns.
-        ends = np.column_stack(
-            [curve.knots + sigma * curve.left, curve.knots + sigma * curve.right]
-        )
-        place = np.searchsorted(ends.ravel(), reach[mine], side="right")
-        near = np.minimum(place // 2, curve.knots.size - 1)
-        room = np.minimum(slope[mine] - curve.left[near], curve.right[near] - slope[mine])
-        sure = sigma * room - np.abs(t[mine] - curve.knots[near])
-        knot[mine], depth[mine] = near, np.where(place % 2 == 1, sure, -np.inf)
-    on_knot = depth > -np.inf
-    if np.count_nonzero(on_knot) > most_knots:
-        on_knot &= depth >= np.partition(depth, -most_knots)[-most_knots] if most_knots else False
-    new, bend, target = np.zeros(t.size), np.zeros(t.size), np.zeros(t.size)
-    for curve, mine in groups:
-        k, at, held = knot[mine], t[mine], on_knot[mine]
-        low, high = curve.left[k], curve.right[k]
-        after = reach[mine] > curve.knots[k] + sigma * 0.5 * (low + high)
-        curvature = curve.curvature[np.where(after, k + 1, k)]
-        on_piece = np.where(after, high, low) + curvature * (at - curve.knots[k])
-        new[mine] = np.where(held, np.clip(slope[mine], low, high), on_piece)
-        bend[mine] = np.where(held, 0.0, curvature)
-        target[mine] = np.where(held, curve.knots[k], 0.0)
-    return _Rows(weight * p * new, weight * bend, on_knot, p * (target - problem.offset))
+    problem: Problem = run.problem
+    run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
+    small = problem.design.n_stored <= _MOST_STORED and problem.n_features <= _MOST_COLUMNS
+    if small and problem.is_separable and run.verdict(_EXACT) is None:
+        run.run_stages(plan, _EXACT, _MOST_STEPS)
+        if run.verdict(_GOOD) is None:
+            run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
+    if run.watch.left() > 0.0:
+        _centre_intercept(run)
 
 
-def _middle(values: Vector) -> float:
-    """Return the (upper) median; much cheaper than `numpy.median` on few values."""
-    half = values.size // 2
-    return float(np.partition(values, half)[half])
+def _centre_intercept(run: Run) -> None:
+    best = run.best
+    assert best.pair is not None
+    coef, intercept, dual = best.pair
+    central = central_intercept(run.problem, coef, intercept, dual)
+    if central != intercept:
+        best.replace(coef, central, dual, max(best.certificate.relative_gap, _ROUNDING))
 
 
-def _columns(problem: Problem, pair: _Pair) -> tuple[Vector, NDArray[np.intp]]:
-    """Return coefficients with those that are held put in place, and the free ones."""
-    columns, coef = problem.columns, pair.coef.copy()
-    if not (columns.has_l1 or columns.has_bounds):
-        return coef, np.arange(coef.size)
-    lower, upper = columns.lower, columns.upper
-    q = problem.terms.region.combined(pair.dual) - problem.design.tdot(pair.dual.sample)
-    size = np.abs(coef[coef != 0])
-    scale = (float(np.median(size)) if size.size else 1.0) / max(
-        float(np.median(np.abs(q))), 1e-300
-    )
-    reach = coef + scale * q
-    held = np.zeros(coef.size, dtype=bool)
-    if columns.has_l1:
-        zero = (columns.l1 > 0) & (np.abs(reach) <= scale * columns.l1)
-        zero &= (lower <= 0) & (upper >= 0)
-        coef[zero] = 0.0
-        held |= zero
-    if columns.has_bounds:
-        with np.errstate(invalid="ignore"):  # infinite bounds times no ridge
-            slope_low = columns.rho * lower + columns.l1 * np.where(lower >= 0, 1.0, -1.0)
-            slope_up = columns.rho * upper + columns.l1 * np.where(upper > 0, 1.0, -1.0)
-            at_low = np.isfinite(lower) & (reach <= lower + scale * slope_low) & ~held
-            at_up = np.isfinite(upper) & (reach >= upper + scale * slope_up) & ~held
-        coef[at_low], coef[at_up] = lower[at_low], upper[at_up]
-        held |= at_low | at_up
-    return coef, np.flatnonzero(~held)
-
-
-def _tight_rows(
-    problem: Problem, coef: Vector, dual: DualPoint
-) -> tuple[NDArray[np.float64], Vector, Vector, NDArray[np.intp]]:
-    """Return the rows that hold with equality, their constants, multipliers and positions."""
-    rows = problem.constraint_rows
-    if not problem.has_constraint_rows:
-        return np.zeros((0, coef.size)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
-    slack = rows.A @ coef + rows.c
-    top = float(np.max(dual.inequality, initial=0.0))
-    scale = float(np.max(np.abs(slack), initial=0.0)) / top if top > 0 else 0.0
-    tight = np.flatnonzero(scale * dual.inequality > slack)
-    parts = [
-        np.asarray(part.toarray() if sp.issparse(part) else part)
-        for part in (rows.A[tight], rows.E)
-    ]
-    constant = np.concatenate([rows.c[tight], rows.f])
-    multiplier = np.concatenate([dual.inequality[tight], dual.equality])
-    positions = np.concatenate([tight, rows.c.size + np.arange(rows.f.size)]).astype(np.intp)
-    return np.vstack(parts), constant, multiplier, positions
-
-
-def _dual(
-    problem: Problem, sample: Vector, multiplier: Vector, tight: NDArray[np.intp]
-) -> DualPoint:
-    rows = problem.constraint_rows
-    every = np.zeros(rows.c.size + rows.f.size)
-    every[tight] = multiplier
-    return DualPoint(sample, np.maximum(every[: rows.c.size], 0.0), every[rows.c.size :])
+def central_intercept(problem: Problem, coef: Vector, intercept: float, dual: DualPoint) -> float:
+    """Return the middle one of several best intercepts, where there are several."""
+    if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
+        return intercept
+    # A multiplier inside its box leaves one best intercept only.
+    if dual.any_inside(problem.rows, _INSIDE):
+        return intercept
+    return middle_intercept(problem, coef, intercept)

@@ -11,7 +11,6 @@ certificate repairs what is left of that sum.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -124,19 +123,18 @@ class Rehline:
     def advance(self, state: RehlineState, budget: Budget) -> Step:
         """Sweep until the gap estimate meets the target or the budget is spent."""
         if self.patience is None:
-            done = state.loop.run(budget.iterations, *_targets(budget), budget.seconds)
+            done = state.loop.run(budget.iterations, *_targets(budget), budget.left())
             return Step(done.sweeps, done.reached)
         return self._advance_while_it_pays(state, budget)
 
     def _advance_while_it_pays(self, state: RehlineState, budget: Budget) -> Step:
         """Sweep a few times at a time and extrapolate how much work is left."""
-        began, total = time.perf_counter(), 0
+        total = 0
         while total < budget.iterations:
-            left = budget.seconds - (time.perf_counter() - began)
             few = min(_PROBE, budget.iterations - total)
-            done = state.loop.run(few, *_targets(budget), left)
+            done = state.loop.run(few, *_targets(budget), budget.left())
             total += done.sweeps
-            if done.reached or done.interrupted:
+            if done.reached or done.interrupted or budget.is_over():
                 return Step(total, done.reached)
             visits = done.visits + _SWEEP_OVERHEAD * done.sweeps
             state.work += visits / state.form.design.n_samples

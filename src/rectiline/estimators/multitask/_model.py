@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._notebook import ShowsCertificate
-from rectiline.estimators.multitask._finish import finish_tasks
 from rectiline.estimators.multitask._inputs import (
     DTYPES,
     FORMATS,
@@ -25,7 +24,6 @@ from rectiline.estimators.multitask._inputs import (
 from rectiline.losses import Loss, get
 from rectiline.penalties import SharedSubspace
 from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers import Status
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
 Vector = NDArray[np.float64]
@@ -104,6 +102,7 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             max_iter=self.max_iter,
             warm_start=warm,
             random_state=self._seed,
+            polish=True,
             n_threads=self._n_threads,
         )
 
@@ -112,8 +111,6 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         problem = self._problem(data, targets)
         warm = getattr(self, "solution_", None) if self.warm_start else None
         solution = self._solve(problem, warm)
-        if problem.is_decoupled and solution.status == Status.SOLVED:
-            solution = finish_tasks(problem, solution)
         self._store(problem, solution, data)
 
     def _store(

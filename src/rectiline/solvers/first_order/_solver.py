@@ -7,7 +7,6 @@ for initialising.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -93,7 +92,6 @@ class FirstOrder:
 
     def advance(self, state: FirstOrderState, budget: Budget) -> Step:
         """Take steps at the current smoothing, a few at a time."""
-        ends = time.perf_counter() + budget.seconds
         done = 0
         while done < budget.iterations:
             share = min(25, budget.iterations - done)
@@ -101,7 +99,7 @@ class FirstOrder:
             done += taken
             if taken < share:
                 self._smooth_less(state)
-            if time.perf_counter() >= ends:
+            if budget.is_over():
                 break
         return Step(done, False)
 

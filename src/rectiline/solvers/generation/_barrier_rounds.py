@@ -7,7 +7,6 @@ caps wherever that does not cost the gap.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,12 +78,11 @@ def start_barrier(form: LinearProgramForm, q: Vector) -> BarrierState:
 
 def advance_barrier(state: BarrierState, budget: Budget) -> Step:
     """Do up to ``budget.iterations`` steps."""
-    ends = time.perf_counter() + budget.seconds
     state.reached = 0  # a gap that closed before was not close enough
     for done in range(1, budget.iterations + 1):
         if _look(state, budget.relative_gap):
             return Step(done, True)
-        if time.perf_counter() >= ends:
+        if budget.is_over():
             return Step(done, False)
         state.steps += 1
         if state.steps > _MOST_STEPS or not state.master.step():

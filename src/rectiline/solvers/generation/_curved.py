@@ -7,7 +7,6 @@ penalty is tested by the dual norm of all columns together.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,13 +96,12 @@ def _whole_groups(form: CompositeForm, columns: Indices) -> Indices:
 
 def advance_curved(state: CurvedState, budget: Budget) -> Step:
     """Do up to ``budget.iterations`` rounds."""
-    ends = time.perf_counter() + budget.seconds
     for done in range(1, budget.iterations + 1):
-        _solve_restricted(state, max(state.inner_gap, 0.5 * budget.relative_gap), ends)
+        _solve_restricted(state, max(state.inner_gap, 0.5 * budget.relative_gap), budget)
         relative, grew = _price(state)
         if relative <= budget.relative_gap:
             return Step(done, True)
-        if time.perf_counter() >= ends:
+        if budget.is_over():
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:
             state.inner_gap = max(0.03 * state.inner_gap, 1e-13)
@@ -112,10 +110,10 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
     return Step(budget.iterations, False)
 
 
-def _solve_restricted(state: CurvedState, target: float, ends: float) -> None:
+def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None:
     best, since = np.inf, 0
     for _ in range(_OUTER_STEPS):
-        state.master.outer(ends)
+        state.master.outer(budget)
         gap = _restricted_gap(state)
         state.master.tolerance = min(state.master.tolerance, max(_INNER_SHARE * gap, 1e-10))
         since = 0 if gap < 0.5 * best else since + 1
@@ -123,7 +121,7 @@ def _solve_restricted(state: CurvedState, target: float, ends: float) -> None:
         if gap <= target:
             state.stalls = 0
             return
-        if time.perf_counter() >= ends or since >= _STALLED:
+        if since >= _STALLED or budget.is_over():
             break
     state.stalls += 1
 

@@ -11,7 +11,6 @@ cost, says when to stop.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,10 +68,9 @@ class LinearState:
 
 def advance_linear(state: LinearState, budget: Budget) -> Step:
     """Do up to ``budget.iterations`` rounds."""
-    ends = time.perf_counter() + budget.seconds
     for done in range(1, budget.iterations + 1):
         state.rounds += 1
-        status = state.master.solve(max(ends - time.perf_counter(), 0.0))
+        status = state.master.solve(budget.left())
         if status == "limit":
             return Step(done, False, exhausted=state.master.patience <= 0.0)
         if status == "infeasible":
@@ -91,8 +89,8 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
             continue
         if step is not None:
             return Step(done, step, exhausted=not step)
-        if time.perf_counter() >= ends:
-            break
+        if budget.is_over():
+            return Step(done, False)
     return Step(budget.iterations, False)
 
 

@@ -25,7 +25,6 @@ y, boxes by the mean.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from scipy import sparse as sp
 from rectiline import _core
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
+from rectiline.solvers._base import Budget
 from rectiline.solvers.first_order import spread_of_arguments
 from rectiline.solvers.generation._blocks import row_norms
 from rectiline.solvers.generation._points import ProximalPoint
@@ -158,7 +158,7 @@ class ProximalMaster:
 
     # ---- the method --------------------------------------------------------------------------
 
-    def outer(self, ends: float) -> None:
+    def outer(self, budget: Budget) -> None:
         """Take one step of the proximal method of multipliers."""
         taken, self.scaled_intercept = self._method.advance(
             self.dual,
@@ -168,7 +168,7 @@ class ProximalMaster:
             self.room,
             self.tolerance,
             _NEWTON_STEPS,
-            max(ends - time.perf_counter(), 0.0),
+            budget.left(),
         )
         self.n_newton += taken
         if taken <= _TOO_FEW:  # as good as nothing was asked for

@@ -9,7 +9,6 @@ vectors are too many for the linear program: an interior point method, see `_bar
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -191,11 +190,9 @@ class Generation:
             return step
         if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
-        ends = time.perf_counter() + budget.seconds
         for done in range(1, budget.iterations + 1):
-            left = max(ends - time.perf_counter(), 0.0)
-            step = advance_linear(engine, replace(budget, iterations=1, seconds=left))
-            if step.reached or step.exhausted or left == 0.0:
+            step = advance_linear(engine, replace(budget, iterations=1))
+            if step.reached or step.exhausted or budget.is_over():
                 return Step(done, step.reached, step.exhausted)
             if engine.is_lost(_LOST_STEPS):
                 if barrier_refusal(engine.form) is None:

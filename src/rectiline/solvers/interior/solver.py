@@ -21,7 +21,6 @@ constraints stop progress, it starts again from inside them.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -160,7 +159,6 @@ class Interior:
 
     def advance(self, state: InteriorState, budget: Budget) -> Step:
         """Iterate until the gap estimate meets the target or the budget is spent."""
-        began = time.perf_counter()
         step, polish = Step(0, False), 0
         for done in range(1, budget.iterations + 1):
             moved = iterate(state.iterate)
@@ -171,7 +169,7 @@ class Interior:
                 polish += 1
                 continue
             step = Step(done, reached, exhausted=not moved or (not reached and state.is_stuck()))
-            if reached or step.exhausted or time.perf_counter() - began >= budget.seconds:
+            if reached or step.exhausted or budget.is_over():
                 break
         return step
 

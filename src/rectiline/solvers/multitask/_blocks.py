@@ -1,4 +1,7 @@
-"""What the multi-task solvers move, and the program each task solves while the subspace is held."""
+"""Blocks of coefficients, and the program that each task solves while the subspace is held.
+
+Used by all multi-task solvers.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ from numpy.typing import NDArray
 from rectiline.problems import Certificate, DualPoint
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._task import Task
-from rectiline.solvers._base import Progress, Solution, Status
-from rectiline.solvers._drive import solve
+from rectiline.solvers._base import Progress
+from rectiline.solvers._drive import solve_quietly
+from rectiline.solvers._solution import Solution
+from rectiline.solvers._status import Status
+from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._curvature import task_curvature
 from rectiline.solvers.multitask._settle import Held, settle
 
@@ -74,6 +80,8 @@ class Block:
 class Steps(Protocol):
     """Minimise ``sum_t loss_t(u_t, b_t) + (strength/2) (u_t - start_t)' S^-1 (u_t - start_t)``."""
 
+    watch: Watch | None  # the clock of the whole solve
+
     def step(
         self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
     ) -> Block:
@@ -119,7 +127,12 @@ def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int])
     if n_threads <= 1 or len(jobs) <= 1:
         return [work(k) for k in jobs]
     with ThreadPoolExecutor(min(n_threads, len(jobs))) as pool:
-        return list(pool.map(work, jobs))
+        try:
+            return list(pool.map(work, jobs))
+        except BaseException:
+            # Ctrl-C arrives here: the tasks that have not begun are not worth waiting for.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def thread_count(n_threads: int | None) -> int:
@@ -138,6 +151,7 @@ class TaskSteps:
     problem: MultiTaskProblem
     seed: int = 0
     n_threads: int = 1
+    watch: Watch | None = None
 
     def step(
         self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
@@ -175,13 +189,7 @@ class TaskSteps:
         warm = _warm(task, near, t, program.variable(near.coef[:, t]))
         size = abs(program.problem.objective(warm.coef, warm.intercept))
         tol = min(max(gap / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-        found = solve(
-            program.problem,
-            tol=tol,
-            warm_start=warm,
-            callback=_Patience(),
-            random_state=self.seed,
-        )
+        found = solve_quietly(program.problem, tol, warm, _Patience(), self.seed, self.watch)
         return program.coef(found.coef), found.intercept, found.dual
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:

@@ -1,36 +1,32 @@
-"""The loop of the multi-task solvers: passes, certificates, limits, callbacks."""
+"""`solve_multitask`: check the arguments, run the stages on the common driver, give the answer."""
 
 from __future__ import annotations
 
-import math
-import time
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.exceptions import ConvergenceWarning, InfeasibleError
-from rectiline.problems import Certificate, DualPoint
-from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers._base import Progress, Status
-from rectiline.solvers._drive import _check_limits, _checked_seed
-from rectiline.solvers.multitask._blocks import Block, Space, TaskSteps, thread_count
-from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
+from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
+from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
+from rectiline.solvers._arguments import checked_limits, solver_kind
+from rectiline.solvers._base import Callback, Progress, Stage
+from rectiline.solvers._run import Run
+from rectiline.solvers._status import Status
+from rectiline.solvers.multitask._blocks import Space, thread_count
+from rectiline.solvers.multitask._polish import polish_tasks
 from rectiline.solvers.multitask.apg import APG
 from rectiline.solvers.multitask.apg_joint import JointAPG
 from rectiline.solvers.multitask.bcd import BCD, PlainBCD
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
 __all__ = ["SOLVERS", "MultiTaskSolution", "solve_multitask"]
 
 SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG, PlainBCD, JointAPG)}
-_LONGEST_BURST = 8
-_REPAIR_BELOW = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +40,7 @@ class MultiTaskSolution:
     subspace : Subspace
         The soft projector that belongs to the coefficients.
     status : Status
-        "solved", "iteration_limit", "time_limit" or "stopped".
+        How the solve ended; ``status.advice`` says what to do about it.
     solver : str
     n_iter : int
         Passes over all tasks.
@@ -53,7 +49,7 @@ class MultiTaskSolution:
         Multipliers of each task behind the certificate.
     certificate : Certificate
     reason : str
-        Why this solver was used.
+        Which solvers ran, in this order, and why.
     history : tuple of Progress
         The certified points met on the way.
     """
@@ -91,8 +87,9 @@ def solve_multitask(
     max_iter: int | None = None,
     time_limit: float | None = None,
     warm_start: MultiTaskSolution | None = None,
-    callback: Callable[[Progress], Any] | None = None,
-    random_state: int = 0,
+    callback: Callback | None = None,
+    random_state: int | None = 0,
+    polish: bool = False,
     n_threads: int | None = 1,
     **options: Any,
 ) -> MultiTaskSolution:
@@ -108,14 +105,19 @@ def solve_multitask(
     tol : float, default=1e-6
         Largest certified relative gap that counts as solved.
     max_iter : int, optional
-        Most passes over the tasks.
+        Most passes over the tasks, of all solvers together.
     time_limit : float, optional
         Most seconds.
     warm_start : MultiTaskSolution, optional
         Where to start, typically the solution under a similar penalty.
     callback : callable, optional
-        Called with a `Progress` after every pass; a true return value stops.
-    random_state : int, default=0
+        Called with a `Progress` at every certificate and at least about every 0.2 seconds of work;
+        a true return value stops.
+    random_state : int or None, default=0
+        Seed of every random choice; None means 0.
+    polish : bool, default=False
+        Whether tasks that turn out to be independent (``problem.is_decoupled``) are made exact up
+        to rounding after `tol` is met, as in `rectiline.solve`.
     n_threads : int or None, default=1
         Threads that share the tasks; None means one per processor.
     **options
@@ -128,141 +130,44 @@ def solve_multitask(
     Warns
     -----
     ConvergenceWarning
-        If a limit was reached before the gap closed.
+        If the gap did not close; it says how far the answer is and what to do.
     """
-    began = time.perf_counter()
-    method, reason = _method(problem, solver, options)
-    _check_limits(tol, max_iter, time_limit)
-    seed, threads = _checked_seed(random_state), thread_count(n_threads)
+    stages = _stages(problem, solver, options, thread_count(n_threads))
+    limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
+    stored = sum(task.design.n_stored for task in problem.tasks)
     _check_feasible(problem)
-    limit = method.default_max_iter if max_iter is None else int(max_iter)
-    allowed = math.inf if time_limit is None else float(time_limit)
-    steps = (
-        LeastSquaresSteps(problem, threads)
-        if problem.is_quadratic
-        else TaskSteps(problem, seed, threads)
+    run = Run(problem, limits, callback, n_stored=stored)
+    # The certificate of the start tells how exact the first pass has to be.
+    run.best.keep(*_start(problem, warm_start), stages[0].method.name)
+    status = run.verdict(limits.tol)
+    if status is Status.SOLVED:
+        run.reasons.append("the start is already certified")
+    else:
+        status = run.run_stages(stages, limits.tol)
+    if polish and status is Status.SOLVED and problem.is_decoupled:
+        polish_tasks(run)
+    run.warn(status, stacklevel=2)
+    assert run.best.pair is not None
+    coef, intercept, dual = run.best.pair
+    return MultiTaskSolution(
+        coef=coef,
+        intercept=intercept,
+        subspace=problem.subspace(coef),
+        status=status,
+        solver=run.best.author,
+        n_iter=run.n_iter,
+        seconds=run.watch.seconds,
+        dual=dual,
+        certificate=run.best.certificate,
+        reason="; then ".join(run.reasons),
+        history=tuple(run.history),
     )
-    best = _Best(problem)
-    with warnings.catch_warnings():
-        # Programs of single tasks may stop short of their tolerance; only the whole counts.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        near = best.begin(warm_start)
-        space = problem.start_subspace(near.coef)
-        state = method.start(problem, steps, near, space)
-        done, burst = 0, 1
-        while True:
-            passes = min(burst, limit - done)
-            best.offer(method.advance(state, passes, best.gap))
-            done += passes
-            record = Progress(method.name, done, time.perf_counter() - began, best.certificate)
-            best.history.append(record)
-            status = None
-            if best.certificate.holds(tol):
-                status = Status.SOLVED
-            elif callback is not None and callback(record):
-                status = Status.STOPPED
-            elif record.seconds >= allowed:
-                status = Status.TIME_LIMIT
-            elif done >= limit:
-                status = Status.ITERATION_LIMIT
-            if status is not None:
-                break
-            if problem.is_quadratic and callback is None:
-                burst = min(2 * burst, _LONGEST_BURST)
-    return best.finish(status, method.name, done, began, tol, reason)
 
 
-@dataclass(slots=True, eq=False)
-class _Best:
-    """The best point and the best bound so far; they need not come from the same pass."""
-
-    problem: MultiTaskProblem
-    point: Block | None = None
-    dual: list[DualPoint] | None = None
-    certificate: Certificate = field(
-        default_factory=lambda: Certificate(math.inf, math.inf, math.inf, math.inf)
-    )
-    primal: float = math.inf
-    bound: float = -math.inf
-    gap: float = math.inf
-    history: list[Progress] = field(default_factory=list)
-
-    def begin(self, warm: MultiTaskSolution | None) -> Block:
-        """Return the starting point; its certificate tells how exact the first pass has to be."""
-        d, m = self.problem.n_features, self.problem.n_tasks
-        block = Block.zeros(d, m)
-        if warm is not None:
-            if warm.coef.shape != (d, m):
-                raise ValueError(
-                    f"warm_start has coefficients of shape {warm.coef.shape}; this problem needs "
-                    f"({d}, {m})."
-                )
-            fits = all(
-                dual.sample.size == task.design.n_samples
-                for dual, task in zip(warm.dual, self.problem.tasks)
-            )
-            intercept = warm.intercept if self.problem.fit_intercept else np.zeros(m)
-            block = Block.of(warm.coef, intercept, list(warm.dual) if fits else None)
-        proof = self.problem.certify(block.coef, block.intercept, block.dual)
-        self.gap = min(proof.gap, abs(proof.primal))
-        return block
-
-    def offer(self, block: Block) -> None:
-        """Certify a pair and keep what is better of it."""
-        problem = self.problem
-        if problem.is_constrained and 0.0 < problem.violation(block.coef)[1] < _REPAIR_BELOW:
-            columns = [t.base.move_into_constraints(u) for t, u in zip(problem.tasks, block.coef.T)]
-            block = Block.of(np.column_stack(columns), block.intercept, block.dual)
-        proof, dual = problem.certify_repaired(block.coef, block.intercept, block.dual)
-        feasible = proof.relative_violation <= 1e-9
-        if (feasible and proof.primal < self.primal) or self.point is None:
-            self.point, self.primal = block, proof.primal
-        if proof.dual > self.bound or self.dual is None:
-            self.dual, self.bound = dual, proof.dual
-        if _rank(proof) < _rank(self.certificate):
-            self.certificate = proof
-        if self.primal - self.bound < 0.95 * self.certificate.gap:
-            point = self.point
-            mixed = problem.certify(point.coef, point.intercept, self.dual)
-            if _rank(mixed) < _rank(self.certificate):
-                self.certificate = mixed
-        self.gap = min(self.gap, max(self.certificate.gap, 1e-14 * abs(proof.primal)))
-
-    def finish(
-        self, status: Status, name: str, done: int, began: float, tol: float, reason: str
-    ) -> MultiTaskSolution:
-        problem, point, dual = self.problem, self.point, self.dual
-        assert point is not None and dual is not None
-        proof = problem.certify(point.coef, point.intercept, dual)
-        if status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT):
-            limit = "max_iter" if status is Status.ITERATION_LIMIT else "time_limit"
-            warnings.warn(
-                f"Solver {name!r} stopped after {done} passes over the tasks at a certified "
-                f"relative gap of {proof.relative_gap:.1e} (tol={tol:.1e}). Raise {limit}, loosen "
-                "tol, or scale the columns of X to similar size.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return MultiTaskSolution(
-            coef=point.coef,
-            intercept=point.intercept,
-            subspace=problem.subspace(point.coef),
-            status=status,
-            solver=name,
-            n_iter=done,
-            seconds=time.perf_counter() - began,
-            dual=dual,
-            certificate=proof,
-            reason=reason,
-            history=tuple(self.history),
-        )
-
-
-def _rank(certificate: Certificate) -> tuple[bool, float]:
-    return certificate.relative_violation > 1e-9, certificate.relative_gap
-
-
-def _method(problem: MultiTaskProblem, solver: str, options: dict[str, Any]) -> tuple[Any, str]:
+def _stages(
+    problem: MultiTaskProblem, solver: str, options: dict[str, Any], n_threads: int
+) -> list[Stage]:
+    """Return the solvers to run in turn: the named one, or block descent and then gradients."""
     if not isinstance(problem, MultiTaskProblem):
         raise TypeError(f"problem must be a MultiTaskProblem; got {type(problem).__name__}.")
     if solver == "auto":
@@ -270,17 +175,36 @@ def _method(problem: MultiTaskProblem, solver: str, options: dict[str, Any]) -> 
             raise TypeError(
                 f"solver='auto' takes no solver options; got {', '.join(map(repr, options))}."
             )
-        return BCD(), "bcd: accelerated block descent is the quickest on all we measured"
-    if solver not in SOLVERS:
-        raise ValueError(
-            f"solver={solver!r}: must be 'auto' or one of {', '.join(map(repr, SOLVERS))}."
+        return [
+            Stage(BCD(n_threads=n_threads), "bcd: accelerated block descent is the quickest"),
+            Stage(APG(n_threads=n_threads), "apg: the solvers before have given up"),
+        ]
+    kind = solver_kind(solver, SOLVERS, options)
+    refusal = kind.refuses(problem)
+    if refusal is not None:
+        raise UnsupportedProblemError(f"Solver {solver!r} cannot take this problem: {refusal}.")
+    return [Stage(kind(**{"n_threads": n_threads, **options}), "asked for by name")]
+
+
+def _start(problem: MultiTaskProblem, warm: MultiTaskSolution | None) -> Start:
+    """Return the pair to start from: zeros, or the coefficients of a similar problem."""
+    d, m = problem.n_features, problem.n_tasks
+    if warm is None:
+        return np.zeros((d, m)), np.zeros(m), None
+    if not isinstance(warm, MultiTaskSolution):
+        raise TypeError(
+            f"warm_start must be a MultiTaskSolution or None; got {type(warm).__name__}."
         )
-    kind = SOLVERS[solver]
-    known = [one.name for one in fields(kind)]
-    for option in options:
-        if option not in known:
-            raise TypeError(f"Solver {solver!r} has no option {option!r}; known: {known}.")
-    return kind(**options), "asked for by name"
+    if warm.coef.shape != (d, m):
+        raise ValueError(
+            f"warm_start has coefficients of shape {warm.coef.shape}; this problem needs "
+            f"({d}, {m})."
+        )
+    fits = all(
+        dual.sample.size == task.design.n_samples for dual, task in zip(warm.dual, problem.tasks)
+    )
+    intercept = warm.intercept if problem.fit_intercept else np.zeros(m)
+    return warm.coef, intercept, list(warm.dual) if fits else None
 
 
 def _check_feasible(problem: MultiTaskProblem) -> None:

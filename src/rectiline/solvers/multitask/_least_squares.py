@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from rectiline.problems import DualPoint
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.problems._task import Task
+from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._blocks import Block, Space, in_threads
 from rectiline.solvers.multitask._curvature import task_curvature
 
@@ -37,6 +37,7 @@ class LeastSquaresSteps:
 
     def __init__(self, problem: MultiTaskProblem, n_threads: int = 1) -> None:
         self.problem, self.n_threads = problem, n_threads
+        self.watch: Watch | None = None
         known = problem.cache.get("least_squares")
         if known is not None:  # the same data under another penalty
             self.__dict__.update(known)

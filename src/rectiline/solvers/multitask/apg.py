@@ -13,13 +13,15 @@ Candes). The multipliers of a step prove its answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
+from rectiline.problems import Certificate, MultiTaskProblem
+from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
+from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 
 Matrix = NDArray[np.float64]
 
@@ -46,22 +48,33 @@ class APG:
     ----------
     restart : bool, default=True
         Drop the momentum when it points uphill.
+    n_threads : int, default=1
+        Threads that share the tasks.
     """
 
     restart: bool = True
+    n_threads: int = 1
 
     name: ClassVar[str] = "apg"
     default_max_iter: ClassVar[int] = 20_000
+    form: ClassVar[type[Any]] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
 
-    def start(self, problem: MultiTaskProblem, steps: Steps, near: Block, space: Space) -> APGState:
+    @staticmethod
+    def refuses(problem: MultiTaskProblem) -> str | None:
+        """Return None: every multi-task problem has such steps."""
+        return None
+
+    def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> APGState:
         """Return the state at a given point."""
-        return APGState(problem, steps, near, near.coef)
+        near, steps = form.start(warm), make_steps(form.problem, seed, self.n_threads)
+        return APGState(form.problem, steps, near, near.coef)
 
-    def advance(self, state: APGState, passes: int, gap: float) -> Block:
-        """Make some steps and return the last answer of the tasks."""
-        problem = state.problem
+    def advance(self, state: APGState, budget: Budget) -> Step:
+        """Make some steps."""
+        problem, done = state.problem, 0
         flat = problem.flat_subspace()
-        for _ in range(passes):
+        for gap in passes(problem, state.steps, budget):
             before = state.answer
             slope = problem.penalty_gradient(state.search)
             lipschitz = problem.penalty.lipschitz
@@ -76,4 +89,12 @@ class APG:
             after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.momentum**2))
             state.search = answer.coef + (state.momentum - 1.0) / after * change
             state.momentum, state.answer = after, answer
+            done += 1
+        return Step(done, False)
+
+    def point(self, state: APGState) -> Block:
+        """Return the last answer of the tasks with its multipliers."""
         return state.steps.with_dual(state.answer)
+
+    def learn(self, state: APGState, certificate: Certificate) -> None:
+        """Do nothing: the next budget tells the certified gap."""

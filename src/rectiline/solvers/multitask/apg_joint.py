@@ -11,13 +11,15 @@ dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
+from rectiline.problems import Certificate, MultiTaskProblem
+from rectiline.solvers._base import Budget, Step
+from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
+from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -59,27 +61,35 @@ class JointAPG:
     ----------
     constant : float, default=1.0
         First guess of the constant of the line search.
+    n_threads : int, default=1
+        Threads that share the tasks.
     """
 
     constant: float = 1.0
+    n_threads: int = 1
 
     name: ClassVar[str] = "apg_joint"
     default_max_iter: ClassVar[int] = 20_000
+    form: ClassVar[type[Any]] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
 
-    def start(
-        self, problem: MultiTaskProblem, steps: Steps, near: Block, space: Space
-    ) -> JointState:
+    @staticmethod
+    def refuses(problem: MultiTaskProblem) -> str | None:
+        """Return why the method does not apply, or None."""
+        return "it does not take center=True" if problem.center else None
+
+    def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> JointState:
         """Return the state at a given point."""
-        if problem.center:
-            raise ValueError("solver='apg_joint' does not take center=True.")
+        problem, near = form.problem, form.start(warm)
+        steps, space = make_steps(problem, seed, self.n_threads), problem.start_subspace(near.coef)
         M = space.times(np.eye(problem.n_features), 0.0)
         return JointState(problem, steps, near, M, (near.coef, M), (0.0, 1.0), self.constant)
 
-    def advance(self, state: JointState, passes: int, gap: float) -> Block:
-        """Make some steps and return the last answer of the tasks."""
+    def advance(self, state: JointState, budget: Budget) -> Step:
+        """Make some steps."""
         problem, eta, c = state.problem, state.problem.penalty.eta, state.problem.penalty.scale
-        flat = problem.flat_subspace()
-        for _ in range(passes):
+        flat, done = problem.flat_subspace(), 0
+        for gap in passes(problem, state.steps, budget):
             older, old = state.momentum
             push = (older - 1.0) / old
             U = state.answer.coef + push * (state.answer.coef - state.before[0])
@@ -100,10 +110,20 @@ class JointAPG:
                 if _penalty(answer.coef, new, eta, c)[0] <= model * (1.0 + 1e-12):
                     break
                 state.constant *= 2.0
+                if budget.is_over():
+                    return Step(done, False)
             state.before = (state.answer.coef, state.M)
             state.answer, state.M = answer, new
             state.momentum = (old, 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * old * old)))
+            done += 1
+        return Step(done, False)
+
+    def point(self, state: JointState) -> Block:
+        """Return the last answer of the tasks with its multipliers."""
         return state.steps.with_dual(state.answer)
+
+    def learn(self, state: JointState, certificate: Certificate) -> None:
+        """Do nothing: the next budget tells the certified gap."""
 
 
 def _penalty(U: Matrix, M: Matrix, eta: float, c: float) -> tuple[float, Matrix, Matrix]:

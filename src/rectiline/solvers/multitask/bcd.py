@@ -20,15 +20,17 @@ Stopping is the driver's business: the certificate of `MultiTaskProblem`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import Certificate, MultiTaskProblem
+from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._anderson import Anderson
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 from rectiline.solvers.multitask._common import joint_step
+from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
 
 Matrix = NDArray[np.float64]
 
@@ -58,24 +60,36 @@ class BCD:
     ----------
     memory : int, default=8
         Number of earlier passes that acceleration combines; 0 switches it off.
+    n_threads : int, default=1
+        Threads that share the tasks.
     """
 
     memory: int = 8
+    n_threads: int = 1
 
     name: ClassVar[str] = "bcd"
     default_max_iter: ClassVar[int] = 2000
+    form: ClassVar[type[Any]] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
 
-    def start(self, problem: MultiTaskProblem, steps: Steps, near: Block, space: Space) -> BCDState:
+    @staticmethod
+    def refuses(problem: MultiTaskProblem) -> str | None:
+        """Return None: every multi-task problem has such steps."""
+        return None
+
+    def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> BCDState:
         """Return the state at a given point."""
+        near, steps = form.start(warm), make_steps(form.problem, seed, self.n_threads)
+        space = form.problem.start_subspace(near.coef)
         # The intercepts follow the coefficients.
         anderson = Anderson(self.memory, near.flat.size - near.n_tasks)
-        return BCDState(problem, steps, near, space, np.inf, near, anderson)
+        return BCDState(form.problem, steps, near, space, np.inf, near, anderson)
 
-    def advance(self, state: BCDState, passes: int, gap: float) -> Block:
-        """Make some passes and return the last answer of the tasks."""
-        problem = state.problem
+    def advance(self, state: BCDState, budget: Budget) -> Step:
+        """Make some passes."""
+        problem, done = state.problem, 0
         strength = 2.0 * problem.penalty.scale
-        for _ in range(passes):
+        for gap in passes(problem, state.steps, budget):
             inner = state.accuracy.next(gap, problem.size_of_objective)
             if problem.center:
                 answer = joint_step(problem, state.steps, state.answer, state.space, inner)
@@ -83,7 +97,15 @@ class BCD:
                 answer = state.steps.step(state.answer, state.space, strength, None, inner)
             self._move(state, answer)
             state.answer = answer
+            done += 1
+        return Step(done, False)
+
+    def point(self, state: BCDState) -> Block:
+        """Return the last answer of the tasks with its multipliers."""
         return state.steps.with_dual(state.answer)
+
+    def learn(self, state: BCDState, certificate: Certificate) -> None:
+        """Do nothing: the next budget tells the certified gap."""
 
     def _move(self, state: BCDState, answer: Block) -> None:
         """Choose where the next pass starts: the accelerated point or the plain one."""

@@ -6,13 +6,13 @@ how the solver holds a run.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model, Multipliers
 
 Vector = NDArray[np.float64]
@@ -87,10 +87,9 @@ class Run:
             reference,
         )
 
-    def solve(self, target: float, max_steps: int, deadline: float) -> Outcome:
+    def solve(self, target: float, max_steps: int, budget: Budget) -> Outcome:
         """Iterate until the estimated relative gap is at most `target`."""
-        seconds = max(deadline - time.perf_counter(), 0.0)
-        return Outcome(*self._core.solve(target, max_steps, seconds))
+        return Outcome(*self._core.solve(target, max_steps, budget.left()))
 
     def look(self) -> float:
         """Return the estimated relative gap where the run starts."""

@@ -11,7 +11,6 @@ The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -139,7 +138,6 @@ class Newton:
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
         """Run the phases until the estimated gap meets the target."""
-        deadline = time.perf_counter() + budget.seconds
         before = state.steps
         target = budget.relative_gap
         if state.relative_gap <= target:  # believed, but not certified: look again
@@ -147,21 +145,21 @@ class Newton:
             self._look_at_all_rows(state)
         last = before + budget.iterations
         if state.cold and self.subsample:
-            self._subsample_start(state, budget.iterations, deadline)
+            self._subsample_start(state, budget.iterations, budget)
         if state.smooth:
             state.may_freeze = False  # a few steps on all rows are enough
         if state.may_freeze and state.reach is None:
-            self._prepare_to_freeze(state, target, last, deadline)
+            self._prepare_to_freeze(state, target, last, budget)
         state.cold = False
         if state.may_freeze:
-            self._working_set_rounds(state, target, last, deadline)
+            self._working_set_rounds(state, target, last, budget)
         failed = False
-        if state.relative_gap > target and time.perf_counter() < deadline:
+        if state.relative_gap > target and not budget.is_over():
             left = last - state.steps
-            failed = left > 0 and self._all_rows(state, target, left, deadline)
+            failed = left > 0 and self._all_rows(state, target, left, budget)
         return Step(state.steps - before, state.relative_gap <= target, exhausted=failed)
 
-    def _subsample_start(self, state: NewtonState, max_steps: int, deadline: float) -> None:
+    def _subsample_start(self, state: NewtonState, max_steps: int, budget: Budget) -> None:
         model = state.model
         first = _SMOOTH_SAMPLE if state.smooth else _KINKED_SAMPLE
         levels = choose_subsamples(state.rows.n, model.order, state.seed, first)
@@ -171,7 +169,7 @@ class Newton:
             rows.place(model.expand(state.b))
             before = rows.arguments()
             run = Run(rows, model, state.b, state.multipliers, state.schedule, state.smooth)
-            out = run.solve(1e-4, min(60, max_steps), deadline)
+            out = run.solve(1e-4, min(60, max_steps), budget)
             state.b, state.multipliers = run.b, run.multipliers
             state.steps += out.steps
             # The error falls with the square root of the rows: what the last level moved, scaled.
@@ -183,25 +181,21 @@ class Newton:
             state.rows.place(model.expand(state.b))
 
     def _prepare_to_freeze(
-        self, state: NewtonState, target: float, last_step: int, deadline: float
+        self, state: NewtonState, target: float, last_step: int, budget: Budget
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
         if state.cold or self._whole_run(state).look() > _WARM_ROUGH:
-            self._all_rows(state, max(target, _ROUGH), last_step - state.steps, deadline)
+            self._all_rows(state, max(target, _ROUGH), last_step - state.steps, budget)
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
         share = int(_NEAR_SHARE * near.size)
         state.reach = float(np.partition(near, share)[share])
 
     def _working_set_rounds(
-        self, state: NewtonState, target: float, last_step: int, deadline: float
+        self, state: NewtonState, target: float, last_step: int, budget: Budget
     ) -> None:
         model = state.model
-        while (
-            state.relative_gap > target
-            and state.steps < last_step
-            and time.perf_counter() < deadline
-        ):
+        while state.relative_gap > target and state.steps < last_step and not budget.is_over():
             assert state.reach is not None and state.length is not None
             working = freeze_far_rows(state.rows, model, state.b, state.reach, state.length)
             if working is None:
@@ -225,7 +219,7 @@ class Newton:
             )
             # No use in solving the reduced problem far beyond what freezing lets it prove.
             aim = 0.2 * target if state.relative_gap < 1e-3 else max(0.2 * target, 1e-6)
-            out = run.solve(aim, min(200, last_step - state.steps), deadline)
+            out = run.solve(aim, min(200, last_step - state.steps), budget)
             state.steps += max(out.steps, 1)
             sample = working.frozen_dual
             sample[working.index] = rows.dual()
@@ -279,9 +273,9 @@ class Newton:
             )
         return state.run
 
-    def _all_rows(self, state: NewtonState, target: float, max_steps: int, deadline: float) -> bool:
+    def _all_rows(self, state: NewtonState, target: float, max_steps: int, budget: Budget) -> bool:
         run = self._whole_run(state)
-        out = run.solve(target, max_steps, deadline)
+        out = run.solve(target, max_steps, budget)
         state.b, state.multipliers = run.b, run.multipliers
         state.sample = state.rows.dual()
         state.steps += out.steps

@@ -1,0 +1,115 @@
+"""The best certified pair of a solve: the one place where pairs are compared, used by `Run`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+from rectiline.problems import Certificate
+
+__all__ = ["FEASIBLE", "Best", "CertifiedProblem"]
+
+FEASIBLE = 1e-9  # relative violation that counts as rounding
+_REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
+_WORTH = 0.95  # of the certified gap: what a point and a bound of different pairs must promise
+_NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
+
+
+class CertifiedProblem(Protocol):
+    """What the driver asks of a problem, of one task or of many."""
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there are bounds or constraint rows."""
+
+    def clip_to_bounds(self, coef: Any, /) -> Any:
+        """Return the nearest coefficients within the bounds."""
+
+    def violation(self, coef: Any, /) -> tuple[float, float]:
+        """Return the worst violation, absolute and relative."""
+
+    def move_into_constraints(self, coef: Any, /) -> Any:
+        """Return coefficients near `coef` that satisfy the constraints up to rounding."""
+
+    def certify_repaired(self, coef: Any, intercept: Any, dual: Any, /) -> tuple[Certificate, Any]:
+        """Return the certificate of a pair and the repaired dual point behind it."""
+
+
+class Best:
+    """The best certified pair so far, and the best point and the best bound on their own.
+
+    Attributes
+    ----------
+    pair : tuple or None
+        Coefficients, intercept and repaired dual point of the best pair.
+    certificate : Certificate
+        What is proved about `pair`.
+    author : str
+        The solver that found it.
+    """
+
+    def __init__(self, problem: CertifiedProblem) -> None:
+        self._problem = problem
+        self.pair: tuple[Any, Any, Any] | None = None
+        self.certificate = _NOTHING
+        self.author = ""
+        self._point: tuple[Any, Any, str] | None = None
+        self._primal = math.inf
+        self._dual: Any = None
+        self._bound = -math.inf
+
+    @property
+    def gap(self) -> float:
+        """Distance of the lowest feasible value from the best bound, both from any pair."""
+        return min(self._primal - self._bound, self.certificate.gap)
+
+    def offer(self, coef: Any, intercept: Any, dual: Any, author: str) -> Certificate:
+        """Certify a pair, moved into the constraints where nearly there, and keep the best."""
+        problem = self._problem
+        if problem.is_constrained:
+            coef = problem.clip_to_bounds(coef)
+            if 0.0 < problem.violation(coef)[1] < _REPAIR_BELOW:
+                coef = problem.move_into_constraints(coef)
+        return self.keep(coef, intercept, dual, author)
+
+    def keep(self, coef: Any, intercept: Any, dual: Any, author: str) -> Certificate:
+        """Certify a pair as it is and keep it if it is the best so far."""
+        certificate, repaired = self._problem.certify_repaired(coef, intercept, dual)
+        if self.pair is None or _rank(certificate) < _rank(self.certificate):
+            self.certificate, self.author = certificate, author
+            self.pair = (coef, intercept, repaired)
+        if certificate.relative_violation <= FEASIBLE and certificate.primal < self._primal:
+            self._primal, self._point = certificate.primal, (coef, intercept, author)
+        if certificate.dual > self._bound:
+            self._bound, self._dual = certificate.dual, repaired
+        return certificate
+
+    def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
+        """Take another pair of the same author if its relative gap is at most `allowed`."""
+        certificate, repaired = self._problem.certify_repaired(coef, intercept, dual)
+        if certificate.relative_gap <= allowed and certificate.relative_violation <= FEASIBLE:
+            self.certificate, self.pair = certificate, (coef, intercept, repaired)
+
+    def promises(self, tol: float) -> bool:
+        """Whether the best point and the best bound together would meet `tol`."""
+        size = max(abs(self._primal), abs(self._bound))
+        return self._primal - self._bound <= tol * size < math.inf
+
+    def combine(self) -> None:
+        """Certify the best point with the multipliers of the best bound, if that can help."""
+        if self._point is None or self._dual is None:
+            return
+        if self._primal - self._bound < _WORTH * self.certificate.gap:
+            coef, intercept, author = self._point
+            self.keep(coef, intercept, self._dual, author)
+
+    def forget(self) -> None:
+        """Start again without a pair."""
+        self.__init__(self._problem)  # type: ignore[misc]
+
+
+def _rank(certificate: Certificate) -> tuple[bool, float]:
+    """Feasible points first, then whichever of gap and violation is worse."""
+    if certificate.relative_violation <= FEASIBLE:
+        return False, certificate.relative_gap
+    return True, max(certificate.relative_gap, certificate.relative_violation)

@@ -1,0 +1,239 @@
+"""One Newton step on the optimality conditions, for the polish of `solve`.
+
+Near the optimum the pair says on which piece or knot of its loss each sample sits, which
+coefficients are held at zero or at a bound and which constraint rows are tight. With that known,
+optimality is a linear system in the free coefficients, the multipliers of samples on knots and
+those of tight rows:
+
+    h_j'(b_j) = (A'xi + E'nu - X'g)_j   for free j,     sum g = 0,
+    x_i'b + b0 = the knot               for samples on a knot,
+    A b + c = 0, E b + f = 0            for tight rows.
+
+States are read off sums such as ``t + sigma * slope``, which order them without ties, so that
+repeating the step is Newton's method on the optimality conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.linalg import lapack
+
+from rectiline.problems import DualPoint, Problem
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+__all__ = ["PolishPair", "optimality_step"]
+
+_MOST_UNKNOWNS = 400  # the linear system is dense
+_MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PolishPair:
+    """A pair in the terms of the problem."""
+
+    coef: Vector
+    intercept: float
+    dual: DualPoint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """State of each sample: multiplier there, curvature, and the prediction of its knot."""
+
+    sample: Vector
+    bend: Vector
+    on_knot: Mask
+    target: Vector
+
+
+def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
+    """Return the pair that solves the optimality conditions of the pieces at hand, or None."""
+    coef, free = _columns(problem, pair)
+    z = problem.design.dot(coef) + pair.intercept
+    matrix, constant, multiplier, tight = _tight_rows(problem, coef, pair.dual)
+    spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
+    rows = _rows(problem, z, pair.dual.sample, spare)
+    near = rows.on_knot | (rows.bend > 0)
+    knots = np.flatnonzero(rows.on_knot[near])
+    has_b0 = int(problem.fit_intercept)
+    n_free, n_knots = free.size, knots.size
+    if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS or n_free + n_knots == 0:
+        return None
+
+    block = problem.design.X[near][:, free]
+    block = np.asarray(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+    if has_b0:
+        block = np.column_stack([block, np.ones(block.shape[0])])
+    tight_block = np.column_stack([matrix[:, free], np.zeros((tight.size, has_b0))])
+    n_primal = n_free + has_b0
+    size = n_primal + n_knots + tight.size
+    system = np.zeros((size, size))
+    system[:n_primal, :n_primal] = block.T @ (rows.bend[near][:, None] * block)
+    diagonal = np.arange(n_free)
+    system[diagonal, diagonal] += problem.columns.rho[free]
+    system[:n_primal, n_primal : n_primal + n_knots] = block[knots].T
+    system[n_primal : n_primal + n_knots, :n_primal] = block[knots]
+    system[:n_primal, n_primal + n_knots :] = -tight_block.T
+    system[n_primal + n_knots :, :n_primal] = -tight_block
+
+    q = matrix.T @ multiplier - problem.design.tdot(rows.sample)
+    slope = problem.columns.rho * coef + problem.columns.l1 * np.sign(coef)
+    left = np.concatenate(
+        [
+            (q - slope)[free],
+            np.full(has_b0, -rows.sample.sum()),
+            (rows.target - z)[rows.on_knot],
+            matrix @ coef + constant,
+        ]
+    )
+    move = _solve(system, left)
+    if move is None:
+        return None
+    new = coef.copy()
+    new[free] += move[:n_free]
+    shift = float(move[n_free]) if has_b0 else 0.0
+    sample = rows.sample + rows.bend * (problem.design.dot(new - coef) + shift)
+    sample[rows.on_knot] += move[n_primal : n_primal + n_knots]
+    multiplier = multiplier + move[n_primal + n_knots :]
+    intercept = pair.intercept + shift
+    if not (np.isfinite(new).all() and np.isfinite(intercept)):
+        return None
+    new = np.clip(new, problem.constraint_rows.lower, problem.constraint_rows.upper)
+    return PolishPair(new, intercept, _dual(problem, sample, multiplier, tight))
+
+
+def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
+    """Solve a symmetric system after equilibration; the shortest answer if it is singular."""
+    scale = np.ones(right.size)
+    for _ in range(3):
+        top = np.abs(system * scale * scale[:, None]).max(axis=0)
+        scale = scale / np.sqrt(np.where(top > 0, top, 1.0))
+    scaled, wanted = system * scale * scale[:, None], scale * right
+    factors, pivots, info = lapack.dgetrf(scaled)
+    if info == 0:
+        move = lapack.dgetrs(factors, pivots, wanted)[0]
+        move = move + lapack.dgetrs(factors, pivots, wanted - scaled @ move)[0]
+        missed = np.abs(scaled @ move - wanted).max(initial=0.0)
+        size = np.abs(move).max(initial=0.0)
+        if missed <= 1e-12 * size and size <= 1e12 * np.abs(wanted).max(initial=0.0):
+            return np.asarray(scale * move)
+    if right.size > _MOST_SINGULAR:
+        return None
+    try:
+        return np.asarray(scale * np.linalg.lstsq(scaled, wanted, rcond=1e-13)[0])
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows:
+    """Return on which knot or piece each sample's loss sits.
+
+    There are at most as many knots as unknowns to put them there; the surest ones stay.
+    """
+    p, weight = problem.direction, problem.weight
+    t = p * z + problem.offset
+    used = weight > 0
+    slope = np.where(used, p * sample / np.where(used, weight, 1.0), 0.0)
+    width = float(np.ptp(slope[used])) or 1.0
+    sigma = (_middle(np.abs(t[used] - _middle(t[used]))) or 1.0) / width
+    reach = t + sigma * slope
+    groups = [
+        (one.curve, used if problem.loss_index is None else used & (problem.loss_index == k))
+        for k, one in enumerate(problem.losses)
+    ]
+    knot, depth = np.zeros(t.size, dtype=np.intp), np.full(t.size, -np.inf)
+    for curve, mine in groups:
+        # Ends of the knots' intervals in `reach`, left and right by turns.
+        ends = np.column_stack(
+            [curve.knots + sigma * curve.left, curve.knots + sigma * curve.right]
+        )
+        place = np.searchsorted(ends.ravel(), reach[mine], side="right")
+        near = np.minimum(place // 2, curve.knots.size - 1)
+        room = np.minimum(slope[mine] - curve.left[near], curve.right[near] - slope[mine])
+        sure = sigma * room - np.abs(t[mine] - curve.knots[near])
+        knot[mine], depth[mine] = near, np.where(place % 2 == 1, sure, -np.inf)
+    on_knot = depth > -np.inf
+    if np.count_nonzero(on_knot) > most_knots:
+        on_knot &= depth >= np.partition(depth, -most_knots)[-most_knots] if most_knots else False
+    new, bend, target = np.zeros(t.size), np.zeros(t.size), np.zeros(t.size)
+    for curve, mine in groups:
+        k, at, held = knot[mine], t[mine], on_knot[mine]
+        low, high = curve.left[k], curve.right[k]
+        after = reach[mine] > curve.knots[k] + sigma * 0.5 * (low + high)
+        curvature = curve.curvature[np.where(after, k + 1, k)]
+        on_piece = np.where(after, high, low) + curvature * (at - curve.knots[k])
+        new[mine] = np.where(held, np.clip(slope[mine], low, high), on_piece)
+        bend[mine] = np.where(held, 0.0, curvature)
+        target[mine] = np.where(held, curve.knots[k], 0.0)
+    return _Rows(weight * p * new, weight * bend, on_knot, p * (target - problem.offset))
+
+
+def _middle(values: Vector) -> float:
+    """Return the (upper) median; much cheaper than `numpy.median` on few values."""
+    half = values.size // 2
+    return float(np.partition(values, half)[half])
+
+
+def _columns(problem: Problem, pair: PolishPair) -> tuple[Vector, NDArray[np.intp]]:
+    """Return coefficients with those that are held put in place, and the free ones."""
+    columns, coef = problem.columns, pair.coef.copy()
+    if not (columns.has_l1 or columns.has_bounds):
+        return coef, np.arange(coef.size)
+    lower, upper = columns.lower, columns.upper
+    q = problem.terms.region.combined(pair.dual) - problem.design.tdot(pair.dual.sample)
+    size = np.abs(coef[coef != 0])
+    scale = (float(np.median(size)) if size.size else 1.0) / max(
+        float(np.median(np.abs(q))), 1e-300
+    )
+    reach = coef + scale * q
+    held = np.zeros(coef.size, dtype=bool)
+    if columns.has_l1:
+        zero = (columns.l1 > 0) & (np.abs(reach) <= scale * columns.l1)
+        zero &= (lower <= 0) & (upper >= 0)
+        coef[zero] = 0.0
+        held |= zero
+    if columns.has_bounds:
+        with np.errstate(invalid="ignore"):  # infinite bounds times no ridge
+            slope_low = columns.rho * lower + columns.l1 * np.where(lower >= 0, 1.0, -1.0)
+            slope_up = columns.rho * upper + columns.l1 * np.where(upper > 0, 1.0, -1.0)
+            at_low = np.isfinite(lower) & (reach <= lower + scale * slope_low) & ~held
+            at_up = np.isfinite(upper) & (reach >= upper + scale * slope_up) & ~held
+        coef[at_low], coef[at_up] = lower[at_low], upper[at_up]
+        held |= at_low | at_up
+    return coef, np.flatnonzero(~held)
+
+
+def _tight_rows(
+    problem: Problem, coef: Vector, dual: DualPoint
+) -> tuple[NDArray[np.float64], Vector, Vector, NDArray[np.intp]]:
+    """Return the rows that hold with equality, their constants, multipliers and positions."""
+    rows = problem.constraint_rows
+    if not problem.has_constraint_rows:
+        return np.zeros((0, coef.size)), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+    slack = rows.A @ coef + rows.c
+    top = float(np.max(dual.inequality, initial=0.0))
+    scale = float(np.max(np.abs(slack), initial=0.0)) / top if top > 0 else 0.0
+    tight = np.flatnonzero(scale * dual.inequality > slack)
+    parts = [
+        np.asarray(part.toarray() if sp.issparse(part) else part)
+        for part in (rows.A[tight], rows.E)
+    ]
+    constant = np.concatenate([rows.c[tight], rows.f])
+    multiplier = np.concatenate([dual.inequality[tight], dual.equality])
+    positions = np.concatenate([tight, rows.c.size + np.arange(rows.f.size)]).astype(np.intp)
+    return np.vstack(parts), constant, multiplier, positions
+
+
+def _dual(
+    problem: Problem, sample: Vector, multiplier: Vector, tight: NDArray[np.intp]
+) -> DualPoint:
+    rows = problem.constraint_rows
+    every = np.zeros(rows.c.size + rows.f.size)
+    every[tight] = multiplier
+    return DualPoint(sample, np.maximum(every[: rows.c.size], 0.0), every[rows.c.size :])

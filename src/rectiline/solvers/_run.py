@@ -1,0 +1,233 @@
+"""The loop that all solvers share: bursts, certificates, limits, callbacks and hand-overs.
+
+`solve` and `solve_multitask` make a `Run` and give it stages. Whether a pair is good enough is
+decided in `Run.verdict` alone.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from rectiline import _core
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.problems import Certificate
+from rectiline.solvers._base import Budget, Callback, Progress, Stage
+from rectiline.solvers._best import Best
+from rectiline.solvers._status import Status
+from rectiline.solvers._watch import Watch
+
+__all__ = ["Run", "RunLimits"]
+
+_LONGEST_BURST = 320
+_USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
+_TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
+_MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
+_MOST_IDLE = 3  # bursts without an iteration that end a stage
+_NANOSECONDS_PER_ENTRY = 3.0  # of X, for a first guess at what a certificate takes
+_FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What a run may spend and where it may stop; checked by `checked_limits`."""
+
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    seed: int
+
+
+class Run:
+    """One call of a driver: its limits, the best pair, and everybody who is told about it."""
+
+    def __init__(
+        self,
+        problem: Any,
+        limits: RunLimits,
+        callback: Callback | None = None,
+        outer: Watch | None = None,
+        n_stored: int = 0,
+    ) -> None:
+        self.problem, self.limits, self.callback = problem, limits, callback
+        self.best = Best(problem)
+        self.history: list[Progress] = []
+        self.reasons: list[str] = []
+        self.n_iter = 0
+        self.tried: list[str] = []
+        self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
+        report = None if callback is None else self._report_again
+        self.watch = Watch(limits.time_limit, report, outer)
+        self._certificate_seconds = 1e-9 * _NANOSECONDS_PER_ENTRY * n_stored
+
+    # ---- whether to stop --------------------------------------------------------------------
+
+    def verdict(self, tol: float) -> Status | None:
+        """Return how the run ends here, or None if it goes on."""
+        best = self.best
+        if not best.certificate.holds(tol) and best.promises(tol):
+            best.combine()
+        if best.certificate.holds(tol):
+            return Status.SOLVED
+        if self.watch.stopped:
+            return Status.STOPPED
+        if self.watch.left() <= 0.0:
+            return Status.TIME_LIMIT
+        return None
+
+    # ---- stages -----------------------------------------------------------------------------
+
+    def run_stages(
+        self,
+        stages: Sequence[Stage],
+        tol: float,
+        most: int | None = None,
+        state: Any = None,
+        after_others: bool = False,
+    ) -> Status:
+        """Run the stages in turn until one of them closes the gap or a limit of the run ends it.
+
+        The first stage is known to take the problem unless these stages come `after_others`, and
+        may go on from `state`; later ones are asked when their turn comes. `most` bounds the
+        iterations of each stage.
+        """
+        ended = Status.STALLED
+        for place, stage in enumerate(stages):
+            is_first = place == 0 and not after_others
+            if self.n_iter == self.limits.max_iter:
+                return Status.ITERATION_LIMIT
+            if not is_first and stage.method.refuses(self.problem) is not None:
+                continue
+            status = self._run_stage(stage, tol, is_first, stage is stages[-1], most, state)
+            state = None
+            if status in _FINAL:
+                if status is Status.STOPPED:
+                    self.best.combine()
+                return status
+            if status is Status.ITERATION_LIMIT:
+                ended = status
+        self.best.combine()
+        return self.verdict(tol) or ended
+
+    def _run_stage(
+        self,
+        stage: Stage,
+        tol: float,
+        is_first: bool,
+        is_last: bool,
+        most: int | None,
+        state: Any,
+    ) -> Status:
+        """Run one solver until it is done, exhausted, or at a limit."""
+        method, best = stage.method, self.best
+        self.reasons.append(stage.reason)
+        self.tried.append(method.name)
+        limit = method.default_max_iter
+        if self.limits.max_iter is not None:
+            limit = self.limits.max_iter - self.n_iter
+        limit = limit if most is None else min(limit, most)
+        form = method.form.apply(self.problem)
+        if state is None:
+            useless = not is_first and best.certificate.relative_gap > _USELESS
+            warm = None if useless or best.pair is None else form.point_of(*best.pair)
+            state = method.start(form, warm, self.limits.seed)
+        self.last = (method, state)
+        done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
+        while True:
+            with self._polled():
+                step = method.advance(state, self._budget(min(burst, limit - done), target))
+            done += step.iterations
+            self.n_iter += step.iterations
+            if step.exhausted and step.iterations == 0 and best.pair is not None:
+                return Status.STALLED  # nothing has moved since the last certificate
+            certificate = self._certify(form, method, state)
+            self.report(method.name)
+            status = self.verdict(tol)
+            if status is not None:
+                return status
+            if done >= limit:
+                return Status.ITERATION_LIMIT
+            idle = idle + 1 if step.iterations == 0 else 0
+            if step.exhausted or idle >= _MOST_IDLE:
+                return Status.STALLED
+            if step.reached:
+                target *= _TIGHTEN
+                refused += 1
+            if refused >= _MOST_REFUSED and not is_last:
+                return Status.STALLED  # this solver believes in answers that cannot be certified
+            method.learn(state, certificate)
+            burst = min(2 * burst, _LONGEST_BURST)
+
+    def _budget(self, iterations: int, target: float) -> Budget:
+        primal = self.best.certificate.primal
+        return Budget(
+            iterations,
+            math.inf,
+            target,
+            primal if math.isfinite(primal) else None,
+            self.best.gap,
+            self.watch,
+            self._certificate_seconds,
+        )
+
+    def _certify(self, form: Any, method: Any, state: Any) -> Certificate:
+        before = self.watch.seconds
+        coef, intercept, dual = form.invert(method.point(state))
+        certificate = self.best.offer(coef, intercept, dual, method.name)
+        self._certificate_seconds = self.watch.seconds - before
+        return certificate
+
+    # ---- reports ----------------------------------------------------------------------------
+
+    def report(self, name: str) -> None:
+        """Add the best certificate to the history and tell the callback, which may stop us."""
+        record = Progress(name, self.n_iter, self.watch.seconds, self.best.certificate)
+        self.history.append(record)
+        if self.callback is None:
+            return
+        if self.callback(record):
+            self.watch.stop()
+        self.watch.reported()
+
+    def _report_again(self) -> bool:
+        """Tell the callback that work goes on, between two certificates."""
+        assert self.callback is not None
+        name = self.tried[-1] if self.tried else "none"
+        return bool(
+            self.callback(Progress(name, self.n_iter, self.watch.seconds, self.best.certificate))
+        )
+
+    def _polled(self) -> AbstractContextManager[Any]:
+        """Return a context in which compiled loops poll the watch, if anybody wants reports."""
+        return _Polled(self.watch.poll) if self.watch.is_polled else nullcontext()
+
+    def warn(self, status: Status, stacklevel: int) -> None:
+        """Warn about an answer that is not what was asked for."""
+        if not status.deserves_warning:
+            return
+        proof = self.best.certificate
+        names = " and ".join(dict.fromkeys(map(repr, self.tried)))
+        warnings.warn(
+            f"{names} ended ({status.value}) after {self.n_iter} iterations at a certified "
+            f"relative gap of {proof.relative_gap:.1e} (tol={self.limits.tol:.1e}) and a "
+            f"constraint violation of {proof.violation:.1e}. {status.advice}",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+class _Polled:
+    """While entered, compiled loops of this thread call `poll` now and then."""
+
+    def __init__(self, poll: Callable[[], bool]) -> None:
+        self._poll = poll
+
+    def __enter__(self) -> None:
+        self._before = _core.set_poll(self._poll)
+
+    def __exit__(self, *_: object) -> None:
+        _core.set_poll(self._before)

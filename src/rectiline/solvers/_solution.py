@@ -1,0 +1,142 @@
+"""The answer of a solve, its proof and how it was found."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rectiline._frames import coefficient_frame
+from rectiline.problems import (
+    Certificate,
+    DualPoint,
+    InfeasibilityCertificate,
+    Problem,
+    save_infeasibility,
+    save_optimality,
+)
+from rectiline.solvers._base import Progress, Vector
+from rectiline.solvers._status import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Solution"]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The answer, its proof and how it was found.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+    intercept : float
+    status : Status
+        How the solve ended; ``status.advice`` says what to do about it.
+    solver : str
+        Name of the solver that found the answer.
+    n_iter : int
+        Iterations of all solvers that ran, each in its own unit (sweeps, Newton steps).
+    seconds : float
+        Wall time of the whole call.
+    dual : DualPoint
+        Multipliers behind the certificate, repaired to be feasible.
+    certificate : Certificate
+        What is proved about the answer.
+    reason : str
+        Which solvers ran, in this order, and why.
+    history : tuple of Progress
+        The certified points met on the way.
+    infeasibility : InfeasibilityCertificate or None
+        The proof, when the status is "infeasible"; `coef` is then NaN.
+    """
+
+    coef: Vector
+    intercept: float
+    status: Status
+    solver: str
+    n_iter: int
+    seconds: float
+    dual: DualPoint
+    certificate: Certificate
+    reason: str = ""
+    history: tuple[Progress, ...] = ()
+    infeasibility: InfeasibilityCertificate | None = None
+    # Known while the caller keeps the problem alive; a solution alone does not hold the data.
+    problem: weakref.ref[Problem] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "problem": None}
+
+    def save(self, path: str | os.PathLike[str], problem: Problem | None = None) -> None:
+        """Write the proof of this answer to a file that ``rectiline verify`` checks.
+
+        The file holds the coefficients, the multipliers, the problem without its data, and
+        checksums of the data. It is checked once before it is written, by `rectiline.verify`, whose
+        bounds on rounding are coarser than those of the certificate: the gap that it claims may be
+        larger.
+
+        Parameters
+        ----------
+        path : str or path
+            By convention with the ending ``.rlcert``.
+        problem : Problem, optional
+            The problem that was solved; needed if it is not kept anywhere else, or if the solution
+            comes from a pickle.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> problem = rl.Problem(np.eye(2), [1.0, 2.0], loss=rl.losses.SquaredError())
+        >>> path = os.path.join(tempfile.mkdtemp(), "fit.rlcert")
+        >>> rl.solve(problem).save(path)
+        >>> round(rl.verify.check(path, [(np.eye(2), np.array([1.0, 2.0]))]).objective, 6)
+        0.125
+        """
+        if problem is None:
+            problem = self.problem() if self.problem is not None else None
+        if problem is None:
+            raise ValueError(
+                "save: the problem of this solution is gone; pass it: save(path, problem)."
+            )
+        if self.infeasibility is not None:
+            save_infeasibility(path, problem.constraint_rows, self.infeasibility)
+        else:
+            save_optimality(path, problem, self.coef, self.intercept, self.dual)
+
+    @property
+    def objective(self) -> float:
+        """The primal objective at the answer."""
+        return self.certificate.primal
+
+    def to_frame(self, names: Sequence[Any] | None = None) -> pd.DataFrame:
+        """Return the coefficients and the intercept as a pandas data frame.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the columns of X; positions by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per column of X and a last row "(intercept)"; one column, "coef".
+        """
+        return coefficient_frame(
+            self.coef, self.intercept, names, ["coef"], caller="Solution.to_frame"
+        )
+
+    def __repr__(self) -> str:
+        if self.infeasibility is not None:
+            return f"Solution({self.status.value}: no coefficients satisfy the constraints)"
+        proof = self.certificate
+        return (
+            f"Solution({self.status.value}, objective={proof.primal:.10g}, "
+            f"relative_gap={proof.relative_gap:.1e}, violation={proof.violation:.1e}, "
+            f"solver={self.solver!r}, n_iter={self.n_iter}, seconds={self.seconds:.3g})"
+        )

@@ -1,0 +1,72 @@
+"""How a solve can end, and what to do then; used by both drivers and shown in warnings."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Status"]
+
+
+class Status(StrEnum):
+    """How a solve ended. Members compare equal to plain strings.
+
+    Examples
+    --------
+    >>> from rectiline.solvers import Status
+    >>> Status.TIME_LIMIT == "time_limit"
+    True
+    >>> Status.TIME_LIMIT.advice
+    'Raise time_limit, loosen tol, or scale the columns of X to similar size.'
+    """
+
+    SOLVED = "solved"
+    STALLED = "stalled"
+    ITERATION_LIMIT = "iteration_limit"
+    TIME_LIMIT = "time_limit"
+    PRECISION_LIMIT = "precision_limit"
+    STOPPED = "stopped"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+
+    @property
+    def advice(self) -> str:
+        """What to do about a solve that ended like this."""
+        return _ADVICE[self]
+
+    @property
+    def deserves_warning(self) -> bool:
+        """Whether the answer is not what was asked for although nobody stopped the solver."""
+        return self in _WARNED
+
+
+_ADVICE = {
+    Status.SOLVED: "Nothing: the certified relative gap is at most tol.",
+    Status.STALLED: (
+        "No solver could improve the answer any further, so more iterations will not help: scale "
+        "the columns of X to similar size, add a small ridge part to the penalty, loosen tol, or "
+        "name another solver."
+    ),
+    Status.ITERATION_LIMIT: (
+        "Raise max_iter, loosen tol, or scale the columns of X to similar size."
+    ),
+    Status.TIME_LIMIT: "Raise time_limit, loosen tol, or scale the columns of X to similar size.",
+    Status.PRECISION_LIMIT: (
+        "Rounding errors alone may be larger than tol allows: centre the columns of X and y, scale "
+        "the columns of X to similar size, or loosen tol."
+    ),
+    Status.STOPPED: (
+        "The callback returned a true value; the answer is the best pair so far. Pass it as "
+        "warm_start to go on."
+    ),
+    Status.INFEASIBLE: (
+        "Loosen one of the constraints that `infeasibility` names: together they contradict each "
+        "other."
+    ),
+    Status.UNBOUNDED: "Add a penalty or bounds: the objective falls without end.",
+}
+_WARNED = (
+    Status.STALLED,
+    Status.ITERATION_LIMIT,
+    Status.TIME_LIMIT,
+    Status.PRECISION_LIMIT,
+)
