@@ -17,9 +17,7 @@ Vector = NDArray[np.float64]
 __all__ = ["Design"]
 
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
-_REMEMBER = 30  # entries of X per entry of the vectors from which on an answer is remembered
 _FEW = 50  # one column in so many: then they are gathered for the product
-_LONGEST_CHAIN = 8  # answers that add to the one before, so that rounding does not add up
 _WIDE = 4  # columns per row
 _SOME = 4  # vectors from which on it pays to take them together
 _ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
@@ -43,8 +41,6 @@ class Design:
         self.X = X
         self.n_samples, self.n_features = (int(k) for k in X.shape)
         self.is_sparse = bool(sp.issparse(X))
-        self._last: tuple[Vector, Vector, Vector, Vector] | None = None  # the last call of `both`
-        self._chain = 0  # how many of its answers are sums with the one before
         if self.is_sparse:
             pointers = (
                 X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
@@ -71,47 +67,15 @@ class Design:
     def both(self, coef: Vector, weights: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
         """Return ``(X @ coef, X.T @ weights)``, in one pass over X where its storage allows.
 
-        The last answer is remembered where X is much larger than the vectors: a solver that has
-        priced its point has paid for the certificate.
+        Few columns in use are gathered for the first product. Nothing is remembered: equal
+        arguments give equal bits, in any order of calls and from any thread.
         """
-        if self.n_stored < _REMEMBER * (self.n_samples + self.n_features):
-            z, q = self.view.both(coef, weights, n_threads)
-            return z, q
-        known = self._last
-        if known is None or not (
-            np.array_equal(known[0], coef) and np.array_equal(known[1], weights)
-        ):
-            z, q = self._both(coef, weights, n_threads)
-            self._last = known = (coef.copy(), weights.copy(), z, q)
-        return known[2].copy(), known[3].copy()
-
-    def _both(self, coef: Vector, weights: Vector, n_threads: int) -> tuple[Vector, Vector]:
-        """Return both products, with few columns or few changed rows where that is all it takes."""
-        support = np.flatnonzero(coef)
-        if self.is_sparse or support.size * _FEW > self.n_features:
-            z, q = self.view.both(coef, weights, n_threads)
-            self._chain = 0
-            return z, q
-        z = self.dense_columns(support) @ coef[support]
-        known = self._last  # one look: other threads may replace it at any time
-        if known is not None and self._chain < _LONGEST_CHAIN:
-            change = weights - known[1]
-            if 4 * np.count_nonzero(change) < np.count_nonzero(weights):
-                self._chain += 1
-                return z, known[3] + self.tdot(change, n_threads)
-        self._chain = 0
-        return z, self.tdot(weights, n_threads)
-
-    def products(self, coef: Vector, weights: Vector) -> tuple[Vector, Vector]:
-        """Return ``(X @ coef, X.T @ weights)``, worked out anew: what a certificate multiplies.
-
-        One pass over X where its storage allows; nothing is remembered.
-        """
-        support = np.flatnonzero(coef)
-        if self.is_sparse or support.size * _FEW > self.n_features:
-            z, q = self.view.both(coef, weights, 1)
-            return z, q
-        return self.dense_columns(support) @ coef[support], self.tdot(weights)
+        if self.n_features >= _FEW and not self.is_sparse:
+            support = np.flatnonzero(coef)
+            if support.size * _FEW <= self.n_features:
+                return self.dense_columns(support) @ coef[support], self.tdot(weights, n_threads)
+        z, q = self.view.both(coef, weights, n_threads)
+        return z, q
 
     def dot_many(
         self, coefs: NDArray[np.float64], shifts: Vector, sample_weight: Vector | None = None

@@ -87,7 +87,8 @@ def close(program: Program, coef: Any, intercept: Any, dual: Any, products: Prod
     penalty, gap = program.penalty_terms(coef, products.q)
     gap += products.sample_gap + program.constraint_gap(coef, dual)
     if program.fit_intercept:
-        gap += float(np.abs(intercept * products.total).sum())
+        unbalanced = abs(intercept * products.total)
+        gap += unbalanced if isinstance(unbalanced, float) else float(unbalanced.sum())
     if products.left > FREE_TOLERANCE or math.isnan(gap):
         gap = math.inf
     by_zero_dual = False

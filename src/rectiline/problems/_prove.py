@@ -64,7 +64,7 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point, left = _balanced(problem, _inside_boxes(problem, dual))
-    z, image = problem.design.products(b, point.sample)
+    z, image = problem.design.both(b, point.sample)
     return _finish(problem, b, b0, point, left, z, image)
 
 
