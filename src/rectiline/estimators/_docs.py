@@ -104,9 +104,10 @@ status_ : str or tuple
 certificate_ : Certificate or tuple
     Objective, certified gap and constraint violation.
 dual_coef_ : ndarray of shape (n_samples,) or (n_problems, n_samples)
-    Slope of each sample's weighted loss in its prediction: the multipliers of the proof.
+    Slope of each sample's weighted loss in its prediction: the multipliers of the proof. The only
+    numbers that grow with the data; a pickle holds them under ``warm_start=True`` alone.
 solution_ : Solution or tuple
-    Everything `rectiline.solve` returned.
+    Everything `rectiline.solve` returned; in a pickle without the multipliers of the samples.
 n_features_in_ : int
     Number of columns of X.
 feature_names_in_ : ndarray

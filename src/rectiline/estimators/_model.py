@@ -19,7 +19,7 @@ from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._notebook import ShowsCertificate
 from rectiline.estimators._parameters import make_penalty
 from rectiline.estimators._run import RunOptions, solve_all
-from rectiline.estimators._state import restored_on_failure
+from rectiline.estimators._state import restored_on_failure, without_multipliers
 from rectiline.estimators._typed import checked_fit
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
@@ -85,6 +85,11 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
         )
         report.end()
         return solutions
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        # A fit that is to be continued needs the multipliers.
+        return state if getattr(self, "warm_start", False) else without_multipliers(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

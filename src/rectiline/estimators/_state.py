@@ -1,12 +1,18 @@
-"""What an estimator holds: its parameters, and after a failed fit what it held before."""
+"""What an estimator holds, keeps after a failed fit, and takes along in a pickle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-__all__ = ["keep_parameters", "restored_on_failure"]
+import numpy as np
+
+from rectiline.problems import DualPoint
+from rectiline.solvers import Solution
+
+__all__ = ["keep_parameters", "restored_on_failure", "without_multipliers"]
 
 # scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
 _NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
@@ -30,3 +36,28 @@ def restored_on_failure(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before | running)
         raise
+
+
+def without_multipliers(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes for a pickle: those of the model, and nothing that grows with the data.
+
+    The multipliers of the samples prove the certificate of the fit; predictions need none of them.
+    """
+    kept = {name: value for name, value in state.items() if name != "dual_coef_"}
+    solution = kept.get("solution_")
+    if isinstance(solution, tuple):
+        kept["solution_"] = tuple(_light(one) for one in solution)
+    elif solution is not None:
+        kept["solution_"] = _light(solution)
+    return kept
+
+
+def _light(solution: Any) -> Any:
+    """Return a solution of one problem or of several tasks without the samples' multipliers."""
+    if isinstance(solution, Solution):
+        return replace(solution, dual=_light_dual(solution.dual))
+    return replace(solution, dual=[_light_dual(one) for one in solution.dual])
+
+
+def _light_dual(dual: DualPoint) -> DualPoint:
+    return replace(dual, sample=np.zeros(0))

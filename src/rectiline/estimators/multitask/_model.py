@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._notebook import ShowsCertificate
+from rectiline.estimators._state import without_multipliers
 from rectiline.estimators.multitask._inputs import (
     DTYPES,
     FORMATS,
@@ -23,7 +24,7 @@ from rectiline.estimators.multitask._inputs import (
 )
 from rectiline.losses import Loss, get
 from rectiline.penalties import SharedSubspace
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
 Vector = NDArray[np.float64]
@@ -50,6 +51,11 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         "random_state": ["random_state"],
     }
     _loss_kinds: tuple[str, ...] = ()
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        # A fit that is to be continued needs the multipliers.
+        return state if self.warm_start else without_multipliers(state)
 
     # ---- fitting ------------------------------------------------------------------------------
 

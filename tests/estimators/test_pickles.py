@@ -1,0 +1,59 @@
+"""A pickle of a fitted model holds the model: its size does not depend on the number of samples."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import rectiline.estimators as est
+from rectiline.estimators.multitask import MultiTaskRegressor
+
+SMALL, LARGE = 150, 1500
+MODELS = {
+    "two classes": lambda: est.PLQClassifier(),
+    "three classes": lambda: est.PLQClassifier(loss="squared_hinge"),
+    "regression": lambda: est.PLQRegressor(loss="huber"),
+    "two outputs": lambda: est.PLQRegressor(loss="squared_error"),
+    "quantile": lambda: est.QuantileRegressor(quantile=0.3),
+    "quantiles": lambda: est.QuantileRegressor(quantile=[0.2, 0.8]),
+    "tasks": lambda: MultiTaskRegressor(shared_dim=1),
+}
+
+
+def fitted(name, n, **parameters):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    signal = X[:, 0] + rng.standard_normal(n)
+    y = {
+        "two classes": np.where(signal > 0, "b", "a"),
+        "three classes": np.digitize(signal, [-1.0, 1.0]),
+        "two outputs": np.column_stack([signal, -signal]),
+    }.get(name, signal)
+    model = MODELS[name]().set_params(**parameters)
+    if name == "tasks":
+        return X, model.fit(X, y, tasks=np.arange(n) % 3)
+    return X, model.fit(X, y)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_size_does_not_grow_with_the_samples(name):
+    sizes = [len(pickle.dumps(fitted(name, n)[1])) for n in (SMALL, LARGE)]
+    # One number per sample would add 8 bytes for each; histories differ by a few certificates.
+    assert sizes[1] - sizes[0] < 4 * (LARGE - SMALL)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "tasks"])
+def test_the_copy_predicts_as_the_model(name):
+    X, model = fitted(name, SMALL)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+    assert copy.certificate_ == model.certificate_
+    assert not hasattr(copy, "dual_coef_")
+    assert model.dual_coef_.shape[-1] == SMALL  # the model itself is as it was
+
+
+def test_a_fit_that_is_continued_takes_its_multipliers_along():
+    X, model = fitted("regression", SMALL, warm_start=True)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.dual_coef_, model.dual_coef_)
+    np.testing.assert_array_equal(copy.solution_.dual.sample, model.solution_.dual.sample)
