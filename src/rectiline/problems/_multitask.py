@@ -22,8 +22,9 @@ with every bracket >= 0. An intercept demands ``sum_i g_ti = 0``, `center` deman
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,14 +33,14 @@ from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, close
-from rectiline.problems._common_part import feasible_dual
+from rectiline.problems._prove_tasks import prove_tasks
 from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks
 
 __all__ = ["MultiTaskProblem"]
 
 
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class MultiTaskProblem:
     """Linear models of several tasks whose coefficients share a subspace.
 
@@ -76,6 +77,13 @@ class MultiTaskProblem:
     (4, 3)
     """
 
+    loss: Loss
+    tasks: tuple[Task, ...]
+    penalty: SharedSubspace
+    fit_intercept: bool
+    center: bool
+    cache: dict[str, Any]  # what solvers derive from the tasks alone
+
     def __init__(
         self,
         X: Any,
@@ -87,31 +95,38 @@ class MultiTaskProblem:
         fit_intercept: bool = True,
         center: bool = False,
     ) -> None:
-        self.loss = loss
-        self.fit_intercept, self.center = bool(fit_intercept), bool(center)
-        self.tasks: tuple[Task, ...] = make_tasks(
-            X, y, loss, constraints, sample_weight, self.fit_intercept
-        )
-        self.cache: dict[str, Any] = {}  # what solvers derive from the data alone
-        if self.center and self.n_tasks < 2:
+        intercepts, centred = bool(fit_intercept), bool(center)
+        tasks = make_tasks(X, y, loss, constraints, sample_weight, intercepts)
+        if centred and len(tasks) < 2:
             raise ValueError("center=True needs at least two tasks; got one.")
-        self._set_penalty(SharedSubspace() if penalty is None else penalty)
+        asked = SharedSubspace() if penalty is None else penalty
+        self._set(loss, tasks, asked, intercepts, centred, {})
 
-    def _set_penalty(self, penalty: SharedSubspace) -> None:
+    def _set(
+        self,
+        loss: Loss,
+        tasks: tuple[Task, ...],
+        penalty: SharedSubspace,
+        fit_intercept: bool,
+        center: bool,
+        cache: dict[str, Any],
+    ) -> Self:
         if not isinstance(penalty, SharedSubspace) or penalty.is_zero:
             raise TypeError(
                 "penalty must be a rectiline.penalties.SharedSubspace with positive strengths; "
                 f"got {penalty!r}."
             )
-        penalty.check(self.n_features)
-        self.penalty = penalty
+        penalty.check(tasks[0].design.n_features)
+        values = (loss, tasks, penalty, fit_intercept, center, cache)
+        for one, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, one.name, value)
+        return self
 
     def with_penalty(self, penalty: SharedSubspace) -> MultiTaskProblem:
         """Return this problem under another penalty; the tasks are shared."""
-        other = object.__new__(MultiTaskProblem)
-        other.__dict__.update(self.__dict__)
-        other._set_penalty(penalty)
-        return other
+        return object.__new__(MultiTaskProblem)._set(
+            self.loss, self.tasks, penalty, self.fit_intercept, self.center, self.cache
+        )
 
     @property
     def n_tasks(self) -> int:
@@ -208,7 +223,7 @@ class MultiTaskProblem:
 
     def objective(self, coef: ArrayLike, intercept: ArrayLike | None = None) -> float:
         """Return the primal objective; `coef` is (n_features, n_tasks)."""
-        U, b = self._checked_point(coef, intercept)
+        U, b = self.checked_point(coef, intercept)
         return self.loss_value(U, b) + self.penalty_value(U)
 
     @property
@@ -246,7 +261,7 @@ class MultiTaskProblem:
 
     def certify(
         self,
-        coef: ArrayLike,
+        coef: ArrayLike | Any,
         intercept: ArrayLike | None = None,
         dual: Sequence[DualPoint | ArrayLike] | None = None,
     ) -> Certificate:
@@ -254,39 +269,19 @@ class MultiTaskProblem:
 
         Parameters
         ----------
-        coef : array-like of shape (n_features, n_tasks)
+        coef : array-like of shape (n_features, n_tasks), or MultiTaskSolution
+            Coefficients; or an object with `coef`, `intercept` and `dual`, given alone.
         intercept : array-like of shape (n_tasks,), optional
         dual : sequence of DualPoint or array-like, one per task, optional
             Multipliers; they are repaired to be feasible first. Without them the slopes of the
             losses at the predictions are tried.
         """
-        return self.certify_repaired(coef, intercept, dual)[0]
-
-    def certify_repaired(
-        self,
-        coef: ArrayLike,
-        intercept: ArrayLike | None = None,
-        dual: Sequence[DualPoint | ArrayLike] | None = None,
-    ) -> tuple[Certificate, list[DualPoint]]:
-        """Return the certificate together with the repaired multipliers behind it."""
-        U, b = self._checked_point(coef, intercept)
-        columns = np.ascontiguousarray(U.T)
-        z = [task.design.dot(u) + b0 for task, u, b0 in zip(self.tasks, columns, b)]
-        if dual is None:
-            dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(self.tasks, z)]
-        points, left = feasible_dual(self.tasks, dual, self.fit_intercept, self.center)
-        sums = [t.base.rows.sums(zt, p.sample) for t, zt, p in zip(self.tasks, z, points)]
-        products = Products(
-            loss=sum(loss for loss, _ in sums),
-            sample_gap=sum(gap for _, gap in sums),
-            total=np.array([float(point.sample.sum()) for point in points]),
-            q=np.array([task.q(point) for task, point in zip(self.tasks, points)]).T,
-            left=left,
-        )
-        certificate, by_zero_dual = close(self, U, b, points, products)
-        if by_zero_dual:
-            points = [task.region.zero_dual(task.design.n_samples) for task in self.tasks]
-        return certificate, points
+        if not hasattr(coef, "coef"):
+            return prove_tasks(self, coef, intercept, dual).certificate
+        if intercept is not None or dual is not None:
+            raise TypeError("certify takes a solution alone, without intercept and dual.")
+        pair: Any = coef
+        return prove_tasks(self, pair.coef, pair.intercept, pair.dual).certificate
 
     def penalty_terms(self, coef: Matrix, q: Matrix) -> tuple[float, float]:
         """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``, from one decomposition."""
@@ -301,7 +296,8 @@ class MultiTaskProblem:
         """Return the sum over the tasks of ``xi'(A u + c) + |nu|'|E u + f|``."""
         return sum(task.region.gap(u, one) for task, u, one in zip(self.tasks, coef.T, dual))
 
-    def _checked_point(self, coef: ArrayLike, intercept: ArrayLike | None) -> tuple[Matrix, Vector]:
+    def checked_point(self, coef: ArrayLike, intercept: ArrayLike | None) -> tuple[Matrix, Vector]:
+        """Return coefficients and intercepts as float64, or raise where they do not fit."""
         U = np.asarray(coef, dtype=np.float64)
         b = np.zeros(self.n_tasks) if intercept is None else np.asarray(intercept, dtype=np.float64)
         if U.shape != (self.n_features, self.n_tasks) or b.shape != (self.n_tasks,):

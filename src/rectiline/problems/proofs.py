@@ -1,0 +1,26 @@
+"""The proof for solvers and paths: certificates together with the multipliers behind them.
+
+Users call `Problem.certify` and `Problem.certify_many`. Whoever goes on from a certified pair, or
+has products with X from elsewhere (row blocks, compensated arithmetic), starts here:
+
+- `prove` repairs one dual point and certifies the pair; `prove_many` does so for many candidates
+  with few passes over X; `prove_tasks` for the tasks of a `MultiTaskProblem`.
+- `close` turns `Products` into a certificate; all of the above end there.
+"""
+
+from rectiline.problems._close import Closed, Products, Program, close
+from rectiline.problems._prove_tasks import TaskProof, prove_tasks
+from rectiline.problems._prove import Candidate, Proof, prove, prove_many
+
+__all__ = [
+    "Candidate",
+    "Closed",
+    "Products",
+    "Program",
+    "Proof",
+    "TaskProof",
+    "close",
+    "prove",
+    "prove_many",
+    "prove_tasks",
+]
