@@ -5,9 +5,9 @@ import pytest
 
 from rectiline import losses
 from rectiline.penalties import Ridge, SharedSubspace
-from rectiline.problems import DualPoint, Problem
+from rectiline.problems import DualPoint, MultiTaskProblem, Problem
 from rectiline.problems._common_part import balance_common_part
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems.proofs import prove_tasks
 from rectiline.solvers.multitask import solve_multitask
 
 from .cases import CASES, Case
@@ -34,7 +34,7 @@ def test_any_multipliers_give_a_bound(case):
 def test_repaired_multipliers_are_feasible(case):
     problem = case.problem()
     U = np.ones((case.n_features, len(case.sizes)))
-    proof, points = problem.certify_repaired(U)
+    proof, points = prove_tasks(problem, U)
     if proof.gap == proof.primal:
         return  # nothing but the trivial bound
     Q = np.column_stack([task.q(point) for task, point in zip(problem.tasks, points)])

@@ -8,6 +8,7 @@ import pytest
 from rectiline import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, Ridge
+from rectiline.problems.proofs import prove
 
 
 def test_dual_is_primal_minus_gap():
@@ -93,14 +94,14 @@ def test_the_intercept_is_repaired():
     """Multipliers that do not sum to zero are moved, not refused."""
     y = np.array([1.0, 2.0, 4.0, 8.0, 100.0])
     problem = Problem(np.zeros((5, 1)), y, loss=Absolute())
-    proof, point = problem.certify_repaired([0.0], 4.0, [1.0, 1.0, 0.7, -1.0, -1.0])
+    proof, point = prove(problem, [0.0], 4.0, [1.0, 1.0, 0.7, -1.0, -1.0])
     assert point.sample.sum() == pytest.approx(0.0, abs=1e-15)
     assert proof.gap == pytest.approx(0.0, abs=1e-13)
 
 
 def test_a_median_plus_a_lasso_shrinks():
     problem = Problem(np.array([[1.0], [-1.0]]), [3.0, -3.0], loss=Absolute(), penalty=L1(1.0))
-    _, point = problem.certify_repaired([1.0], 0.0, [-1.0, 1.0])
+    _, point = prove(problem, [1.0], 0.0, [-1.0, 1.0])
     q = -(point.sample[0] - point.sample[1])
     assert abs(q) <= 1.0 + 1e-15
     assert point.sample[0] == pytest.approx(-0.5)

@@ -7,6 +7,7 @@ from combinations import CASES, COUPLED_CASES, FLAT_CASES
 from reference.oracle import answer, optimum, slack
 
 from rectiline import DualPoint
+from rectiline.problems.proofs import prove
 from rectiline.solvers._base import Budget
 from rectiline.solvers._choose import SOLVERS as METHODS
 
@@ -103,8 +104,8 @@ def test_wild_multipliers_never_prove_too_much(case):
 @judged
 def test_the_repaired_point_proves_the_same_again(case):
     problem, (coef, intercept, dual) = case.problem, answer(case)
-    proof, repaired = problem.certify_repaired(coef, intercept, dual)
-    again, _ = problem.certify_repaired(coef, intercept, repaired)
+    proof, repaired = prove(problem, coef, intercept, dual)
+    again, _ = prove(problem, coef, intercept, repaired)
     assert again.primal == proof.primal
     assert again.gap == pytest.approx(proof.gap, rel=1e-3, abs=1e-3 * slack(case))
 
@@ -113,7 +114,7 @@ def test_the_repaired_point_proves_the_same_again(case):
 def test_the_repaired_point_is_dual_feasible(case):
     """Checked with the penalty's own conjugate and the problem's boxes, not with the repair."""
     problem, (coef, intercept, dual) = case.problem, answer(case)
-    _, point = problem.certify_repaired(coef, intercept, dual)
+    _, point = prove(problem, coef, intercept, dual)
     X, _, weight = case.data
     low, high = problem.dual_boxes
     assert (point.sample >= low).all() and (point.sample <= high).all()

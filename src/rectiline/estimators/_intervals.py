@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.losses import Loss
-from rectiline.problems._inputs import curve_arrays
+from rectiline.problems.forms import curve_arrays
 from rectiline.problems.intercepts import best_intercept
 
 Vector = NDArray[np.float64]

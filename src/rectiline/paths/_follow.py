@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.paths._null import null_start
-from rectiline.problems import DualPoint, Problem, prove_many
+from rectiline.problems import DualPoint, Problem
+from rectiline.problems.proofs import prove_many
 from rectiline.solvers import (
     Candidate,
     NewtonFollower,

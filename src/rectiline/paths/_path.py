@@ -14,6 +14,7 @@ from rectiline.paths._follow import Clock, follow_path
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import DualPoint, Problem
+from rectiline.problems.proofs import prove
 from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
@@ -166,7 +167,7 @@ def _zeros(
     assert problem.penalty is not None
     one = problem.with_penalty(problem.penalty.with_strength(strength))
     coef = np.zeros(problem.n_features)
-    certificate, dual = one.certify_repaired(coef, start.intercept, start.dual)
+    certificate, dual = prove(one, coef, start.intercept, start.dual)
     if not certificate.holds(tol):
         return None
     seconds = time.perf_counter() - began

@@ -1,10 +1,12 @@
-"""The convex program and what can be proved about a point."""
+"""The convex program and what can be proved about a point.
+
+Solvers find more in `rectiline.problems.forms` (what an algorithm sees of a problem) and
+`rectiline.problems.proofs` (certificates with the multipliers behind them).
+"""
 
 from rectiline.problems._certificate import Certificate, DualPoint, InfeasibilityCertificate
 from rectiline.problems._multitask import MultiTaskProblem
 from rectiline.problems._problem import Problem
-from rectiline.problems._prove import prove_many as prove_many  # for paths, not public
-from rectiline.problems._saved import save_infeasibility, save_optimality
 
 __all__ = [
     "Certificate",
@@ -12,6 +14,4 @@ __all__ = [
     "InfeasibilityCertificate",
     "MultiTaskProblem",
     "Problem",
-    "save_infeasibility",
-    "save_optimality",
 ]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from rectiline import _core
 from rectiline._typing import Vector
 
 __all__ = ["Certificate", "DualPoint", "InfeasibilityCertificate"]
@@ -35,10 +34,6 @@ class DualPoint:
     sample: Vector
     inequality: Vector = field(default_factory=lambda: np.zeros(0))
     equality: Vector = field(default_factory=lambda: np.zeros(0))
-
-    def any_inside(self, rows: _core.RowFunctions, margin: float) -> bool:
-        """Whether a sample's multiplier lies inside its range, by a share `margin` of it."""
-        return rows.any_inside(self.sample, margin)
 
     def scaled(self, factor: float) -> DualPoint:
         """Return this point moved towards zero, which lies in every box and dual ball."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline.losses import Loss
-from rectiline.losses._curve import PLQCurve
-from rectiline.losses._units import PLQUnits
+from rectiline.losses import Loss, PLQCurve, PLQUnits
 
 Vector = NDArray[np.float64]
 

@@ -33,7 +33,7 @@ from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._prove_tasks import prove_tasks
+from rectiline.problems._prove_tasks import TaskProof, prove_tasks
 from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks
 
@@ -282,6 +282,15 @@ class MultiTaskProblem:
             raise TypeError("certify takes a solution alone, without intercept and dual.")
         pair: Any = coef
         return prove_tasks(self, pair.coef, pair.intercept, pair.dual).certificate
+
+    def prove(
+        self,
+        coef: ArrayLike,
+        intercept: ArrayLike | None = None,
+        dual: Sequence[DualPoint | ArrayLike] | None = None,
+    ) -> TaskProof:
+        """Return the certificate of a pair and the repaired multipliers behind it, for solvers."""
+        return prove_tasks(self, coef, intercept, dual)
 
     def penalty_terms(self, coef: Matrix, q: Matrix) -> tuple[float, float]:
         """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``, from one decomposition."""

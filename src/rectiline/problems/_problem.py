@@ -33,7 +33,7 @@ from rectiline.problems._columns import Columns
 from rectiline.problems._data import Data
 from rectiline.problems._feasibility import Feasibility
 from rectiline.problems._inputs import checked_constraints, checked_losses
-from rectiline.problems._prove import Candidate, prove, prove_many
+from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
@@ -405,3 +405,9 @@ class Problem:
         """
         proofs = prove_many([self] * len(candidates), candidates)
         return [proof.certificate for proof in proofs]
+
+    def prove(
+        self, coef: ArrayLike, intercept: float = 0.0, dual: DualPoint | ArrayLike | None = None
+    ) -> Proof:
+        """Return the certificate of a pair and the repaired multipliers behind it, for solvers."""
+        return prove(self, coef, intercept, dual)

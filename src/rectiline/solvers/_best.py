@@ -31,7 +31,7 @@ class CertifiedProblem(Protocol):
     def move_into_constraints(self, coef: Any, /) -> Any:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
 
-    def certify_repaired(self, coef: Any, intercept: Any, dual: Any, /) -> tuple[Certificate, Any]:
+    def prove(self, coef: Any, intercept: Any, dual: Any, /) -> tuple[Certificate, Any]:
         """Return the certificate of a pair and the repaired dual point behind it."""
 
 
@@ -74,7 +74,7 @@ class Best:
 
     def keep(self, coef: Any, intercept: Any, dual: Any, author: str) -> Certificate:
         """Certify a pair as it is and keep it if it is the best so far."""
-        certificate, repaired = self._problem.certify_repaired(coef, intercept, dual)
+        certificate, repaired = self._problem.prove(coef, intercept, dual)
         if self.pair is None or _rank(certificate) < _rank(self.certificate):
             self.certificate, self.author = certificate, author
             self.pair = (coef, intercept, repaired)
@@ -86,7 +86,7 @@ class Best:
 
     def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
         """Take another pair of the same author if its relative gap is at most `allowed`."""
-        certificate, repaired = self._problem.certify_repaired(coef, intercept, dual)
+        certificate, repaired = self._problem.prove(coef, intercept, dual)
         if certificate.relative_gap <= allowed and certificate.relative_violation <= FEASIBLE:
             self.certificate, self.pair = certificate, (coef, intercept, repaired)
 

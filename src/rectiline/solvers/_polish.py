@@ -146,6 +146,6 @@ def central_intercept(problem: Problem, coef: Vector, intercept: float, dual: Du
     if not problem.fit_intercept or problem.n_samples > _MOST_SAMPLES:
         return intercept
     # A multiplier inside its box leaves one best intercept only.
-    if dual.any_inside(problem.rows, _INSIDE):
+    if problem.rows.any_inside(dual.sample, _INSIDE):
         return intercept
     return middle_intercept(problem, coef, intercept)

@@ -9,14 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rectiline._frames import coefficient_frame
-from rectiline.problems import (
-    Certificate,
-    DualPoint,
-    InfeasibilityCertificate,
-    Problem,
-    save_infeasibility,
-    save_optimality,
-)
+from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems.proofs import save_infeasibility, save_optimality
 from rectiline.solvers._base import Progress, Vector
 from rectiline.solvers._status import Status
 

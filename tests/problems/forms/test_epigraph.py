@@ -9,6 +9,7 @@ from rectiline.constraints import Nonnegative
 from rectiline.losses import Absolute
 from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge, Slope
 from rectiline.problems.forms import EpigraphForm
+from rectiline.problems.proofs import prove
 
 RNG = np.random.default_rng(0)
 D = 6
@@ -88,7 +89,7 @@ def test_there_and_back():
     form = form_of(COUPLED["bh"])
     problem = form.problem
     b, g = RNG.normal(size=D), RNG.uniform(-1, 1, size=8)
-    point = form.point_of(b, 0.5, problem.certify_repaired(b, 0.5, g)[1])
+    point = form.point_of(b, 0.5, prove(problem, b, 0.5, g).dual)
     coef, intercept, dual = form.invert(point)
     np.testing.assert_array_equal(coef, b)
     assert intercept == 0.5 and dual.sample.shape == (8,)

@@ -1,5 +1,8 @@
-"""Canonical forms: what solvers see of a problem."""
+"""Canonical forms: what solvers see of a problem, and of the tasks of a multi-task problem."""
 
+from rectiline.problems._inputs import curve_arrays, row_functions
+from rectiline.problems._task import Task
+from rectiline.problems._task_pieces import Pieces, Places
 from rectiline.problems.forms._base import Form
 from rectiline.problems.forms._composite import CompositeForm
 from rectiline.problems.forms._epigraph import Epigraph, EpigraphForm
@@ -15,6 +18,11 @@ __all__ = [
     "FormPoint",
     "Levels",
     "LinearProgramForm",
+    "Pieces",
+    "Places",
     "RectifiedForm",
     "ReducedForm",
+    "Task",
+    "curve_arrays",
+    "row_functions",
 ]

@@ -14,9 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Certificate, DualPoint
-from rectiline.problems._multitask import MultiTaskProblem
-from rectiline.problems._task import Task
+from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
+from rectiline.problems.forms import Task
 from rectiline.solvers._base import Progress
 from rectiline.solvers._drive import solve_quietly
 from rectiline.solvers._solution import Solution

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space, Steps
 
 Vector = NDArray[np.float64]

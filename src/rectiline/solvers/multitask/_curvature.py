@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline.problems import DualPoint
-from rectiline.problems._task import Task
+from rectiline.problems.forms import Task
 
 Matrix = NDArray[np.float64]
 

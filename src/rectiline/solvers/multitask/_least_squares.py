@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline.problems import DualPoint, MultiTaskProblem
-from rectiline.problems._task import Task
+from rectiline.problems.forms import Task
 from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._blocks import Block, Space, in_threads
 from rectiline.solvers.multitask._curvature import task_curvature

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space, TaskSteps, thread_count
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution

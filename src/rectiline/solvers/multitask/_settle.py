@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline.problems import DualPoint
-from rectiline.problems._task import Task
-from rectiline.problems._task_pieces import Pieces, Places
+from rectiline.problems.forms import Pieces, Places, Task
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
