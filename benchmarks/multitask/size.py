@@ -63,7 +63,7 @@ def _peak() -> float:
 def _one(kind: str) -> dict[str, Any]:
     from rectiline.losses import SquaredError
     from rectiline.penalties import SharedSubspace
-    from rectiline.problems._multitask import MultiTaskProblem
+    from rectiline.problems import MultiTaskProblem
     from rectiline.solvers.multitask import solve_multitask
 
     X, y = map(list, zip(*synthetic(kind, COLUMNS[kind])))

@@ -22,7 +22,7 @@ def solvers() -> Table:
     """Passes and CPU seconds of the solvers until the objective is right to 1e-8."""
     from rectiline.losses import SquaredError
     from rectiline.penalties import SharedSubspace
-    from rectiline.problems._multitask import MultiTaskProblem
+    from rectiline.problems import MultiTaskProblem
     from rectiline.solvers.multitask import SOLVERS, solve_multitask
     from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 
@@ -100,7 +100,7 @@ def yeast() -> Table:
 
     from rectiline.losses import Hinge
     from rectiline.penalties import SharedSubspace
-    from rectiline.problems._multitask import MultiTaskProblem
+    from rectiline.problems import MultiTaskProblem
     from rectiline.solvers.multitask import solve_multitask
 
     X, Y = read_yeast()
@@ -159,7 +159,7 @@ def tiny() -> Table:
     """200 tasks of 20 rows and 10 columns, rank 2: what a task costs in a pass."""
     from rectiline import losses
     from rectiline.penalties import SharedSubspace
-    from rectiline.problems._multitask import MultiTaskProblem
+    from rectiline.problems import MultiTaskProblem
     from rectiline.solvers.multitask import solve_multitask
 
     rng = np.random.default_rng(0)

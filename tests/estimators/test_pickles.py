@@ -53,7 +53,7 @@ def test_the_copy_predicts_as_the_model(name):
 
 
 def test_a_fit_that_is_continued_takes_its_multipliers_along():
-    X, model = fitted("regression", SMALL, warm_start=True)
+    _, model = fitted("regression", SMALL, warm_start=True)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.dual_coef_, model.dual_coef_)
     np.testing.assert_array_equal(copy.solution_.dual.sample, model.solution_.dual.sample)

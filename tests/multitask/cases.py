@@ -10,7 +10,7 @@ import numpy as np
 
 from rectiline import losses
 from rectiline.penalties import SharedSubspace
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 
 
 @dataclass(frozen=True)

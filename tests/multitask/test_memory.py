@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rectiline import losses
 from rectiline.penalties import SharedSubspace
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import round_solution, solve_multitask
 
 TASKS, ROWS, COLUMNS = 15, 30, 60_000

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from rectiline import constraints, losses
 from rectiline.penalties import SharedSubspace, Subspace
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.problems._task_pieces import Pieces
 from rectiline.solvers import solve
 from rectiline.solvers.multitask import _settle

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from rectiline import constraints, losses
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
 from rectiline.penalties import SharedSubspace
-from rectiline.problems._multitask import MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import (
     round_solution,
     shared_directions,
