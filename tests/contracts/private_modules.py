@@ -1,4 +1,4 @@
-"""The contract type ``private_modules`` of ``.importlinter``: private modules stay in their room."""
+"""The contract type of ``.importlinter`` by which private modules stay in their room."""
 
 from importlinter import Contract, ContractCheck, fields, output
 
