@@ -1,4 +1,4 @@
-"""Proofs for `MultiTaskProblem.certify` and for its solvers; they end in `close` like all others."""
+"""Proofs for `MultiTaskProblem.certify` and for its solvers; they end in `close` as well."""
 
 from __future__ import annotations
 
