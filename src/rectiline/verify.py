@@ -335,6 +335,17 @@ def load(path: str, target: str, weight: str | None, columns: list[str] | None) 
         yield X, block[target], block[weight] if weight else None
 
 
+def sentence(found: Verdict | None) -> str:
+    """Say in one sentence what was proved."""
+    if found is None:
+        return "The claim holds: no coefficients satisfy the constraints."
+    share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
+    return (
+        f"The claim holds: the objective {found.objective:.10g} is at most {found.gap:.2g} "
+        f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum."
+    )
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command; 0: the claim holds, 1: it does not."""
     parser = argparse.ArgumentParser(prog="rectiline verify", description="Check a certificate.")
@@ -351,14 +362,7 @@ def main(argv: list[str] | None = None) -> int:
     except (Refused, OSError, KeyError, ValueError, ImportError) as error:
         print(f"The claim does not hold: {error}.")
         return 1
-    if found is None:
-        print("The claim holds: no coefficients satisfy the constraints.")
-        return 0
-    share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
-    print(
-        f"The claim holds: the objective {found.objective:.10g} is at most {found.gap:.2g} "
-        f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum."
-    )
+    print(sentence(found))
     return 0
 
 

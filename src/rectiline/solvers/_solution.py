@@ -65,7 +65,12 @@ class Solution:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "problem": None}
 
-    def save(self, path: str | os.PathLike[str], problem: Problem | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        problem: Problem | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
         """Write the proof of this answer to a file that ``rectiline verify`` checks.
 
         The file holds the coefficients, the multipliers, the problem without its data, and
@@ -80,6 +85,8 @@ class Solution:
         problem : Problem, optional
             The problem that was solved; needed if it is not kept anywhere else, or if the solution
             comes from a pickle.
+        columns : sequence of str, optional
+            Names of the columns of X, by which the checker finds them in a table.
 
         Examples
         --------
@@ -101,7 +108,7 @@ class Solution:
         if self.infeasibility is not None:
             save_infeasibility(path, problem.constraint_rows, self.infeasibility)
         else:
-            save_optimality(path, problem, self.coef, self.intercept, self.dual)
+            save_optimality(path, problem, self.coef, self.intercept, self.dual, columns)
 
     @property
     def objective(self) -> float:

@@ -1,0 +1,23 @@
+"""The command ``rectiline``: fit, predict, verify and report on files. Needs the extra ``cli``."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command and return its exit code: 0 done, 1 not proved, 2 wrong use or input."""
+    try:
+        import rich  # noqa: F401
+        import typer  # noqa: F401
+    except ImportError as error:
+        print(
+            f"rectiline: the command needs the package {error.name}; install rectiline[cli].",
+            file=sys.stderr,
+        )
+        return 2
+    from rectiline.cli._app import run
+
+    return run(sys.argv[1:] if argv is None else argv)
