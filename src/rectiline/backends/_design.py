@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline import _core
-
-Vector = NDArray[np.float64]
+from rectiline._typing import Indices, Vector
 
 __all__ = ["Design"]
 
@@ -175,7 +174,7 @@ class Design:
     def weighted_gram(
         self,
         weights: Vector,
-        columns: NDArray[np.intp],
+        columns: Indices,
         intercept: bool,
         centre: Vector | None = None,
     ) -> NDArray[np.float64]:
@@ -238,15 +237,15 @@ class Design:
             kernel = product if kernel is None else np.add(kernel, product, out=kernel)
         return np.zeros((n, n)) if kernel is None else kernel
 
-    def dense_columns(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def dense_columns(self, columns: Indices) -> NDArray[np.float64]:
         """Return a dense float64 copy of some columns."""
         part = self.X[:, columns]
         return np.array(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
     def copy_part(
         self,
-        rows: NDArray[np.intp],
-        columns: NDArray[np.intp],
+        rows: Indices,
+        columns: Indices,
         factor: Vector,
         out: NDArray[Any],
         centre: Vector | None = None,
@@ -270,7 +269,7 @@ class Design:
         return products * _SPARSE_PRODUCT_COST < float(self.n_samples) * self.n_features**2
 
     def _sparse_gram(
-        self, weights: Vector, columns: NDArray[np.intp], intercept: bool
+        self, weights: Vector, columns: Indices, intercept: bool
     ) -> NDArray[np.float64]:
         k = columns.size
         part = self.X if k == self.n_features else self.X[:, columns]

@@ -9,11 +9,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
-
-Vector = NDArray[np.float64]
+from rectiline._typing import Mask, Vector
 
 __all__ = ["Columns"]
 
@@ -48,7 +46,7 @@ class Columns:
 
     @cached_property
     def core(self) -> _core.ColumnFunctions:
-        """The same arrays for the compiled loops."""
+        """The four arrays for the compiled loops."""
         return _core.ColumnFunctions(self.rho, self.l1, self.lower, self.upper)
 
     @cached_property
@@ -60,7 +58,7 @@ class Columns:
         return low, high
 
     @cached_property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Mask:
         """Columns whose ``q_j`` must be zero."""
         low, high = self.dual_range
         return np.asarray((low == 0) & (high == 0))

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 
+from rectiline._typing import Vector
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._task import Task
-
-Vector = NDArray[np.float64]
 
 __all__ = ["balance_common_part", "feasible_dual"]
 

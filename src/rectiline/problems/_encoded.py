@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._typing import Vector
 from rectiline.losses import Loss, PLQCurve, PLQUnits
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Encoded", "encode_tasks"]
 

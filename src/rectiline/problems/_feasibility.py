@@ -8,17 +8,13 @@ are a Farkas certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 from scipy.optimize import linprog
 
+from rectiline._typing import AnyMatrix, Vector
 from rectiline.problems._certificate import InfeasibilityCertificate
-
-Vector = NDArray[np.float64]
-Matrix: TypeAlias = Any  # an ndarray or a scipy CSR array of float64
 
 __all__ = ["Feasibility", "check_feasibility"]
 
@@ -34,9 +30,9 @@ class Feasibility:
 
 
 def check_feasibility(
-    A: Matrix,
+    A: AnyMatrix,
     c: Vector,
-    E: Matrix,
+    E: AnyMatrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -55,7 +51,7 @@ def check_feasibility(
     return _largest_slack(A, c, E, f, lower, upper, norms_a, norms_e)
 
 
-def _row_norms(rows: Matrix) -> Vector:
+def _row_norms(rows: AnyMatrix) -> Vector:
     squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
     return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
 
@@ -77,9 +73,9 @@ def _empty_row_proof(
 
 
 def _largest_slack(
-    A: Matrix,
+    A: AnyMatrix,
     c: Vector,
-    E: Matrix,
+    E: AnyMatrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -126,9 +122,9 @@ def _largest_slack(
 
 
 def farkas(
-    A: Matrix,
+    A: AnyMatrix,
     c: Vector,
-    E: Matrix,
+    E: AnyMatrix,
     f: Vector,
     lower: Vector,
     upper: Vector,

@@ -10,18 +10,14 @@ Primal. The coefficients move by the shortest step onto the rows that were ever 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy import sparse as sp
 from scipy.sparse.linalg import lsqr
 
+from rectiline._typing import AnyMatrix, Indices, Mask, Vector
 from rectiline.backends import Design
-
-Vector = NDArray[np.float64]
-Matrix: TypeAlias = Any  # an ndarray or a scipy CSR array of float64
 
 __all__ = ["balance_free_columns", "move_into_constraints"]
 
@@ -32,7 +28,7 @@ _DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be m
 
 def balance_free_columns(
     design: Design,
-    columns: NDArray[np.intp],
+    columns: Indices,
     intercept: bool,
     sample: Vector,
     low: Vector,
@@ -110,9 +106,9 @@ def _scaled_solution(gram: NDArray[np.float64], right: Vector) -> Vector:
 
 def move_into_constraints(
     coef: Vector,
-    A: Matrix,
+    A: AnyMatrix,
     c: Vector,
-    E: Matrix,
+    E: AnyMatrix,
     f: Vector,
     lower: Vector,
     upper: Vector,
@@ -150,10 +146,10 @@ def move_into_constraints(
     return best
 
 
-def _least_norm(rows: list[Matrix], wanted: Vector, movable: NDArray[np.bool_]) -> Vector:
+def _least_norm(rows: list[AnyMatrix], wanted: Vector, movable: Mask) -> Vector:
     """Return the shortest step with ``rows @ step = wanted`` that moves only `movable` columns."""
     is_sparse = any(sp.issparse(part) for part in rows)
-    stacked: Matrix = sp.vstack(rows, format="csr") if is_sparse else np.vstack(rows)
+    stacked: AnyMatrix = sp.vstack(rows, format="csr") if is_sparse else np.vstack(rows)
     step = np.zeros(movable.size)
     if is_sparse and stacked.shape[0] * stacked.shape[1] > _DENSE_LIMIT:
         step[movable] = lsqr(stacked[:, movable], wanted, atol=1e-15, btol=1e-15)[0]

@@ -22,10 +22,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy import sparse as sp
 
+from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, LinearInequality
 from rectiline.penalties import Ridge, Subspace
@@ -34,8 +34,6 @@ from rectiline.problems._encoded import Encoded
 from rectiline.problems._problem import Problem
 from rectiline.problems._task_pieces import Pieces
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Map = Callable[[Matrix], Matrix]
 
 __all__ = ["Task", "TaskStep"]
@@ -116,7 +114,7 @@ class Task:
         """Squared length of each row."""
         return self.design.row_squares()
 
-    def resisting_rows(self, dual: DualPoint) -> tuple[NDArray[np.intp], Vector]:
+    def resisting_rows(self, dual: DualPoint) -> tuple[Indices, Vector]:
         """Return the rows on a kink or a curved piece, and how far each gives way per unit of
         slope.
 

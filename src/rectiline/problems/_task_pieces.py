@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems._encoded import Encoded
 
-Vector = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 __all__ = ["Pieces", "Places"]

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.losses import Loss
 from rectiline.problems._inputs import row_functions
 from rectiline.problems._problem import Problem
-
-Vector = NDArray[np.float64]
 
 __all__ = ["ShiftedLosses", "best_intercept", "middle_intercept"]
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rectiline._typing import Vector
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Form"]
 

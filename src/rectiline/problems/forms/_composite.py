@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.losses import PLQCurve
 from rectiline.problems._certificate import DualPoint
@@ -22,9 +22,6 @@ from rectiline.problems._problem import Problem
 from rectiline.problems.forms._dual_units import DualUnits, dual_units
 from rectiline.problems.forms._penalty_parts import PenaltyParts
 from rectiline.problems.forms._rectified import FormPoint
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["CompositeForm"]
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.problems._problem import Problem
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["DualUnits", "dual_units"]
 

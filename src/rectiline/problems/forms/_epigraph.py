@@ -19,15 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._typing import Indices, Vector
 from rectiline.penalties import GroupLinf, Slope
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import RectifiedForm
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Epigraph", "EpigraphForm"]
 
@@ -131,7 +129,7 @@ class EpigraphForm(RectifiedForm):
         return self.problem.penalty_value(coef)
 
 
-def _above_absolute(columns: NDArray[np.intp], above: NDArray[np.intp], width: int) -> sp.csr_array:
+def _above_absolute(columns: Indices, above: Indices, width: int) -> sp.csr_array:
     """Return the rows ``x[above] - x[columns] >= 0`` and ``x[above] + x[columns] >= 0``."""
     count = columns.size
     ones, row = np.ones(count), np.arange(count)
@@ -150,7 +148,7 @@ def _group_epigraph(penalty: GroupLinf, d: int) -> Epigraph:
     return Epigraph(linear, above, sp.csr_array((0, width)), np.zeros(0))
 
 
-def _drops(penalty: Slope) -> tuple[NDArray[np.intp], Vector]:
+def _drops(penalty: Slope) -> tuple[Indices, Vector]:
     """Return the levels k < d at which the strengths drop, and by how much."""
     drop = -np.diff(penalty.strengths)
     at = np.flatnonzero(drop > 0)

@@ -18,14 +18,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.penalties import GroupLinf, Slope
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._composite import CompositeForm
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["Levels", "LinearProgramForm", "Units"]
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Indices, Mask, Vector
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["PenaltyParts"]
 
@@ -54,8 +51,8 @@ class PenaltyParts:
         return self.problem.terms.free_columns
 
     @cached_property
-    def free_mask(self) -> NDArray[np.bool_]:
-        """The same, one flag per column."""
+    def free_mask(self) -> Mask:
+        """Whether each column costs nothing."""
         mask = np.zeros(self.problem.n_features, dtype=bool)
         mask[self.free_columns] = True
         return mask
@@ -96,7 +93,7 @@ class PenaltyParts:
         low = np.where(columns.lower < 0, -columns.l1, -np.inf)
         return low, high
 
-    def missing_columns(self, q: Vector, inside: NDArray[np.bool_], limit: int) -> Indices:
+    def missing_columns(self, q: Vector, inside: Mask, limit: int) -> Indices:
         """Return up to about `limit` columns outside a working set that q asks for."""
         if self.groups is not None:
             strength = self.penalty.strength

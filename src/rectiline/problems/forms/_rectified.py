@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.losses import PLQUnits
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
-
-Vector = NDArray[np.float64]
 
 __all__ = ["FormPoint", "RectifiedForm"]
 

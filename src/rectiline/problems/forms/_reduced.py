@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.penalties import Ridge
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import FormPoint, RectifiedForm
-
-Vector = NDArray[np.float64]
 
 __all__ = ["ReducedForm"]
 
