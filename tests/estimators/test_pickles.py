@@ -16,6 +16,8 @@ MODELS = {
     "two outputs": lambda: est.PLQRegressor(loss="squared_error"),
     "quantile": lambda: est.QuantileRegressor(quantile=0.3),
     "quantiles": lambda: est.QuantileRegressor(quantile=[0.2, 0.8]),
+    "search": lambda: est.PLQClassifierCV(Cs=5, cv=2),
+    "search of quantiles": lambda: est.QuantileRegressorCV(alphas=5, cv=2),
     "tasks": lambda: MultiTaskRegressor(shared_dim=1),
 }
 
@@ -26,6 +28,7 @@ def fitted(name, n, **parameters):
     signal = X[:, 0] + rng.standard_normal(n)
     y = {
         "two classes": np.where(signal > 0, "b", "a"),
+        "search": np.where(signal > 0, 1, 0),
         "three classes": np.digitize(signal, [-1.0, 1.0]),
         "two outputs": np.column_stack([signal, -signal]),
     }.get(name, signal)

@@ -1,4 +1,4 @@
-"""What is proved about a primal-dual pair, whoever produced it."""
+"""Dual points and certificates: what `Problem.certify` takes and returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the coefficients pay, column by column, and its conjugate.
+"""What each coefficient pays, and its conjugate; `Terms` and the compiled solvers use it.
 
 ``h_j(b) = rho_j/2 b**2 + l1_j |b|`` on ``[lower_j, upper_j]``, infinite outside. With bounds inside
 the column function, ridge, elastic net, L1 and boxes need no dual variables of their own.

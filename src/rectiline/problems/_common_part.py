@@ -1,4 +1,4 @@
-"""Repairs of the multipliers of many tasks: intercepts, and an unpenalised common part.
+"""Repair the multipliers of several tasks for intercepts and a common part, for `prove_tasks`.
 
 With ``u_t = u_0 + v_t`` and u_0 free, weak duality asks for ``sum_t q_t = 0`` besides
 ``sum_i g_ti = 0`` for each task with an intercept. Multipliers strictly inside their boxes sit on a

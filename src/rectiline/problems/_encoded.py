@@ -1,4 +1,4 @@
-"""A loss whose targets are already signs and offsets."""
+"""A loss whose targets are signs and offsets already; the tasks of a multi-task problem use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether any coefficients satisfy the constraints, with a proof when none do.
+"""Find coefficients that satisfy the constraints or prove that none do, for `Region`.
 
 The question involves the constraints and bounds alone, so it is a small linear program: the largest
 slack t with ``A b + c >= t`` (rows scaled to norm one). If its optimum is negative, its multipliers

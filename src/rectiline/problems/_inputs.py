@@ -1,4 +1,4 @@
-"""What a user passes to a problem, checked and brought into one shape."""
+"""Check what a user passes to `Problem` and bring it into one shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many tasks that share a subspace, its dual, and the proof of how good a pair of points is.
+"""`MultiTaskProblem`: several tasks that share a subspace, the dual, and its certificate.
 
     minimise over U = [u_1 .. u_m], b     sum_t sum_i w_ti L(y_ti, x_ti'u_t + b_t)  +  Omega(U)
     subject to                            constraints on each u_t

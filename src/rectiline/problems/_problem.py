@@ -1,4 +1,4 @@
-"""The convex program, its dual, and the proof of how good a pair of points is.
+"""`Problem`: the convex program, its dual, and the certificate of a pair of points.
 
     minimise over b in R^d, b0     sum_i w_i L(y_i, x_i'b + b0) + Omega(b)
     subject to                     A b + c >= 0,  E b + f = 0,  lower <= b <= upper

@@ -1,4 +1,4 @@
-"""Repairs: move a nearly feasible point to a feasible one, so that a gap becomes a proof.
+"""Move nearly feasible points to feasible ones, for the proofs and for `Region`.
 
 Dual. Columns without any cost (no penalty, an unpenalised intercept) demand that their entry of
 ``q = A'xi + E'nu - X'g`` is zero. Samples strictly inside their boxes sit on a kink of the loss,
@@ -130,13 +130,13 @@ def move_into_constraints(
         )
         if violation < best_violation:
             best, best_violation = coef, violation
-        # A hair more than needed: products rounded another way should not find a violation again.
-        hair = 4e-16 * (np.abs(c) + 1.0)
-        if violation <= 1e-16 or (violation <= float(hair.max(initial=0.0)) and not f.size):
+        # Slightly more than needed: products rounded another way should find no violation again.
+        margin = 4e-16 * (np.abs(c) + 1.0)
+        if violation <= 1e-16 or (violation <= float(margin.max(initial=0.0)) and not f.size):
             break
         active |= slack < 0
         rows = [A[active], E] if f.size else [A[active]]
-        wanted = (hair - slack)[active]
+        wanted = (margin - slack)[active]
         if f.size:
             wanted = np.concatenate([wanted, -miss])
         step = _least_norm(rows, wanted, ~fixed)

@@ -1,4 +1,4 @@
-"""One task of a multi-task problem, and the rectified program it solves when the rest is held.
+"""One task of a multi-task problem, and its program when the subspace is fixed.
 
 With the subspace fixed, ``S = eta I + M``, the task pays
 

@@ -1,4 +1,4 @@
-"""Check what a user gave to a multi-task problem and turn it into tasks."""
+"""Check what a user passes to `MultiTaskProblem` and make the tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a task as places on the graph of the slope of their loss.
+"""Rows of a task as places on the graph of the slope of their loss, for multi-task solvers.
 
 The graph of all pairs (argument, slope) of a convex piecewise linear-quadratic function is a
 staircase: even places are its pieces, odd places its kinks, where the argument stands still while

@@ -1,4 +1,4 @@
-"""What every form offers: there and back."""
+"""The protocol of all forms: rewrite a problem, and bring points back to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses as units with one boxed dual variable each."""
+"""Losses as units with one boxed dual variable each, for `CompositeForm`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What working-set solvers ask of a penalty: its prox, its pricing, its part on some columns."""
+"""What working-set solvers ask of a penalty: prox, pricing, restriction to some columns."""
 
 from __future__ import annotations
 
