@@ -77,11 +77,11 @@ BAD_PROBLEMS = [
     (lambda: Huber(delta=0.0), "delta"),
     (lambda: rl.losses.EpsilonInsensitive(epsilon=-1.0), "epsilon"),
     # constraints
-    (lambda: Box(lower=1.0, upper=0.0), "lower = 1.0 exceeds upper = 0.0"),
-    (lambda: Box([0.0, 2.0], [1.0, 1.0]), "lower = 2.0 exceeds upper = 1.0 at column 1"),
+    (lambda: Box(lower=1.0, upper=0.0), "lower bound 1 > upper bound 0"),
+    (lambda: Box([0.0, 2.0], [1.0, 1.0]), "lower bound 2 > upper bound 1 at column 1"),
     (
         lambda: regression(constraints=[Nonnegative(), Box(upper=[1.0, -1.0, 2.0])]),
-        "column 1: its lower bound 0.0 exceeds its upper bound -1.0",
+        "column 1: lower bound 0 > upper bound -1",
     ),
     (lambda: regression(constraints=[Box(lower=[0.0, 1.0])]), "lower has 2 values.*3 columns"),
     (lambda: regression(constraints=[LinearInequality(np.ones((1, 4)))]), "A has 4 columns"),
@@ -109,13 +109,13 @@ def test_bad_values(make, message):
 
 
 BAD_TYPES = [
-    (lambda: regression(loss="hinge"), "loss must be a Loss.*'hinge'"),
-    (lambda: regression(loss=Hinge), "loss must be a Loss"),
+    (lambda: regression(loss=None), "loss must be a Loss .* or the name of one; got None"),
+    (lambda: regression(loss=Hinge), r"loss=Hinge is a class; give an object: Hinge\(\)"),
     (lambda: regression(penalty=1.0), "penalty must be a Penalty.*1.0"),
-    (lambda: regression(penalty="ridge"), "penalty must be a Penalty"),
-    (lambda: regression(constraints=[1]), "constraints must hold Constraint objects.*1"),
-    (lambda: regression(constraints=[Nonnegative]), "constraints must hold Constraint objects"),
-    (lambda: regression(constraints="abc"), "constraints must hold Constraint objects"),
+    (lambda: regression(penalty=Ridge), r"penalty=Ridge is a class; give an object: Ridge\(\)"),
+    (lambda: regression(constraints=[1]), "constraints must be a Constraint .*got 1"),
+    (lambda: regression(constraints=[Nonnegative]), "constraints=Nonnegative is a class"),
+    (lambda: regression(constraints="abc"), "constraints must be a Constraint .*'a'"),
     (
         lambda: regression().with_penalty(2.0),
         "penalty must be a Penalty such as .* or None; got 2.0",

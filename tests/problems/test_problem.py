@@ -291,8 +291,8 @@ def test_one_loss_in_a_list_is_that_loss():
         ({"loss_index": INDEX + 1}, ValueError, "loss_index must lie between 0 and 4"),
         ({"loss_index": INDEX - 1}, ValueError, "loss_index must lie between 0 and 4"),
         ({"loss": [Absolute(), Hinge()]}, ValueError, "losses of one kind"),
-        ({"loss": []}, TypeError, "loss must be a sequence of Loss"),
-        ({"loss": ["hinge"]}, TypeError, "loss must be a sequence of Loss"),
+        ({"loss": []}, TypeError, "loss must hold at least one Loss"),
+        ({"loss": ["hubber"]}, ValueError, "Did you mean 'huber'"),
         ({"loss_index": None}, TypeError, "loss must be a Loss"),
     ],
 )

@@ -14,7 +14,13 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from rectiline.backends import Design
 from rectiline.constraints import Constraint
-from rectiline.estimators._check import check_data, check_design, check_weight, linear_scores
+from rectiline.estimators._check import (
+    check_data,
+    check_design,
+    check_weight,
+    column_names,
+    linear_scores,
+)
 from rectiline.estimators._classes import (
     TwoClassTask,
     class_weights,
@@ -184,6 +190,7 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
             constraints=bound_constraints(data.constraints, data.groups, task.targets > 0, keep),
             sample_weight=weight if keep is None else np.where(keep[rows], weight, 0.0),
             fit_intercept=self.fit_intercept,
+            feature_names=column_names(self),
         )
 
     def _keep(self, data: LabelledData, solutions: list[Solution]) -> Self:

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline.constraints import Constraint, named_constraints
 from rectiline.estimators._callbacks import CallbackSupportMixin, FitReport
@@ -21,6 +22,7 @@ from rectiline.estimators._parameters import make_penalty
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._state import restored_on_failure, without_multipliers
 from rectiline.estimators._typed import checked_fit
+from rectiline.estimators._verify import GivesProblems
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, check_name
@@ -28,7 +30,7 @@ from rectiline.solvers import Solution, check_name
 __all__ = ["FitsC", "PLQModel"]
 
 
-class _Shows(ListsCoefficients, ShowsCertificate):
+class _Shows(ListsCoefficients, ShowsCertificate, GivesProblems):
     """What a fitted model shows of itself."""
 
 
@@ -157,6 +159,16 @@ class FitsC(PLQModel):
         each = C if isinstance(C, Sequence) else [C] * len(data.tasks)
         pairs = zip(data.tasks, each, strict=True)
         return [partial(self._problem, data, task, penalty, factor=one) for task, one in pairs]
+
+    def _problems(
+        self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None
+    ) -> list[Problem]:
+        chooses = not hasattr(self, "C")
+        if chooses:
+            check_is_fitted(self)
+        data = self._read(X, y, sample_weight, sensitive_features)
+        penalty = self._penalty(l1_ratio=getattr(self, "l1_ratio_", None))
+        return [make() for make in self._makers(data, penalty, self.C_ if chooses else data.C)]
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> FitData:

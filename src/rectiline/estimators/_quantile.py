@@ -12,7 +12,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline.constraints import Constraint
-from rectiline.estimators._check import check_data, check_design, check_weight, predictions
+from rectiline.estimators._check import (
+    check_data,
+    check_design,
+    check_weight,
+    column_names,
+    predictions,
+)
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._inference import HasInference
@@ -22,6 +28,7 @@ from rectiline.estimators._parameters import RUNNING, shared_loss
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.estimators._typed import checked_fit
+from rectiline.estimators._verify import in_units
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
@@ -145,44 +152,89 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         y = np.asarray(y, dtype=np.float64)
         weight = check_weight(sample_weight, X)
         self.quantiles_ = checked_levels(self.quantile)
-        joint = self.non_crossing or self.shared_slopes
-        if joint and self.quantiles_.size > 1:
+        if self._is_joint:
             return self._fit_jointly(X, y, weight)
-        design = check_design(X)
-        makers = [
-            partial(
-                Problem,
-                design,
-                y,
-                loss=self._loss(q),
-                penalty=self._penalty_at(float(weight.sum())),
-                sample_weight=weight,
-                fit_intercept=self.fit_intercept,
-            )
-            for q in self.quantiles_
-        ]
-        store_solutions(self, self._solve(makers, X, y), rows=self._is_list)
+        store_solutions(self, self._solve(self._makers(X, y, weight), X, y), rows=self._is_list)
+        self._rescale_certificates(weight)
         return self
 
-    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> QuantileRegressor:
-        order = np.argsort(self.quantiles_, kind="stable")
-        losses = [self._loss(q) for q in self.quantiles_[order]]
+    @property
+    def _is_joint(self) -> bool:
+        return bool(self.non_crossing or self.shared_slopes) and self.quantiles_.size > 1
+
+    def _makers(self, X: Any, y: Any, weight: NDArray[np.float64]) -> list[partial[Problem]]:
+        """Return how to make the problem of each quantile."""
+        make = partial(
+            Problem,
+            check_design(X),
+            y,
+            penalty=self._penalty_at(float(weight.sum())),
+            sample_weight=weight,
+            fit_intercept=self.fit_intercept,
+            feature_names=column_names(self),
+        )
+        return [partial(make, loss=self._loss(q)) for q in self.quantiles_]
+
+    def _rescale_certificates(self, weight: NDArray[np.float64]) -> None:
+        """State the certificates in units of the mean loss, as the objective is documented."""
+        unit, proofs = 1.0 / float(weight.sum()), self.certificate_
+        self.certificate_ = (
+            tuple(in_units(one, unit) for one in proofs)
+            if isinstance(proofs, tuple)
+            else in_units(proofs, unit)
+        )
+
+    def _stacked(self, X: Any, y: Any, weight: NDArray[np.float64]) -> SharedSlopes | NonCrossing:
+        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
         kind = SharedSlopes if self.shared_slopes else NonCrossing
-        stacked: SharedSlopes | NonCrossing = kind(X, y, weight, losses, self.fit_intercept)
+        return kind(X, y, weight, losses, self.fit_intercept)
+
+    def _parts(self, weight: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the strengths of the L1 norm and of the ridge."""
         strength = self.alpha * float(weight.sum())
-        parts = (self.l1_ratio * strength, (1.0 - self.l1_ratio) * strength)
+        return self.l1_ratio * strength, (1.0 - self.l1_ratio) * strength
+
+    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> QuantileRegressor:
+        stacked, parts = self._stacked(X, y, weight), self._parts(weight)
         problem, solution = self._solve_stacked(stacked, parts)
+        self._n_wider = 0
         while stacked.reached_cap(solution.coef):
-            stacked = stacked.wider()
+            stacked, self._n_wider = stacked.wider(), self._n_wider + 1
             problem, solution = self._solve_stacked(stacked, parts)
         store_solutions(self, [solution], rows=False)
         coef = stacked.mended(solution.coef)
         self.certificate_ = problem.certify(coef, 0.0, solution.dual)
+        self._rescale_certificates(weight)
         slopes, intercepts = stacked.unpack(coef)
-        back = np.argsort(order)
+        back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
         self.coef_, self.intercept_ = slopes[back], intercepts[back]
-        self.dual_coef_ = solution.dual.sample.reshape(len(losses), -1)[back]
+        self.dual_coef_ = solution.dual.sample.reshape(self.quantiles_.size, -1)[back]
         return self
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
+        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
+        y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, X)
+        self.quantiles_, self._total = checked_levels(self.quantile), float(weight.sum())
+        if not self._is_joint:
+            return [make() for make in self._makers(X, y, weight)]
+        stacked = self._stacked(X, y, weight)
+        for _ in range(getattr(self, "_n_wider", 0)):
+            stacked = stacked.wider()
+        self._mended = stacked.mended
+        return [stacked.problem(*self._parts(weight))]
+
+    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
+        return (
+            (self._mended(solution.coef), 0.0)
+            if self._is_joint
+            else super()._verified_point(problem, solution)
+        )
+
+    def _objective_unit(self, problem: Problem) -> float:
+        return 1.0 / self._total
+
+    def _is_single(self, count: int) -> bool:
+        return count == 1 and (self._is_joint or not self._is_list)
 
     def _solve_stacked(
         self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
@@ -205,8 +257,11 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         self, total: float, alpha: float | None = None, l1_ratio: float | None = None
     ) -> Penalty | None:
         """Return the penalty on the scale of a sum of losses with this total weight."""
-        strength = total * (self.alpha if alpha is None else alpha)
-        ratio = self.l1_ratio if l1_ratio is None else l1_ratio
+        if alpha is None:  # a search has chosen its own
+            alpha = self.alpha if hasattr(self, "alpha") else self.alpha_
+        if l1_ratio is None:
+            l1_ratio = self.l1_ratio if hasattr(self, "l1_ratio") else self.l1_ratio_
+        strength, ratio = total * alpha, l1_ratio
         if strength == 0.0:
             return None
         if ratio == 1.0:

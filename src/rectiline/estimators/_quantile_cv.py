@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._check import check_data, check_design, check_weight
 from rectiline.estimators._chooses import ChoosesStrength
@@ -179,7 +180,12 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         makers = [partial(problem, task, penalty, weight) for task in range(len(losses))]
         solutions = self._solve_chosen(chosen, makers, total, began)
         store_solutions(self, solutions, rows=self._is_list)
+        self._rescale_certificates(weight)
         return self
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
+        check_is_fitted(self)
+        return super()._problems(X, y, sample_weight)
 
     def _ratios(self) -> list[float | None]:
         return [float(one) for one in self.l1_ratios]

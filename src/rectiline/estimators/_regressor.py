@@ -224,6 +224,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
             constraints=bound_constraints(data.constraints, data.groups, None, keep),
             sample_weight=weight if keep is None else np.where(keep, weight, 0.0),
             fit_intercept=self.fit_intercept,
+            feature_names=column_names(self),
         )
 
     def _keep(self, data: RegressionData, solutions: list[Solution]) -> Self:

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._numbers import real_array
 from rectiline._typing import Vector
-from rectiline.constraints import Constraint, ConstraintRows
+from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
+from rectiline.losses import get as get_loss
 
 __all__ = [
     "bounds_as_rows",
-    "checked_constraints",
     "checked_index",
     "checked_losses",
     "checked_weight",
@@ -28,12 +29,11 @@ __all__ = [
 def checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
     """Return the losses as a tuple: one, or several of one kind with an index."""
     if loss_index is None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a Loss such as rectiline.losses.Hinge(); got {loss!r}.")
-        return (loss,)
-    several = tuple(loss) if isinstance(loss, Sequence) else (loss,)
-    if not several or not all(isinstance(one, Loss) for one in several):
-        raise TypeError(f"loss must be a sequence of Loss when loss_index is given; got {loss!r}.")
+        return (get_loss(loss),)
+    listed = isinstance(loss, Sequence) and not isinstance(loss, str)
+    several = tuple(get_loss(one) for one in (loss if listed else (loss,)))
+    if not several:
+        raise TypeError("loss must hold at least one Loss when loss_index is given; got none.")
     kinds = sorted({one.of for one in several})
     if len(kinds) > 1 or len(several) > 256:
         raise ValueError(
@@ -54,18 +54,6 @@ def checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArra
             f"loss_index must lie between 0 and {n_losses - 1}; got {index.min()} to {index.max()}."
         )
     return np.ascontiguousarray(index, dtype=np.uint8)
-
-
-def checked_constraints(constraints: Any) -> tuple[Constraint, ...]:
-    """Return the constraints as a tuple."""
-    several = (constraints,) if isinstance(constraints, Constraint) else tuple(constraints)
-    for one in several:
-        if not isinstance(one, Constraint):
-            raise TypeError(
-                "constraints must hold Constraint objects such as "
-                f"rectiline.constraints.Nonnegative(); got {one!r}."
-            )
-    return several
 
 
 def curve_arrays(loss: Loss) -> Any:
@@ -91,12 +79,7 @@ def checked_weight(sample_weight: ArrayLike | None, n: int) -> Vector:
     """Return one finite weight >= 0 per row, not all of them zero."""
     if sample_weight is None:
         return np.ones(n)
-    try:
-        weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"sample_weight must hold numbers >= 0; got dtype {np.asarray(sample_weight).dtype}."
-        ) from None
+    weight = real_array("sample_weight", sample_weight, "numbers >= 0")
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.shape != (n,):

@@ -24,18 +24,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
 from rectiline._typing import Indices, Vector
-from rectiline.backends import Design, as_design
-from rectiline.constraints import Constraint, ConstraintRows, combine
+from rectiline.backends import Design
+from rectiline.constraints import Constraint, ConstraintRows
 from rectiline.losses import Loss
-from rectiline.penalties import Penalty, Ridge
+from rectiline.penalties import Penalty
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._data import Data
 from rectiline.problems._feasibility import Feasibility
-from rectiline.problems._inputs import checked_constraints, checked_losses
+from rectiline.problems._given import DEFAULT_PENALTY, read_given
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
-from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
 
 __all__ = ["Problem"]
@@ -47,23 +46,35 @@ class Problem:
 
     Parameters
     ----------
-    X : array-like or scipy sparse matrix of shape (n_samples, n_features)
-        Used in place when it is float32 or float64 (any order) or CSR/CSC.
-    y : array-like of shape (n_samples,)
-        Targets; for margin losses any two labels, the larger one counts as +1.
-    loss : Loss, or sequence of Loss with `loss_index`
+    X : array-like, data frame or scipy sparse matrix of shape (n_samples, n_features)
+        Used in place when it is float32 or float64 (any order) or CSR/CSC. None for an
+        optimisation problem that has a linear term and no data.
+    y : array-like of shape (n_samples,), optional
+        Targets; for margin losses any two labels, the larger one counts as +1. None in an
+        optimisation problem: residuals are then those of zero targets.
+    loss : str or Loss, or sequence of them with `loss_index`
         What one sample pays, see `rectiline.losses`.
-    penalty : Penalty or None, default=Ridge(1.0)
-        What the coefficients pay, see `rectiline.penalties`. The intercept never pays.
-    constraints : sequence of Constraint, default=()
-        Where the coefficients may live, see `rectiline.constraints`.
+    penalty : str, Penalty or None, default=Ridge(1.0), or None where y is None
+        What the coefficients pay, see `rectiline.penalties`; names have strength 1. The intercept
+        never pays.
+    constraints : Constraint, dict, or sequence of them, default=()
+        Where the coefficients may live, see `rectiline.constraints`. A dict bounds columns by name
+        or position: ``{"age": ">=0", "income": (0, None), 3: 1.5}``.
     sample_weight : array-like of shape (n_samples,), optional
         Non-negative weights of the losses.
-    fit_intercept : bool, default=True
-        Whether to add an unpenalised, unconstrained intercept.
+    fit_intercept : bool, optional
+        Whether to add an unpenalised, unconstrained intercept; by default if there is a y.
     loss_index : array-like of int of shape (n_samples,), optional
         Row i pays ``loss[loss_index[i]]``; the losses are then of one kind (all of the residual,
         say) and at most 256.
+    linear : array-like of shape (n_features,), optional
+        Adds ``linear @ coef`` to the objective. It is kept as a last row of X, which is copied for
+        it, and has the last multiplier; there is no intercept then.
+
+    Attributes
+    ----------
+    feature_names : ndarray of str or None
+        Names of the columns, where X was a data frame.
 
     Examples
     --------
@@ -73,33 +84,57 @@ class Problem:
     >>> problem = rl.Problem(X, [0, 0, 1, 1], loss=rl.losses.Hinge())
     >>> float(problem.objective(np.array([2.0]), -3.0))
     2.0
+
+    The portfolio with the least risk and a price on return, ``min |X b|^2 / 2 - r'b`` over
+    ``b >= 0`` that sum to one:
+
+    >>> returns = np.array([0.1, 0.2, 0.15])
+    >>> budget = rl.constraints.LinearConstraint(np.ones(3), 1.0, 1.0)
+    >>> portfolio = rl.Problem(
+    ...     np.diag([0.1, 0.5, 0.2]), None, "squared_error", linear=-0.1 * returns,
+    ...     constraints=[rl.constraints.Nonnegative(), budget],
+    ... )
+    >>> rl.solve(portfolio, tol=1e-9).coef.round(3)
+    array([0.647, 0.066, 0.287])
     """
 
     data: Data
     terms: Terms
+    feature_names: NDArray[Any] | None
 
     def __init__(
         self,
         X: Any,
-        y: ArrayLike,
-        loss: Loss | Sequence[Loss],
-        penalty: Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
-        constraints: Sequence[Constraint] | Constraint = (),
+        y: ArrayLike | None = None,
+        loss: str | Loss | Sequence[str | Loss] | None = None,
+        penalty: str | Penalty | None = DEFAULT_PENALTY,
+        constraints: Any = (),
         sample_weight: ArrayLike | None = None,
-        fit_intercept: bool = True,
+        fit_intercept: bool | None = None,
         loss_index: ArrayLike | None = None,
+        *,
+        linear: ArrayLike | None = None,
+        feature_names: NDArray[Any] | None = None,
     ) -> None:
-        checked_losses(loss, loss_index)  # first: a forgotten loss is the commonest mistake
-        design = as_design(X)
-        n, d = design.n_samples, design.n_features
-        samples = Samples.of(loss, y, sample_weight, fit_intercept, loss_index, n)
-        asked = checked_constraints(constraints)
-        region = Region(combine([one.rows(d, design) for one in asked], d))
-        self._set(Data.of(design, samples), Terms.of(penalty, region, asked))
+        given = read_given(
+            X,
+            y,
+            loss,
+            penalty=penalty,
+            constraints=constraints,
+            sample_weight=sample_weight,
+            fit_intercept=fit_intercept,
+            loss_index=loss_index,
+            linear=linear,
+            feature_names=feature_names,
+        )
+        terms = Terms.of(given.penalty, given.region, given.constraints)
+        self._set(Data.of(given.design, given.samples), terms, given.feature_names)
 
-    def _set(self, data: Data, terms: Terms) -> Self:
+    def _set(self, data: Data, terms: Terms, feature_names: NDArray[Any] | None = None) -> Self:
         object.__setattr__(self, "data", data)
         object.__setattr__(self, "terms", terms)
+        object.__setattr__(self, "feature_names", feature_names)
         return self
 
     @classmethod
@@ -111,7 +146,8 @@ class Problem:
 
     def with_penalty(self, penalty: Penalty | None) -> Problem:
         """Return this problem under another penalty; the data are shared."""
-        return Problem.of(self.data, self.terms.with_penalty(penalty))
+        made = Problem.of(self.data, self.terms.with_penalty(penalty))
+        return made._set(made.data, made.terms, self.feature_names)
 
     def with_sample_weight(self, sample_weight: ArrayLike) -> Problem:
         """Return this problem under other weights; constraints stay as they were made."""

@@ -1,0 +1,112 @@
+"""Fitted estimators give their problems back, and prove their answers again on the same data."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import fields, replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from rectiline.problems import Certificate, Problem
+from rectiline.solvers import Solution
+
+__all__ = ["GivesProblems", "in_units"]
+
+# Fields of a certificate that are in units of the objective.
+_OBJECTIVE = ("primal", "gap", "rounding", "scale")
+
+
+def in_units(certificate: Certificate, factor: float) -> Certificate:
+    """Return the certificate of the objective times `factor`, at the same point.
+
+    >>> in_units(Certificate(primal=2.0, gap=0.5, violation=0.0), 0.5).primal
+    1.0
+    """
+    names = [one.name for one in fields(certificate) if one.name in _OBJECTIVE]
+    return replace(certificate, **{name: factor * getattr(certificate, name) for name in names})
+
+
+class GivesProblems:
+    """The methods `problem` and `verify`.
+
+    A subclass has ``_problems(X, y, sample_weight, ...)``, which returns the problems of a fit. It
+    may set attributes, for it is called on a copy.
+    """
+
+    _problems: Any
+
+    def problem(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Problem | tuple[Problem, ...]:
+        """Return the problem that a fit on these data solves, without solving it.
+
+        A CV estimator must have been fitted: its strength is the one it chose. Parameters that are
+        "auto" are worked out on these data.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for `fit`.
+        **fit_params
+            What else `fit` takes, such as ``sensitive_features``.
+
+        Returns
+        -------
+        Problem or tuple of Problem
+            A tuple if the fit consists of several problems.
+        """
+        model = copy.copy(self)
+        problems = model._problems(X, y, sample_weight, **fit_params)
+        return problems[0] if model._is_single(len(problems)) else tuple(problems)
+
+    def verify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Certificate | tuple[Certificate, ...]:
+        """Prove again, from the data of the fit alone, how good the fitted coefficients are.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data of the fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        **fit_params
+            What else `fit` was given.
+
+        Returns
+        -------
+        Certificate or tuple of Certificate
+            In the units of the objective in the documentation of the class, as ``certificate_``.
+        """
+        check_is_fitted(self)
+        model = copy.copy(self)
+        problems = model._problems(X, y, sample_weight, **fit_params)
+        kept: Any = self.solution_  # type: ignore[attr-defined]
+        solutions: list[Solution] = [kept] if isinstance(kept, Solution) else list(kept)
+        proofs = []
+        for problem, solution in zip(problems, solutions, strict=True):
+            had = solution.dual.sample.size
+            if had != problem.n_samples or solution.coef.size != problem.n_features:
+                raise ValueError(
+                    f"verify needs the data of the fit: it had {had} samples and "
+                    f"{solution.coef.size} coefficients, these data have {problem.n_samples} and "
+                    f"{problem.n_features}."
+                )
+            proof = problem.certify(*model._verified_point(problem, solution), solution.dual)
+            proofs.append(in_units(proof, model._objective_unit(problem)))
+        return proofs[0] if model._is_single(len(proofs)) else tuple(proofs)
+
+    def _is_single(self, count: int) -> bool:
+        return count == 1 and not getattr(self, "_always_lists", False)
+
+    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
+        """Return coefficients and intercept of the fit in the columns of its problem."""
+        return solution.coef, solution.intercept
+
+    def _objective_unit(self, problem: Problem) -> float:
+        """Return the documented objective as a multiple of the problem's."""
+        return 1.0

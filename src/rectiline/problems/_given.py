@@ -1,0 +1,97 @@
+"""What users pass to `Problem`, by name or as objects, read into its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline._column_names import names_of
+from rectiline.backends import Design, as_design
+from rectiline.constraints import Constraint, combine, named_constraints
+from rectiline.penalties import Penalty, Ridge
+from rectiline.penalties import get as get_penalty
+from rectiline.problems._inputs import checked_losses
+from rectiline.problems._linear_term import checked_linear, with_linear_row
+from rectiline.problems._region import Region
+from rectiline.problems._samples import Samples
+
+__all__ = ["DEFAULT_PENALTY", "Given", "read_given"]
+
+DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The parts of a problem, checked."""
+
+    design: Design
+    samples: Samples
+    penalty: Penalty | None
+    region: Region
+    constraints: tuple[Constraint, ...]
+    feature_names: NDArray[Any] | None
+
+
+def read_given(
+    X: Any,
+    y: ArrayLike | None,
+    loss: Any,
+    *,
+    penalty: str | Penalty | None,
+    constraints: Any,
+    sample_weight: ArrayLike | None,
+    fit_intercept: bool | None,
+    loss_index: ArrayLike | None,
+    linear: ArrayLike | None,
+    feature_names: NDArray[Any] | None,
+) -> Given:
+    """Check the arguments of `Problem`, which describes them."""
+    if y is None and penalty is DEFAULT_PENALTY:
+        penalty = None
+    names = names_of(X) if feature_names is None else feature_names
+    design: Design | None = None
+    samples: Samples | None = None
+    if X is None:
+        d = _without_data(y, loss, sample_weight, fit_intercept, linear)
+    else:
+        losses = checked_losses(loss, loss_index)  # first: a forgotten loss is a common mistake
+        design = as_design(X)
+        n, d = design.n_samples, design.n_features
+        if y is None and losses[0].of == "margin":
+            raise ValueError(f"y is None, but {losses[0]!r} is a loss of the margin: give labels.")
+        intercept = y is not None if fit_intercept is None else bool(fit_intercept)
+        targets = np.zeros(n) if y is None else y
+        samples = Samples.of(loss, targets, sample_weight, intercept, loss_index, n)
+    vector = None if linear is None else checked_linear(linear, d)
+    if vector is not None and samples is not None and samples.fit_intercept:
+        raise ValueError(
+            "A linear term goes with fit_intercept=False. For an intercept add a column of ones "
+            "to X that pays no penalty, such as a zero among the weights of L1."
+        )
+    made = get_penalty(penalty, d, names=names)
+    asked = tuple(named_constraints(constraints, names=names, n_features=d))
+    region = Region(combine([one.rows(d, design) for one in asked], d, names))
+    if vector is not None:
+        design, samples = with_linear_row(design, samples, vector, made, region)
+    assert design is not None and samples is not None
+    return Given(design, samples, made, region, asked, names)
+
+
+def _without_data(
+    y: Any, loss: Any, sample_weight: Any, fit_intercept: bool | None, linear: Any
+) -> int:
+    """Return the number of coefficients of a problem that has no data but a linear term."""
+    given = {"y": y, "loss": loss, "sample_weight": sample_weight}
+    unused = [name for name, value in given.items() if value is not None]
+    if unused or fit_intercept:
+        shown = ", ".join([*unused, *(["fit_intercept=True"] if fit_intercept else [])])
+        raise ValueError(f"X is None, so there are no samples; leave out {shown}.")
+    if linear is None:
+        raise ValueError(
+            "X is None and there is no linear term: there is nothing to minimise. Give X, y and a "
+            "loss, or `linear`."
+        )
+    return int(checked_linear(linear, None).size)

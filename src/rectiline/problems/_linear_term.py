@@ -1,0 +1,127 @@
+"""A linear term ``l'b`` of the objective as one more row of X, for `Problem`.
+
+The row is l and its loss is the prediction itself. A loss must have a minimum, so that of the row
+is flat below a floor which no answer can reach:
+
+- where the constraints bound ``l'b``, below that bound (a linear program);
+- where every column with ``l_j != 0`` pays a ridge, below what coefficients better than a feasible
+  point can have: ``rho/2 |b|^2 - |l| |b| <= U - least loss`` bounds ``|b|``;
+- otherwise at ten thousand times the size of the term at typical coefficients. An answer that lies
+  on the floor means that the objective has no minimum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.optimize import linprog
+
+from rectiline._numbers import real_array
+from rectiline._typing import Vector
+from rectiline.backends import Design, as_design
+from rectiline.constraints import ConstraintRows
+from rectiline.losses import FlooredLinear
+from rectiline.penalties import Penalty
+from rectiline.problems._region import Region
+from rectiline.problems._samples import Samples
+
+__all__ = ["checked_linear", "with_linear_row"]
+
+_FAR = 1e4
+
+
+def checked_linear(linear: Any, n_features: int | None) -> Vector:
+    """Return the coefficients of the linear term, one finite number per column."""
+    vector = real_array("linear", linear)
+    if vector.ndim != 1 or n_features not in (None, vector.size) or not vector.size:
+        wanted = "a vector" if n_features is None else f"{n_features} numbers, one per column"
+        raise ValueError(f"linear must hold {wanted}; got shape {vector.shape}.")
+    if not np.isfinite(vector).all():
+        j = int(np.argmin(np.isfinite(vector)))
+        raise ValueError(f"linear must hold finite numbers; linear[{j}] is {vector[j]}.")
+    return vector
+
+
+def with_linear_row(
+    design: Design | None,
+    samples: Samples | None,
+    linear: Vector,
+    penalty: Penalty | None,
+    region: Region,
+) -> tuple[Design, Samples]:
+    """Return design and samples with the row of the linear term added; X is copied."""
+    floor = _floor(design, samples, linear, penalty, region)
+    row = linear[None, :]
+    if design is None or samples is None:
+        loss = FlooredLinear(floor)
+        one = np.ones(1)
+        return as_design(row), Samples((loss,), None, one, np.zeros(1), one.copy(), False)
+    of = samples.losses[0].of
+    loss = FlooredLinear(floor, of)
+    if design.is_sparse:
+        X: Any = sp.vstack([design.X, sp.csr_array(row)], format=design.X.format)
+    else:
+        X = np.vstack([design.X, row.astype(np.float64)])
+    n = design.n_samples
+    index: NDArray[np.uint8] = np.zeros(n, np.uint8) if samples.index is None else samples.index
+    return as_design(X), Samples(
+        (*samples.losses, loss),
+        np.append(index, np.uint8(len(samples.losses))),
+        np.append(samples.direction, -1.0 if of == "residual" else 1.0),
+        np.append(samples.offset, 0.0),
+        np.append(samples.weight, 1.0),
+        False,
+        samples.labels,
+    )
+
+
+def _floor(
+    design: Design | None,
+    samples: Samples | None,
+    linear: Vector,
+    penalty: Penalty | None,
+    region: Region,
+) -> float:
+    size = float(np.abs(linear).max()) or 1.0
+    least = _least_over(region.rows, linear)
+    if least is not None:
+        return 2.0 * abs(least) + size
+    inner = region.feasibility.point
+    point = np.zeros(linear.size) if inner is None else inner
+    loss, lowest = 0.0, 0.0
+    if design is not None and samples is not None:
+        loss, lowest = samples.rows.loss(design.dot(point)), samples.least_loss
+    used = linear != 0
+    separable = None if penalty is None else penalty.separable(linear.size)
+    if separable is not None and (separable[0][used] > 0).all() and used.any():
+        rho = float(separable[0][used].min())
+        top = loss - lowest + float(linear @ point)
+        top += 0.0 if penalty is None else penalty.value(point)
+        norm = float(np.linalg.norm(linear))
+        reach = (norm + math.sqrt(norm**2 + 2.0 * rho * max(top, 0.0))) / rho
+        return 2.0 * norm * reach + size
+    typical = max(1.0, float(np.abs(point).max(initial=0.0)))
+    return _FAR * (float(np.abs(linear).sum()) * typical + abs(loss - lowest) + size)
+
+
+def _least_over(rows: ConstraintRows, linear: Vector) -> float | None:
+    """Return the least value of the term under the constraints; None if there is none."""
+    ends = np.where(linear > 0, rows.lower, rows.upper)
+    if (np.isfinite(ends) | (linear == 0)).all():
+        return float(np.dot(linear, np.where(linear == 0, 0.0, ends)))
+    if not rows.c.size and not rows.f.size:
+        return None
+    found = linprog(
+        linear,
+        A_ub=-rows.A if rows.c.size else None,
+        b_ub=rows.c if rows.c.size else None,
+        A_eq=rows.E if rows.f.size else None,
+        b_eq=-rows.f if rows.f.size else None,
+        bounds=np.column_stack([rows.lower, rows.upper]),
+        method="highs",
+    )
+    return float(found.fun) if found.status == 0 else None
