@@ -2,18 +2,28 @@
 
 from rectiline.inference._bandwidth import bofinger, hall_sheather
 from rectiline.inference._bootstrap import bootstrap
+from rectiline.inference._conformal import (
+    ConformalIntervals,
+    CrossConformalIntervals,
+    conformal,
+    cross_conformal,
+)
 from rectiline.inference._covariance import covariance
 from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, wald_test
 from rectiline.inference._summary import summary
 from rectiline.inference._table import SummaryTable, SummaryTables
 
 __all__ = [
+    "ConformalIntervals",
+    "CrossConformalIntervals",
     "HypothesisTest",
     "SummaryTable",
     "SummaryTables",
     "bofinger",
     "bootstrap",
+    "conformal",
     "covariance",
+    "cross_conformal",
     "equal_slopes",
     "hall_sheather",
     "summary",
