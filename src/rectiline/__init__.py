@@ -12,6 +12,7 @@ from rectiline.solvers import Progress, Solution, Status, solve
 
 if TYPE_CHECKING:
     from rectiline.estimators import (
+        ExpectedShortfallRegressor,
         PLQClassifier,
         PLQClassifierCV,
         PLQRegressor,
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 # The scikit-learn face is imported on first use: solving a Problem does not pay for it.
 _LATE = {
+    "ExpectedShortfallRegressor": "rectiline.estimators",
     "MultiTaskClassifier": "rectiline.estimators.multitask",
     "MultiTaskClassifierCV": "rectiline.estimators.multitask",
     "MultiTaskRegressor": "rectiline.estimators.multitask",
@@ -52,6 +54,7 @@ __all__ = [
     "Certificate",
     "ConvergenceWarning",
     "DualPoint",
+    "ExpectedShortfallRegressor",
     "InfeasibilityCertificate",
     "InfeasibleError",
     "MultiTaskClassifier",

@@ -7,8 +7,10 @@ from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._quantile_cv import QuantileRegressorCV
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.estimators._regressor_cv import PLQRegressorCV
+from rectiline.estimators._shortfall import ExpectedShortfallRegressor
 
 __all__ = [
+    "ExpectedShortfallRegressor",
     "PLQClassifier",
     "PLQClassifierCV",
     "PLQRegressor",

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from rectiline.backends import Design
 from rectiline.constraints import Constraint
+from rectiline.estimators._calibration import HasProbabilities
 from rectiline.estimators._check import (
     check_data,
     check_design,
@@ -67,7 +68,13 @@ class LabelledData:
 
 
 @documented()
-class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC):  # type: ignore[misc]
+class PLQClassifier(
+    HasProbabilities,
+    HasInference,
+    SparseCoefMixin,  # type: ignore[misc]
+    LinearClassifierMixin,  # type: ignore[misc]
+    FitsC,
+):
     """Linear classification with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i (x_i'b + b0)) + penalty(b)`` under the constraints, with y_i
@@ -88,6 +95,9 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
         Factors on the sample weights of each class; "balanced" gives all classes the same total.
     multi_class : {"ovr", "ovo"}, default="ovr"
         How more than two classes become two-class problems.
+    calibration : {"sigmoid", "isotonic"}, optional
+        Fit probabilities as well, by this calibration of decisions on 5 folds; `predict_proba`
+        exists only then. The coefficients do not change; a fit takes about six times as long.
     {fit_intercept}
     {running}
     {warm_start}
@@ -98,6 +108,8 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
         Labels with positive sample weight.
     coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
     intercept_ : ndarray of shape (1,) or (n_problems,)
+    calibrated_ : CalibratedClassifierCV
+        What gives the probabilities; only with `calibration`.
     fairness_ : dict of ndarray
         Reached values per group, a table by columns; only if sensitive features were given.
     {proof}
@@ -116,6 +128,7 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
         **COMMON,
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "multi_class": [StrOptions({"ovr", "ovo"})],
+        "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
     }
 
     def __init__(
@@ -132,6 +145,7 @@ class PLQClassifier(HasInference, SparseCoefMixin, LinearClassifierMixin, FitsC)
         order: Any = None,
         class_weight: Any = None,
         multi_class: str = "ovr",
+        calibration: str | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
         solver_options: dict[str, Any] | None = None,

@@ -80,7 +80,7 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
         **{
             name: rule
             for name, rule in PLQClassifier._parameter_constraints.items()
-            if name not in ("C", "l1_ratio", "warm_start")
+            if name not in ("C", "l1_ratio", "warm_start", "calibration")
         },
         **GRID,
     }

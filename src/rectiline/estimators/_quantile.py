@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rectiline.constraints import Constraint
+from rectiline.constraints import combine
 from rectiline.estimators._check import (
     check_data,
     check_design,
@@ -24,7 +24,7 @@ from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._inference import HasInference
 from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
 from rectiline.estimators._model import PLQModel
-from rectiline.estimators._parameters import RUNNING, shared_loss
+from rectiline.estimators._parameters import COMMON, RUNNING, shared_loss
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.estimators._typed import checked_fit
@@ -38,6 +38,9 @@ __all__ = ["QuantileRegressor"]
 
 # What scikit-learn calls its solvers; they are accepted and mean "auto".
 _SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
+
+_CONSTRAINED = ("penalty", "penalty_params", "constraints", "monotone", "order")
+_JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
 @documented()
@@ -56,7 +59,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     alpha : float, default=1.0
         Strength of the penalty, >= 0.
     l1_ratio : float, default=1.0
-        Share of the L1 norm; 0 is ridge.
+        Share of the L1 norm in the "elasticnet" penalty; 0 is ridge.
     loss : {"pinball", "expectile"}, default="pinball"
         "expectile" fits expectiles by asymmetric squares, which react to the size of errors.
     non_crossing : bool, default=False
@@ -65,6 +68,11 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     shared_slopes : bool, default=False
         Composite quantile regression: one slope vector for all quantiles, own intercepts. The
         loss is the mean over the quantiles, and they cannot cross.
+    penalty : {"elasticnet", "l1", "l2", "group", "slope"}, Penalty or None, default="elasticnet"
+        What the coefficients pay, times alpha; see `PLQRegressor`. Joint fits take the first three.
+    penalty_params : dict, optional
+        ``{"groups": ...}`` for "group", ``{"q": ...}`` or ``{"strengths": ...}`` for "slope".
+    {constraints}
     {fit_intercept}
     {running_tight}
     {warm_start}
@@ -101,6 +109,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         "loss": [StrOptions({"pinball", "expectile"})],
         "non_crossing": ["boolean"],
         "shared_slopes": ["boolean"],
+        **{name: COMMON[name] for name in _CONSTRAINED},
         **RUNNING,
     }
 
@@ -116,6 +125,11 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         loss: str = "pinball",
         non_crossing: bool = False,
         shared_slopes: bool = False,
+        penalty: str | Penalty | None = "elasticnet",
+        penalty_params: dict[str, Any] | None = None,
+        constraints: Any = (),
+        monotone: dict[Any, int] | None = None,
+        order: Any = None,
         tol: float = 1e-9,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -169,6 +183,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
             check_design(X),
             y,
             penalty=self._penalty_at(float(weight.sum())),
+            constraints=self._listed_constraints(),
             sample_weight=weight,
             fit_intercept=self.fit_intercept,
             feature_names=column_names(self),
@@ -187,12 +202,22 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     def _stacked(self, X: Any, y: Any, weight: NDArray[np.float64]) -> SharedSlopes | NonCrossing:
         losses = [self._loss(q) for q in np.sort(self.quantiles_)]
         kind = SharedSlopes if self.shared_slopes else NonCrossing
-        return kind(X, y, weight, losses, self.fit_intercept)
+        d, own = int(X.shape[1]), self._listed_constraints()
+        rows = combine([one.rows(d, check_design(X)) for one in own], d, column_names(self))
+        return kind(X, y, weight, losses, self.fit_intercept, rows)
 
     def _parts(self, weight: NDArray[np.float64]) -> tuple[float, float]:
         """Return the strengths of the L1 norm and of the ridge."""
         strength = self.alpha * float(weight.sum())
-        return self.l1_ratio * strength, (1.0 - self.l1_ratio) * strength
+        if isinstance(self.penalty, Penalty) or self.penalty not in _JOINT_PENALTIES:
+            raise ValueError(
+                f"penalty={self.penalty!r}: quantiles that are fitted jointly (non_crossing, "
+                "shared_slopes) take 'elasticnet', 'l1', 'l2' or None."
+            )
+        if self.penalty is None:
+            return 0.0, 0.0
+        share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
+        return share * strength, (1.0 - share) * strength
 
     def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> QuantileRegressor:
         stacked, parts = self._stacked(X, y, weight), self._parts(weight)
@@ -264,6 +289,8 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         strength, ratio = total * alpha, l1_ratio
         if strength == 0.0:
             return None
+        if self.penalty != "elasticnet":
+            return self._penalty(strength, ratio)
         if ratio == 1.0:
             return L1(strength)
         return ElasticNet(ratio * strength, (1.0 - ratio) * strength)
@@ -272,10 +299,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         if self.shared_slopes and self.quantiles_.size > 1:
             return "slopes shared by all quantiles"
         alpha = getattr(self, "alpha_", getattr(self, "alpha", None))
-        return None if alpha == 0.0 else f"alpha={alpha:g}"
-
-    def _constraints_of_fit(self) -> list[Constraint]:
-        return []
+        return None if alpha == 0.0 or self.penalty is None else f"alpha={alpha:g}"
 
     def _active_constraint(self, X: Any) -> str | None:
         if self.non_crossing and self.quantiles_.size > 1:

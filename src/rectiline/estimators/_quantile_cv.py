@@ -28,6 +28,17 @@ from rectiline.problems import Problem
 
 __all__ = ["QuantileRegressorCV"]
 
+# Parameters of `QuantileRegressor` that a search does not have.
+_FIXED = (
+    "non_crossing",
+    "shared_slopes",
+    "penalty",
+    "penalty_params",
+    "constraints",
+    "monotone",
+    "order",
+)
+
 
 @documented()
 class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
@@ -83,13 +94,18 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         **{
             name: rule
             for name, rule in QuantileRegressor._parameter_constraints.items()
-            if name not in ("alpha", "l1_ratio", "non_crossing", "shared_slopes", "warm_start")
+            if name not in (*_FIXED, "alpha", "l1_ratio", "warm_start")
         },
         **{name: rule for name, rule in GRID.items() if name != "Cs"},
         "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
     }
     non_crossing = False
     shared_slopes = False
+    penalty = "elasticnet"
+    penalty_params = None
+    constraints = ()
+    monotone = None
+    order = None
 
     def __init__(
         self,

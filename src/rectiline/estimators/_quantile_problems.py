@@ -24,7 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from rectiline.constraints import Box, Constraint, LinearInequality
+from rectiline.constraints import (
+    Box,
+    Constraint,
+    ConstraintRows,
+    LinearEquality,
+    LinearInequality,
+)
 from rectiline.losses import Loss
 from rectiline.penalties import Columnwise, Penalty
 from rectiline.problems import Problem
@@ -51,6 +57,7 @@ class _Stacked:
     weight: Vector
     losses: list[Loss]
     fit_intercept: bool
+    rows: ConstraintRows | None = None  # what the slopes of each quantile obey besides
 
     @property
     def m(self) -> int:
@@ -74,6 +81,31 @@ class _Stacked:
             fit_intercept=False,
             loss_index=np.repeat(np.arange(self.m), n),
         )
+
+    def _own_constraints(self, copies: int, n_features: int) -> list[Constraint]:
+        """Return the rows on slopes, once or for each quantile; other columns are free."""
+        rows, made = self.rows, list[Constraint]()
+        if rows is None:
+            return made
+        free = n_features - copies * self.d
+
+        def spread(part: Any) -> sp.csr_array:
+            wide = sp.block_diag([sp.csr_array(part)] * copies, format="csr")
+            return sp.csr_array(sp.hstack([wide, sp.csr_array((wide.shape[0], free))]))
+
+        if rows.A.shape[0]:
+            made.append(LinearInequality(spread(rows.A), np.tile(rows.c, copies)))
+        if rows.E.shape[0]:
+            made.append(LinearEquality(spread(rows.E), np.tile(rows.f, copies)))
+        if np.isfinite(rows.lower).any() or np.isfinite(rows.upper).any():
+            ends = [np.tile(one, copies) for one in (rows.lower, rows.upper)]
+            made.append(
+                Box(
+                    np.concatenate([ends[0], np.full(free, -np.inf)]),
+                    np.concatenate([ends[1], np.full(free, np.inf)]),
+                )
+            )
+        return made
 
     def _indicators(self) -> sp.csr_array:
         """Return one column per quantile that is 1 on its rows."""
@@ -100,7 +132,10 @@ class SharedSlopes(_Stacked):
                 design[rows, : self.d] = self.X
                 if own:
                     design[rows, self.d + k] = 1.0
-        return self._make(design, self.weight / self.m, _penalty(l1, l2, self.d, own), [])
+        penalty = _penalty(l1, l2, self.d, own)
+        return self._make(
+            design, self.weight / self.m, penalty, self._own_constraints(1, self.d + own)
+        )
 
     def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
         """Return slopes (m, d) and intercepts (m,)."""
@@ -136,7 +171,8 @@ class NonCrossing(_Stacked):
         free = (self.m if self.fit_intercept else 0) + extra
         penalty = _penalty(l1, l2, self.m * self.d, free)
         design = sp.hstack(parts, format="csr")
-        return self._make(design, self.weight, penalty, self._constraints())
+        constraints = [*self._constraints(), *self._own_constraints(self.m, design.shape[1])]
+        return self._make(design, self.weight, penalty, constraints)
 
     @property
     def _box(self) -> tuple[Vector, Vector]:

@@ -275,8 +275,9 @@ def _gap(model: Any) -> float:
 
 def _check_same_data(fit: Fit) -> None:
     """Raise if the losses on these data are not what the certificate of the fit says."""
-    proofs = fit.model.certificate_
-    listed = proofs if isinstance(proofs, tuple) else (proofs,)
+    # Certificates of solutions are in units of the sum of losses, whatever the estimator reports.
+    solved = fit.model.solution_
+    listed = [one.certificate for one in (solved if isinstance(solved, tuple) else (solved,))]
     if len(listed) != fit.m or fit.multipliers is None:
         if fit.multipliers is None:
             raise ValueError(_OTHER_DATA)

@@ -1,0 +1,183 @@
+"""Regression of the expected shortfall: the mean beyond a quantile, given the columns."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from rectiline.estimators._check import check_data, check_weight
+from rectiline.estimators._quantile import QuantileRegressor
+from rectiline.estimators._regressor import PLQRegressor
+from rectiline.estimators._state import keep_parameters, restored_on_failure
+from rectiline.estimators._typed import checked_fit
+from rectiline.losses import Loss
+
+__all__ = ["ExpectedShortfallRegressor"]
+
+
+class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear regression of the expected shortfall (CVaR) of y given x.
+
+    The upper shortfall at level q is the mean of y given that y exceeds its q-quantile; the lower
+    one is the mean below it. It is fitted in two steps: a quantile regression gives ``v = x'a``,
+    and the shortfall is the regression of
+
+        v + max(y - v, 0) / (1 - q)     (upper)      or      v - max(v - y, 0) / q     (lower)
+
+    on x. Errors of the first step do not matter to first order in the second one (Barendse 2020;
+    He, Tan and Zhou 2023), so that the sandwich errors of `summary` hold.
+
+    Parameters
+    ----------
+    quantile : float, default=0.95
+        The level q, strictly between 0 and 1.
+    tail : {"upper", "lower"}, default="upper"
+        Mean above or below the quantile.
+    loss : str or Loss, default="squared_error"
+        Loss of the second step: the squared error is consistent for every distribution, "huber"
+        resists heavy tails at the price of some bias.
+    fit_intercept : bool, default=True
+    tol : float, default=1e-9
+        Largest certified relative gap of both steps.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Slopes of the shortfall.
+    intercept_ : float
+    quantile_model_ : QuantileRegressor
+        The first step.
+    shortfall_model_ : PLQRegressor
+        The second step.
+    certificate_ : tuple of Certificate
+        The proofs of both steps.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where all names of columns are strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rectiline.estimators import ExpectedShortfallRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, (20000, 1))
+    >>> y = 2 * X[:, 0] + X[:, 0] * rng.standard_normal(20000)
+    >>> model = ExpectedShortfallRegressor(quantile=0.9).fit(X, y)
+    >>> model.coef_.round(1)  # 2 + pdf(1.2816) / 0.1 = 3.755
+    array([3.8])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        "tail": [StrOptions({"upper", "lower"})],
+        "loss": [str, Loss],
+        "fit_intercept": ["boolean"],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        quantile: float = 0.95,
+        tail: str = "upper",
+        loss: str | Loss = "squared_error",
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+    ) -> None:
+        keep_parameters(self, locals())
+
+    @checked_fit
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> ExpectedShortfallRegressor:
+        """Fit the quantile, then the shortfall.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            given = X
+            X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
+            weight = check_weight(sample_weight, X)
+            shared = {"fit_intercept": self.fit_intercept, "tol": self.tol}
+            first = QuantileRegressor(quantile=self.quantile, alpha=0.0, **shared)
+            first.fit(given, y, sample_weight=weight)
+            second = PLQRegressor(self.loss, penalty=None, **shared)
+            second.fit(given, self._surrogate(first.predict(given), y), sample_weight=weight)
+            self.quantile_model_, self.shortfall_model_ = first, second
+            self.coef_, self.intercept_ = second.coef_, second.intercept_
+            self.certificate_ = (first.certificate_, second.certificate_)
+            self.n_iter_ = int(first.n_iter_) + int(second.n_iter_)
+        return self
+
+    def _surrogate(self, quantile: Any, y: Any) -> NDArray[np.float64]:
+        """Return targets whose conditional mean is the shortfall."""
+        y = np.asarray(y, dtype=np.float64)
+        if self.tail == "upper":
+            return np.asarray(quantile + np.maximum(y - quantile, 0.0) / (1.0 - self.quantile))
+        return np.asarray(quantile - np.maximum(quantile - y, 0.0) / self.quantile)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected shortfall at the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.shortfall_model_.predict(X))
+
+    def predict_quantile(self, X: Any) -> NDArray[np.float64]:
+        """Return the quantile beyond which the shortfall is the mean.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.quantile_model_.predict(X))
+
+    def summary(self, X: Any, y: ArrayLike, **options: Any) -> Any:
+        """Return a table of the shortfall's coefficients with standard errors.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data of the fit.
+        **options
+            As for `PLQRegressor.summary`; the default kind is "sandwich".
+
+        Returns
+        -------
+        SummaryTable
+        """
+        check_is_fitted(self)
+        target = self._surrogate(self.quantile_model_.predict(X), np.asarray(y))
+        return self.shortfall_model_.summary(X, target, **options)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
