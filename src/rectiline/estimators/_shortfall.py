@@ -180,4 +180,5 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.regressor_tags.poor_score = True  # it predicts a tail, not the mean
         return tags
