@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from rectiline.paths import Path
-from rectiline.solvers import Progress, Solution
+from rectiline.solvers import MultiTaskSolution, Progress, Solution
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin
@@ -94,7 +94,7 @@ class FitReport:
             f"{proof.relative_gap:.1e}, violation {proof.violation:.1e}"
         )
 
-    def solved(self, index: int, solution: Solution) -> None:
+    def solved(self, index: int, solution: Solution | MultiTaskSolution) -> None:
         """Print how a problem ended, if anyone reads."""
         if self.estimator.verbose:
             last = Progress(

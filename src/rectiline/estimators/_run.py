@@ -17,7 +17,7 @@ from rectiline.paths import in_threads
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, solve
 
-__all__ = ["RunOptions", "solve_all"]
+__all__ = ["RunOptions", "seed_of", "solve_all"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RunOptions:
             max_iter=estimator.max_iter,
             time_limit=estimator.time_limit,
             n_jobs=estimator.n_jobs,
-            seed=_seed(estimator.random_state),
+            seed=seed_of(estimator.random_state),
             # The options of another library's solver are not for ours.
             solver_options=dict(estimator.solver_options or {})
             if solver == estimator.solver
@@ -71,8 +71,8 @@ class RunOptions:
         }
 
 
-def _seed(random_state: Any) -> int:
-    """None means the fixed seed 0: the same data give the same answer."""
+def seed_of(random_state: Any) -> int:
+    """Return the seed of a `random_state`; None means 0, so that equal data give equal models."""
     if random_state is None:
         return 0
     if isinstance(random_state, int | np.integer):

@@ -1,6 +1,6 @@
 """How a form is solved."""
 
-from rectiline.solvers._base import Progress, Solver
+from rectiline.solvers._base import Callback, Progress, Solver
 from rectiline.solvers._candidate import Candidate, PathFollower
 from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
@@ -16,6 +16,7 @@ from rectiline.solvers.newton import Newton, NewtonFollower, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
+    "Callback",
     "Candidate",
     "Generation",
     "Interior",

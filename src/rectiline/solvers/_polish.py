@@ -23,6 +23,7 @@ Vector = NDArray[np.float64]
 
 __all__ = ["POLISH_STAGE", "Polish", "central_intercept", "polish_answer"]
 
+_STEPS = 4
 _MOST_FAILURES = 2  # steps that did not improve the certificate
 _MOST_ENTRIES = 200_000  # of X; beyond, a step costs more than it is worth
 _MOST_STORED = 50_000  # entries of X up to which solving further is a matter of milliseconds
@@ -62,6 +63,7 @@ class PolishState:
     problem: Problem
     pair: PolishPair | None
     best: float = np.inf
+    steps: int = 0
     failures: int = 0
 
 
@@ -71,7 +73,7 @@ class Polish:
 
     name: ClassVar[str] = "polish"
     form: ClassVar[type[Any]] = PairForm
-    default_max_iter: ClassVar[int] = 4
+    default_max_iter: ClassVar[int] = 100  # never reached: it gives up after a few steps
     first_burst: ClassVar[int] = 1
 
     @staticmethod
@@ -90,11 +92,11 @@ class Polish:
     def advance(self, state: PolishState, budget: Budget) -> Step:
         """Take one step; after a wrong guess of the pieces the next one starts nearer."""
         moved = None
-        if state.pair is not None and state.failures < _MOST_FAILURES:
+        if state.pair is not None and state.steps < _STEPS and state.failures < _MOST_FAILURES:
             moved = optimality_step(state.problem, state.pair)
         if moved is None:
             return Step(0, False, exhausted=True)
-        state.pair = moved
+        state.pair, state.steps = moved, state.steps + 1
         return Step(1, False)
 
     def point(self, state: PolishState) -> PolishPair:

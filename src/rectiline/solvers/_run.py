@@ -98,6 +98,9 @@ class Run:
         ended = Status.STALLED
         for place, stage in enumerate(stages):
             is_first = place == 0 and not after_others
+            over = self.verdict(tol) if self.best.pair is not None else None
+            if over is not None:
+                return over
             if self.n_iter == self.limits.max_iter:
                 return Status.ITERATION_LIMIT
             if not is_first and stage.method.refuses(self.problem) is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.estimators._run import seed_of
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
 from rectiline.estimators.multitask._docs import described
 from rectiline.estimators.multitask._folds import folds
@@ -17,7 +18,7 @@ from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.estimators.multitask._regressor import MultiTaskRegressor
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace
-from rectiline.solvers.multitask import MultiTaskSolution, solve_multitask
+from rectiline.solvers.multitask import MultiTaskSolution
 
 __all__ = ["MultiTaskClassifierCV", "MultiTaskRegressorCV"]
 
@@ -60,7 +61,7 @@ class _Chooses(MultiTaskModel):
     def _choose(self, data: TaskData, targets: list[NDArray[Any]]) -> None:
         dims, alphas, betas = self._grid(data)
         losses = []
-        for train, test in folds(data, self.cv, self._seed):
+        for train, test in folds(data, self.cv, seed_of(self.random_state)):
             losses.append(self._fold(data, targets, train, test, (dims, alphas, betas)))
         self.loss_path_ = np.stack(losses, axis=-1)
         best = np.unravel_index(np.argmin(self.loss_path_.mean(axis=-1)), self.loss_path_.shape[:3])
@@ -113,15 +114,7 @@ class _Chooses(MultiTaskModel):
             if candidate.is_decoupled and betas[k] in known:
                 found[i, j, k] = known[betas[k]]
                 continue
-            warm = solve_multitask(
-                candidate,
-                solver=self.solver,
-                tol=max(self.tol, _LOOSE),
-                max_iter=self.max_iter,
-                warm_start=warm,
-                random_state=self._seed,
-                n_threads=self._n_threads,
-            )
+            warm = self._solve(candidate, warm, max(self.tol, _LOOSE), False)
             found[i, j, k] = _held_out(candidate.loss, warm, out, goals)
             if candidate.is_decoupled:
                 known[betas[k]] = found[i, j, k]
@@ -150,8 +143,11 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
     ----------
     loss : str or Loss, default="squared_error"
     <GRID>
-    center, fit_intercept, constraints, solver, tol, max_iter, warm_start, n_jobs, random_state
+    center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskRegressor`.
+    time_limit, random_state, verbose, callback
+        As in `MultiTaskRegressor`; the time limit is for search and fit together, and the
+        callback hears about the fit.
 
     Attributes
     ----------
@@ -182,11 +178,15 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
         fit_intercept: bool = True,
         constraints: Any = (),
         solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
     ) -> None:
         _set(self, locals())
 
@@ -203,8 +203,11 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
     ----------
     loss : str or Loss, default="hinge"
     <GRID>
-    center, fit_intercept, constraints, solver, tol, max_iter, warm_start, n_jobs, random_state
+    center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskClassifier`.
+    time_limit, random_state, verbose, callback
+        As in `MultiTaskClassifier`; the time limit is for search and fit together, and the
+        callback hears about the fit.
 
     Attributes
     ----------
@@ -234,11 +237,15 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
         fit_intercept: bool = True,
         constraints: Any = (),
         solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
     ) -> None:
         _set(self, locals())
 

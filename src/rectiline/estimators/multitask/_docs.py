@@ -22,15 +22,25 @@ PARAMETERS = """shared_dim : int, default=1
     solver : {"auto", "bcd", "apg", "bcd_plain", "apg_joint"}, default="auto"
         "bcd" is accelerated block coordinate descent, "apg" accelerated proximal gradients; the
         last two are the methods of the paper, kept as references.
+    solver_options : dict, optional
+        Options of the named solver, see `rectiline.solvers.solve_multitask`.
     tol : float, default=1e-6
         Largest certified relative gap that counts as solved.
     max_iter : int, optional
         Most passes over the tasks.
+    time_limit : float, optional
+        Most seconds of the whole fit.
     warm_start : bool, default=False
         Whether a second fit starts from the first one's answer.
     n_jobs : int, optional
         Threads that share the tasks; -1 is one per processor.
-    random_state : int, RandomState or None, default=0"""
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice; None means the fixed seed 0.
+    verbose : int, default=0
+        Whether to print a line for every certificate.
+    callback : callable, optional
+        Called with a `rectiline.Progress` at every certificate, and at least about every 0.2
+        seconds of work; a true return value stops the fit at the best answer so far."""
 
 ATTRIBUTES = """tasks_ : list
         Labels of the tasks, in the order of `coef_`.

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._notebook import ShowsCertificate
+from rectiline.estimators._run import seed_of
 from rectiline.estimators._state import without_multipliers
 from rectiline.estimators.multitask._inputs import (
     DTYPES,
@@ -25,6 +27,7 @@ from rectiline.estimators.multitask._inputs import (
 from rectiline.losses import Loss, get
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
+from rectiline.solvers import Callback
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
 Vector = NDArray[np.float64]
@@ -44,11 +47,15 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         "fit_intercept": ["boolean"],
         "constraints": [object],
         "solver": [StrOptions({"auto", "bcd", "apg", "bcd_plain", "apg_joint"})],
+        "solver_options": [dict, None],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "callback": [callable, None],
     }
     _loss_kinds: tuple[str, ...] = ()
 
@@ -90,40 +97,60 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             return 1
         return None if self.n_jobs < 0 else int(self.n_jobs)
 
-    @property
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
     def _solve(
-        self, problem: MultiTaskProblem, warm: MultiTaskSolution | None
+        self,
+        problem: MultiTaskProblem,
+        warm: MultiTaskSolution | None,
+        tol: float,
+        polish: bool,
+        callback: Callback | None = None,
     ) -> MultiTaskSolution:
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
         return solve_multitask(
             problem,
             solver=self.solver,
-            tol=self.tol,
+            tol=tol,
             max_iter=self.max_iter,
+            time_limit=self._seconds_left(),
             warm_start=warm,
-            random_state=self._seed,
-            polish=True,
+            callback=callback,
+            random_state=seed_of(self.random_state),
+            polish=polish,
             n_threads=self._n_threads,
+            **(self.solver_options or {}),
         )
+
+    def _start_clock(self) -> None:
+        """Begin to count the seconds of a fit."""
+        self._began = time.perf_counter()
+
+    def _seconds_left(self) -> float | None:
+        """Return what is left of the time limit of the fit, or None without one."""
+        if self.time_limit is None:
+            return None
+        return max(float(self.time_limit) - (time.perf_counter() - self._began), 1e-6)
 
     def _fit_tasks(self, data: TaskData, targets: list[Any]) -> None:
         """Solve the tasks and set every attribute that ends in an underscore."""
         problem = self._problem(data, targets)
         warm = getattr(self, "solution_", None) if self.warm_start else None
-        solution = self._solve(problem, warm)
+        report = FitReport(self, 1)
+        solution = self._solve(problem, warm, self.tol, True, report.for_problem(0))
+        report.solved(0, solution)
+        report.end()
         self._store(problem, solution, data)
 
     def _store(
         self, problem: MultiTaskProblem, solution: MultiTaskSolution, data: TaskData
     ) -> None:
         rounded = round_solution(
-            problem, solution, tol=self.tol, random_state=self._seed, n_threads=self._n_threads
+            problem,
+            solution,
+            tol=self.tol,
+            time_limit=self._seconds_left(),
+            random_state=seed_of(self.random_state),
+            n_threads=self._n_threads,
         )
         common = solution.coef.mean(axis=1) if self.center else np.zeros(problem.n_features)
         self.tasks_ = list(data.labels)
@@ -143,6 +170,7 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         self.solver_ = solution.solver
         self.status_ = str(solution.status)
         self._form = data.form
+        del self._began
 
     def _coef_titles(self) -> list[Any]:
         return list(self.tasks_)

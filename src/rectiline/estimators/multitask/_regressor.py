@@ -67,11 +67,15 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         fit_intercept: bool = True,
         constraints: Any = (),
         solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Any = None,
     ) -> None:
         self.loss = loss
         self.shared_dim = shared_dim
@@ -81,11 +85,15 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.constraints = constraints
         self.solver = solver
+        self.solver_options = solver_options
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -107,6 +115,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         self
         """
         self._validate_params()
+        self._start_clock()
         self._fit_data(read_tasks(self, X, y, tasks, sample_weight, numeric=True))
         return self
 

@@ -9,18 +9,17 @@ relaxation is tight.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import MultiTaskProblem
-from rectiline.solvers.multitask._blocks import Block, Space, TaskSteps, thread_count
+from rectiline.solvers._watch import Watch
+from rectiline.solvers.multitask._blocks import Block, Space, thread_count
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution
-from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
+from rectiline.solvers.multitask._form import make_steps
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -79,6 +78,7 @@ def round_solution(
     solution: MultiTaskSolution,
     *,
     tol: float = 1e-6,
+    time_limit: float | None = None,
     random_state: int = 0,
     n_threads: int | None = 1,
 ) -> Rounded:
@@ -90,6 +90,8 @@ def round_solution(
     solution : MultiTaskSolution
     tol : float, default=1e-6
         Relative accuracy of the one further step over all tasks.
+    time_limit : float, optional
+        Most seconds; a step that is cut short makes the bound larger, never wrong.
     random_state, n_threads
         As in `solve_multitask`.
 
@@ -101,20 +103,14 @@ def round_solution(
     components = shared_directions(own, problem.penalty.shared_dim)
     basis, weights = _soft_projector(solution.subspace, components)
     hard = problem.projector(components)
-    threads = thread_count(n_threads)
-    steps = (
-        LeastSquaresSteps(problem, threads)
-        if problem.is_quadratic
-        else TaskSteps(problem, random_state, threads)
-    )
+    steps = make_steps(problem, random_state, thread_count(n_threads))
+    steps.watch = Watch(time_limit)
     near = Block.of(solution.coef, solution.intercept, solution.dual)
     gap = tol * abs(solution.certificate.primal)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if problem.center:
-            block = joint_step(problem, steps, near, hard, gap)
-        else:
-            block = steps.step(near, hard, 2.0 * problem.penalty.scale, None, gap)
+    if problem.center:
+        block = joint_step(problem, steps, near, hard, gap)
+    else:
+        block = steps.step(near, hard, 2.0 * problem.penalty.scale, None, gap)
     charged = problem.charged(block.coef)
     eta, scale = problem.penalty.eta, problem.penalty.scale
     value = problem.loss_value(block.coef, block.intercept)

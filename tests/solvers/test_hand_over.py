@@ -1,0 +1,264 @@
+"""What the driver does around solvers: hand-over, the best pair, polish, reports, the clock."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline import ConvergenceWarning, Problem
+from rectiline.estimators import QuantileRegressor
+from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
+from rectiline.penalties import L1, Ridge
+from rectiline.problems import DualPoint
+from rectiline.solvers._base import Budget, Stage, Step
+from rectiline.solvers._best import Best
+from rectiline.solvers._choose import SOLVERS, choose, remaining
+from rectiline.solvers._polish import PairForm
+from rectiline.solvers._run import Run, RunLimits, _Polled
+from rectiline.solvers._watch import REPORT_EVERY, Watch
+
+_rng = np.random.default_rng(3)
+X = _rng.normal(size=(80, 5))
+Y = X @ _rng.normal(size=5) + _rng.normal(size=80)
+
+
+class Clock:
+    """A clock that a test moves by hand."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class GivesUp:
+    """A solver that proposes fixed pairs in turn and is then exhausted."""
+
+    name, form, default_max_iter, first_burst = "gives_up", PairForm, 50, 1
+
+    def __init__(self, pairs, name="gives_up"):
+        self.pairs, self.name = pairs, name
+
+    @staticmethod
+    def refuses(problem):
+        return None
+
+    def start(self, form, warm, seed):
+        return {"form": form, "left": list(self.pairs), "pair": None}
+
+    def advance(self, state, budget):
+        if not state["left"]:
+            return Step(0, False, exhausted=True)
+        state["pair"] = state["form"].point_of(*state["left"].pop(0))
+        return Step(1, False)
+
+    def point(self, state):
+        return state["pair"]
+
+    def learn(self, state, certificate):
+        pass
+
+
+def limits(tol=1e-6, max_iter=None, time_limit=None):
+    return RunLimits(tol, max_iter, time_limit, 0)
+
+
+@pytest.fixture
+def problem():
+    return Problem(X, Y, loss=Pinball(0.8), penalty=Ridge(10.0))
+
+
+@pytest.fixture
+def optimum(problem):
+    return rl.solve(problem, tol=1e-12)
+
+
+# ---- hand-over -----------------------------------------------------------------------------------
+
+
+def test_an_exhausted_solver_is_stalled_and_not_told_to_raise_a_limit(problem):
+    run = Run(problem, limits())
+    zero = (np.zeros(5), 0.0, DualPoint(np.zeros(80)))
+    assert run.run_stages([Stage(GivesUp([zero]), "a try")], 1e-6) == "stalled"
+    with pytest.warns(ConvergenceWarning, match="stalled") as caught:
+        run.warn(rl.solvers.Status.STALLED, stacklevel=1)
+    assert "max_iter" not in str(caught[0].message)
+
+
+def test_the_next_stage_takes_over_and_the_best_pair_is_kept(problem, optimum):
+    zero = (np.zeros(5), 0.0, DualPoint(np.zeros(80)))
+    best = (optimum.coef, optimum.intercept, optimum.dual)
+    run = Run(problem, limits())
+    stages = [Stage(GivesUp([best, zero], "one"), "first"), Stage(GivesUp([zero], "two"), "then")]
+    assert run.run_stages(stages, 1e-15) == "stalled"
+    assert run.best.author == "one" and run.reasons == ["first", "then"] and run.n_iter == 3
+    assert run.best.certificate.relative_gap <= 1e-12
+
+
+def test_a_point_and_a_bound_of_different_pairs_are_put_together(problem, optimum):
+    """One solver knows the coefficients, another one the multipliers: neither can prove alone."""
+    wrong = DualPoint(np.zeros(80))
+    half = (optimum.coef, optimum.intercept, wrong)
+    other = (np.zeros(5), 0.0, optimum.dual)
+    for pair in (half, other):
+        alone = Best(problem)
+        assert alone.keep(*pair, "alone").relative_gap > 1e-3
+    run = Run(problem, limits())
+    stages = [Stage(GivesUp([half], "one"), ""), Stage(GivesUp([other], "two"), "")]
+    assert run.run_stages(stages, 1e-6) == "solved"
+    assert run.best.author == "one"
+
+
+def test_every_solver_has_its_turn_before_auto_gives_up():
+    for loss, penalty in ((Hinge(), L1(1.0)), (Absolute(), Ridge(1.0)), (SquaredError(), None)):
+        y = np.sign(Y) if loss.of == "margin" else Y
+        plan = choose(Problem(X, y, loss=loss, penalty=penalty))
+        names = [stage.method.name for stage in [*plan, *remaining(plan)]]
+        assert len(names) == len(set(names))
+        assert set(names) == set(SOLVERS) - {"first_order"}
+
+
+def test_max_iter_counts_the_iterations_of_all_solvers(problem):
+    zero = (np.zeros(5), 0.0, DualPoint(np.zeros(80)))
+    run = Run(problem, limits(max_iter=3))
+    stages = [Stage(GivesUp([zero] * 2, "one"), ""), Stage(GivesUp([zero] * 9, "two"), "")]
+    assert run.run_stages(stages, 1e-6) == "iteration_limit"
+    assert run.n_iter == 3
+
+
+def test_no_warning_when_the_tolerance_of_the_user_is_met():
+    """A fit aims beyond tol; not getting there is nobody's business."""
+    rng = np.random.default_rng(0)
+    for seed in range(6):
+        rows = rng.normal(size=(60, 6)) * 10.0 ** rng.uniform(-1, 1, 6)
+        y = rows @ rng.normal(size=6) + rng.standard_t(2, size=60)
+        weight = 10.0 ** rng.uniform(0, 2, 60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = QuantileRegressor(alpha=1e-8, random_state=seed)
+            model.fit(rows, y, sample_weight=weight)
+        assert model.solution_.status == "solved"
+
+
+# ---- the polish ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["auto", "interior", "newton"])
+def test_the_polish_is_under_the_same_solver_callback_and_limits(solver):
+    problem = Problem(X, Y, loss=Huber(0.5), penalty=L1(2.0))
+    seen = []
+    exact = rl.solve(problem, solver=solver, polish=True, callback=lambda p: seen.append(p))
+    assert exact.certificate.relative_gap <= 1e-12
+    assert list(exact.history) == seen
+    assert exact.n_iter == seen[-1].n_iter
+    allowed = {"polish"} | (set(SOLVERS) if solver == "auto" else {solver})
+    assert {progress.solver for progress in seen} <= allowed
+    assert exact.seconds >= seen[-1].seconds
+
+
+def test_a_callback_that_stops_the_polish_leaves_a_solved_answer():
+    problem = Problem(X, Y, loss=Absolute(), penalty=L1(2.0))
+    seen = []
+
+    def stop_when_solved(progress):
+        seen.append(progress)
+        return progress.relative_gap <= 1e-3
+
+    answer = rl.solve(problem, tol=1e-3, polish=True, callback=stop_when_solved)
+    assert answer.status == "solved"
+    assert len(seen) == len(answer.history) and seen[-1].relative_gap <= 1e-3
+    assert "polish" not in answer.reason
+
+
+def test_the_polish_respects_max_iter(problem):
+    enough = rl.solve(problem, solver="newton", tol=1e-4).n_iter
+    answer = rl.solve(problem, solver="newton", tol=1e-4, polish=True, max_iter=enough)
+    assert answer.status == "solved" and answer.n_iter == enough
+
+
+def test_the_central_intercept_is_the_middle_of_the_best_ones():
+    rows, y = np.zeros((4, 1)), np.array([0.0, 1.0, 5.0, 9.0])
+    answer = rl.solve(Problem(rows, y, loss=Absolute()), polish=True)
+    assert answer.intercept == 3.0
+
+
+# ---- the clock -----------------------------------------------------------------------------------
+
+
+def test_a_watch_ends_reports_and_stops():
+    clock, told = Clock(), []
+    watch = Watch(1.0, lambda: told.append(clock.now), clock=clock)
+    assert watch.left() == 1.0 and not watch.poll() and not told
+    clock.now = REPORT_EVERY
+    assert not watch.poll() and told == [REPORT_EVERY]
+    assert not watch.poll() and len(told) == 1  # not again before the next interval
+    clock.now = 1.0
+    assert watch.poll() and watch.left() == 0.0
+    free = Watch(clock=clock)
+    free.stop()
+    assert free.poll() and free.left() == 0.0
+
+
+def test_the_end_of_a_surrounding_solve_is_an_end():
+    clock = Clock()
+    outer = Watch(1.0, clock=clock)
+    inner = Watch(5.0, outer=outer, clock=clock)
+    assert inner.left() == 1.0
+    clock.now = 1.5
+    assert inner.poll() and not Watch(5.0, clock=clock).poll()
+
+
+def test_a_budget_leaves_time_for_the_certificate():
+    clock = Clock()
+    budget = Budget(10, np.inf, 1e-6, watch=Watch(1.0, clock=clock), reserve=0.25)
+    assert budget.left() == 0.75 and not budget.is_over()
+    clock.now = 0.8
+    assert budget.is_over()
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_every_solver_looks_at_the_clock_between_iterations(solver):
+    """A watch that says stop whenever it is asked: a solver that never asks would go on."""
+    loss, penalty = (Absolute(), L1(1.0)) if solver == "generation" else (Pinball(0.8), Ridge(1e-4))
+    rows = _rng.normal(size=(600, 800 if solver == "reduced_newton" else 6)) + 5.0
+    y = rows[:, 0] + _rng.normal(size=600)
+    problem = Problem(rows, y, loss=loss, penalty=penalty)
+    method = SOLVERS[solver]()
+    form = method.form.apply(problem)
+    state = method.start(form, None, 0)
+    polls = []
+    watch = Watch(None, lambda: True)
+    watch.poll = lambda: polls.append(1) or True
+    with _Polled(watch.poll):
+        step = method.advance(state, Budget(1_000_000, np.inf, 0.0, watch=watch))
+    assert polls or step.exhausted
+    assert step.iterations < 100_000
+    form.invert(method.point(state))
+
+
+@pytest.mark.parametrize("solver", ["rehline", "newton", "interior", "auto"])
+def test_reports_between_certificates_do_not_change_the_answer(solver, monkeypatch):
+    monkeypatch.setattr("rectiline.solvers._watch.REPORT_EVERY", 0.0)
+    rows = _rng.normal(size=(3000, 40))
+    y = np.sign(rows @ _rng.normal(size=40) + _rng.normal(size=3000))
+    problem = Problem(rows, y, loss=Hinge(), penalty=Ridge(0.5))
+    told = []  # of "rehline" nothing: its first bursts are shorter than the time between two polls
+    tol = 1e-3 if solver == "rehline" else 1e-7
+    alone = rl.solve(problem, solver=solver, tol=tol)
+    heard = rl.solve(problem, solver=solver, tol=tol, callback=lambda p: told.append(p))
+    assert len(told) > len(heard.history) or solver == "rehline"
+    np.testing.assert_array_equal(alone.coef, heard.coef)
+    assert alone.n_iter == heard.n_iter
+
+
+def test_a_callback_can_stop_between_certificates(monkeypatch):
+    monkeypatch.setattr("rectiline.solvers._watch.REPORT_EVERY", 0.0)
+    rows = _rng.normal(size=(5000, 60)) + 30.0
+    y = rows[:, 0] + _rng.normal(size=5000)
+    problem = Problem(rows, y, loss=Absolute(), penalty=Ridge(1e-6))
+    answer = rl.solve(problem, solver="rehline", tol=1e-14, max_iter=10**9, callback=lambda p: True)
+    assert answer.status == "stopped" and np.isfinite(answer.coef).all()
