@@ -117,9 +117,12 @@ def test_every_solver_has_its_turn_before_auto_gives_up():
     for loss, penalty in ((Hinge(), L1(1.0)), (Absolute(), Ridge(1.0)), (SquaredError(), None)):
         y = np.sign(Y) if loss.of == "margin" else Y
         plan = choose(Problem(X, y, loss=loss, penalty=penalty))
-        names = [stage.method.name for stage in [*plan, *remaining(plan)]]
-        assert len(names) == len(set(names))
+        after = remaining(plan)
+        names = [stage.method.name for stage in [*plan, *after]]
         assert set(names) == set(SOLVERS) - {"first_order"}
+        # From its own start, as if it had been named.
+        alone = {plan[0].method.name} | {stage.method.name for stage in after if stage.is_cold}
+        assert alone == set(names)
 
 
 def test_max_iter_counts_the_iterations_of_all_solvers(problem):

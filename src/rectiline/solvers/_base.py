@@ -137,7 +137,8 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A configured solver and why it is its turn."""
+    """A configured solver, why it is its turn, and whether it starts without the best pair."""
 
     method: Solver
     reason: str
+    is_cold: bool = False

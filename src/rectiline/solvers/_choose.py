@@ -84,10 +84,10 @@ def choose(problem: Problem, warm: bool = False) -> list[Stage]:
 
 
 def remaining(plan: list[Stage]) -> list[Stage]:
-    """Return the solvers that are not in a plan, for when all that are in it have given up.
+    """Return what is left to try when all solvers of a plan have given up.
 
-    Second-order methods come first; the others get a limited number of sweeps or steps, as they
-    hardly ever succeed where those fail.
+    Those that are not in it, coordinate ascent with limited patience; then those that ran after
+    another one. All start anew: from the pair that the others left, some go where they had gone.
     """
     others: list[Solver] = [
         Newton(),
@@ -97,8 +97,13 @@ def remaining(plan: list[Stage]) -> list[Stage]:
         Rehline(patience=_LAST_SWEEPS),
     ]
     tried = {stage.method.name for stage in plan}
+    left = [one for one in others if one.name not in tried]
     reason = "{}: the solvers before have given up"
-    return [Stage(one, reason.format(one.name)) for one in others if one.name not in tried]
+    fresh = [Stage(one, reason.format(one.name), is_cold=True) for one in left]
+    again = "{}: once more, from its own start"
+    return fresh + [
+        Stage(stage.method, again.format(stage.method.name), is_cold=True) for stage in plan[1:]
+    ]
 
 
 def _coupled(problem: Problem) -> list[Stage]:

@@ -136,7 +136,8 @@ class Run:
         form = method.form.apply(self.problem)
         if state is None:
             useless = not is_first and best.certificate.relative_gap > _USELESS
-            warm = None if useless or best.pair is None else form.point_of(*best.pair)
+            is_cold = stage.is_cold or useless or best.pair is None
+            warm = None if is_cold or best.pair is None else form.point_of(*best.pair)
             state = method.start(form, warm, self.limits.seed)
         self.last = (method, state)
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
