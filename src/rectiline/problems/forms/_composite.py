@@ -18,6 +18,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.losses import PLQCurve
 from rectiline.problems._certificate import DualPoint
+from rectiline.problems._close import Products, close
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._dual_units import DualUnits, dual_units
 from rectiline.problems.forms._penalty_parts import PenaltyParts
@@ -147,10 +148,6 @@ class CompositeForm(PenaltyParts):
                 low = middle
         return 0.5 * (low + high)
 
-    def is_curved(self) -> bool:
-        """Whether the loss has a quadratic piece."""
-        return any(bool(curve.curvature.any()) for curve, _ in self.losses)
-
     # ---- values ------------------------------------------------------------------------------
 
     def gap(self, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
@@ -160,7 +157,7 @@ class CompositeForm(PenaltyParts):
         the intercept's balance leaves is not repaired here, so this is the solver's estimate. What
         is left of q on columns without cost is taken for rounding.
         """
-        problem, terms = self.problem, self.problem.terms
+        terms = self.problem.terms
         q = q.copy()
         q[self.free_columns] = 0.0
         # Rounding, too: signs that a one-sided bound on a column without cost forbids.
@@ -168,12 +165,10 @@ class CompositeForm(PenaltyParts):
         q[wrong[np.abs(q[wrong]) <= 1e-9 * np.abs(q).max(initial=0.0)]] = 0.0
         share = terms.shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
-        primal = loss + problem.penalty_value(point.coef)
-        gap += terms.penalty_gap(point.coef, share * q)
-        if self.n_constraints:
-            gap += terms.region.gap(point.coef, self.invert(point)[2].scaled(share))
-        trivial = primal - problem.least_loss
-        return primal, min(gap, trivial) if not self.n_constraints else gap
+        dual = self.invert(point)[2].scaled(share)
+        products = Products(loss, gap, total=0.0, q=share * q)
+        proof = close(self.problem, point.coef, point.intercept, dual, products).certificate
+        return proof.primal, proof.gap
 
     def rows_part(self, constraint: Vector) -> Vector | float:
         """Return ``A'xi + E'nu``."""

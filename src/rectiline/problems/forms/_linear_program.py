@@ -65,15 +65,6 @@ class LinearProgramForm(CompositeForm):
             return None
         return f"the penalty {problem.penalty!r} is not polyhedral"
 
-    def at_strength(self, strength: float) -> LinearProgramForm:
-        """Return the form at another strength of the penalty, sharing what does not change."""
-        penalty = self.problem.penalty
-        assert penalty is not None
-        other = LinearProgramForm(self.problem.with_penalty(penalty.with_strength(strength)))
-        for name in ("units", "least_slope", "losses", "free_columns"):
-            other.__dict__[name] = getattr(self, name)
-        return other
-
     # ---- units -------------------------------------------------------------------------------
 
     @cached_property
