@@ -78,6 +78,59 @@ class ExactProblem:
             rho * b * b / 2 + l1 * abs(b) for rho, l1, b in columns
         )
 
+    def below(self, coef: Any, intercept: float) -> Fraction:
+        """Return the least value found near an answer: rows at knots stay, others keep their piece.
+
+        It is the optimum where the answer is good enough to tell which rows are at knots.
+        """
+        start = [*rational(coef), *([rational(intercept)] if self.intercept else [])]
+        best = self.at(start)
+        for level in (Fraction(1, 10**k) for k in (3, 6, 9, 12, 15)):
+            moved = self._newton(start, level)
+            if moved is not None:
+                best = min(best, self.at(moved))
+        return best
+
+    def at(self, point: list[Fraction]) -> Fraction:
+        """Return the objective at coefficients followed by an intercept where there is one."""
+        return (
+            self.value(point[:-1], point[-1]) if self.intercept else self.value(point, Fraction(0))
+        )
+
+    def _newton(self, point: list[Fraction], level: Fraction) -> list[Fraction] | None:
+        """Return the minimiser where nothing changes its piece and what is near a knot is at it."""
+        rows = [[*row, Fraction(1)] if self.intercept else row for row in self.X]
+        size = len(point)
+        H = [[Fraction(0)] * size for _ in range(size)]
+        slope = [Fraction(0)] * size
+        fixed: list[tuple[list[Fraction], Fraction]] = []
+        for i, row in enumerate(rows):
+            terms = [abs(x * b) for x, b in zip(row, point, strict=True)]
+            z = sum((x * b for x, b in zip(row, point, strict=True)), Fraction(0))
+            t, reach = self.direction[i] * z + self.offset[i], sum(terms) + abs(self.offset[i])
+            near = [k for k in self.curve.knots if abs(t - k) <= level * (reach + abs(k))]
+            if near and self.curve.slope(near[0])[0] < self.curve.slope(near[0])[1]:
+                fixed.append((row, self.direction[i] * (near[0] - t)))
+                continue
+            left, _ = self.curve.slope(t)
+            curved = self.curve.curvature[sum(knot < t for knot in self.curve.knots)]
+            for a in range(size):
+                slope[a] += self.weight[i] * left * self.direction[i] * row[a]
+                for c in range(size):
+                    H[a][c] += self.weight[i] * curved * row[a] * row[c]
+        largest = max((abs(b) for b in point), default=Fraction(0))
+        for j, (rho, l1) in enumerate(zip(self.rho, self.l1, strict=True)):
+            if l1 > 0 and abs(point[j]) <= level * largest:
+                fixed.append(([Fraction(int(k == j)) for k in range(size)], -point[j]))
+                continue
+            H[j][j] += rho
+            slope[j] += rho * point[j] + l1 * (1 if point[j] > 0 else -1 if point[j] < 0 else 0)
+        system = [[*H[a], *(row[a] for row, _ in fixed), -slope[a]] for a in range(size)] + [
+            [*row, *([Fraction(0)] * len(fixed)), by] for row, by in fixed
+        ]
+        step = solved_exactly(system)
+        return None if step is None else [b + s for b, s in zip(point, step[:size], strict=True)]
+
     def optimum(self) -> Fraction:
         """Return the exact least value of a problem in one variable, by its bends and vertices."""
         assert (len(self.X[0]) + self.intercept) == 1
@@ -108,3 +161,29 @@ class ExactProblem:
         if curvature <= 0:
             return []
         return [probe - (high - low) / (2 * step) / curvature]
+
+
+def solved_exactly(system: list[list[Fraction]]) -> list[Fraction] | None:
+    """Return a solution of the linear equations ``[matrix | right]``, or None if there is none."""
+    rows = [list(row) for row in system]
+    size = len(rows[0]) - 1
+    pivots: list[int] = []
+    for column in range(size):
+        k = len(pivots)
+        found = next((i for i in range(k, len(rows)) if rows[i][column] != 0), None)
+        if found is None:
+            continue
+        rows[k], rows[found] = rows[found], rows[k]
+        pivot = rows[k][column]
+        rows[k] = [value / pivot for value in rows[k]]
+        for i in range(len(rows)):
+            if i != k and rows[i][column] != 0:
+                factor = rows[i][column]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+        pivots.append(column)
+    if any(row[-1] != 0 for row in rows[len(pivots) :]):
+        return None
+    solution = [Fraction(0)] * size
+    for row, column in zip(rows, pivots, strict=False):
+        solution[column] = row[-1]
+    return solution

@@ -95,10 +95,10 @@ std::tuple<double, double, double, double> row_bounds(const Rows& rows, VectorIn
     return {found.loss, found.loss_error, found.gap, found.gap_upper};
 }
 
-double row_term(const Rows& rows, std::int64_t i, double argument, double radius, double g,
-                double move, double share) {
+double row_growth(const Rows& rows, std::int64_t i, double argument, double radius, double g,
+                  double move, double share) {
     require(0 <= i && i < rows.view.n, "the row is out of range");
-    return proof::row_term(rows.view, i, argument, radius, g, move, share);
+    return proof::row_growth(rows.view, i, argument, radius, g, move, share);
 }
 
 std::int64_t row_inside(const Rows& rows, VectorIn g, double margin) {
@@ -125,9 +125,10 @@ void bind_proof(nb::module_& m) {
           nb::arg("g"), nb::arg("share") = 1.0, nb::arg("move") = nb::none(),
           "loss, its error, the gap of the rows and an upper bound on the exact one, for the "
           "multipliers share * g; with `move` they may be off by so much inside their boxes");
-    m.def("row_term", &row_term, nb::arg("rows"), nb::arg("i"), nb::arg("argument"),
+    m.def("row_growth", &row_growth, nb::arg("rows"), nb::arg("i"), nb::arg("argument"),
           nb::arg("radius"), nb::arg("g"), nb::arg("move"), nb::arg("share") = 1.0,
-          "An upper bound on the Fenchel-Young term of row i");
+          "The most that the Fenchel-Young term of row i grows if its multiplier moves by up to "
+          "move");
     m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
           "The first row whose multiplier lies inside its box by more than margin, or -1");
 }

@@ -162,8 +162,10 @@ def row_bounds(rows: RowFunctions, argument: Annotated[NDArray[numpy.float64], d
     loss, its error, the gap of the rows and an upper bound on the exact one, for the multipliers share * g; with `move` they may be off by so much inside their boxes
     """
 
-def row_term(rows: RowFunctions, i: int, argument: float, radius: float, g: float, move: float, share: float = 1.0) -> float:
-    """An upper bound on the Fenchel-Young term of row i"""
+def row_growth(rows: RowFunctions, i: int, argument: float, radius: float, g: float, move: float, share: float = 1.0) -> float:
+    """
+    The most that the Fenchel-Young term of row i grows if its multiplier moves by up to move
+    """
 
 def row_inside(rows: RowFunctions, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> int:
     """

@@ -13,10 +13,12 @@ namespace rectiline::proof {
 namespace {
 
 constexpr double kTerm = 1 + 64 * kUnit;    // relative error of one Fenchel-Young term
-constexpr double kValue = 16 * kUnit;       // of a loss, relative to the sizes of its parts
+constexpr double kValue = 8 * kUnit;        // of a loss, relative to the sizes of its parts
+constexpr double kCurve = 4 * kUnit;        // of the numbers of a curve, which are rounded as well
 constexpr double kTouch = 8 * kUnit;        // of the point where a slope touches a curved piece
 constexpr double kSlope = 4 * kUnit;        // of a multiplier divided by its weight
 constexpr double kBlock = 1 + 600 * kUnit;  // of a plain sum over one block of rows
+constexpr double kUnderflow = 0x1p-1000;    // more than products that underflow can lose
 constexpr double kWeighted = 2 * kUnit;     // of a loss times its weight
 
 // What the evaluation of a curve may add to the radius of an argument: on curved pieces the point
@@ -36,6 +38,7 @@ struct Evaluation {
 
 struct Value {
     double loss, size;
+    bool moves;  // whether a product was rounded, and may have underflowed
 };
 
 template <class Packed>
@@ -47,7 +50,8 @@ RECTILINE_INLINE Value value_of(const Packed& f, double t) {
         m = past ? f.slope[k] : m, q = past ? f.curvature[k] : q;
     }
     const double e = t - a, length = size_of(e);
-    return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length)};
+    return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length),
+            length > 0 && size_of(m) + q > 0};
 }
 
 Value value_of(const Curve& f, double t) {
@@ -57,15 +61,22 @@ Value value_of(const Curve& f, double t) {
     const double m = right_end ? f.left[j] : f.right[j], q = f.curvature[k];
     const double e = t - f.knot[j], length = size_of(e);
     return {f.value[j] + e * (m + 0.5 * q * e),
-            size_of(f.value[j]) + length * (size_of(m) + 0.5 * q * length)};
+            size_of(f.value[j]) + length * (size_of(m) + 0.5 * q * length),
+            length > 0 && (m != 0 || q > 0)};
 }
 
 RECTILINE_INLINE double larger(double a, double b) {
     return a > b ? a : b;
 }
 
+// A radius such that t - e and t + e, rounded, are at least the given radius away from t.
+RECTILINE_INLINE double visible(double radius, double t) {
+    return radius > 0 ? radius + 4 * kUnit * (size_of(t) + radius) : 0.0;
+}
+
 struct RowBound {
     double loss, loss_error, gap, gap_upper;
+    double loss_lost, gap_lost;  // what underflow may have taken from the weighted terms
 };
 
 // `gap(t, s)`: the Fenchel-Young term. The slope is known within `room` of s.
@@ -80,7 +91,10 @@ RECTILINE_INLINE RowBound bound_of(const Curved& f, const Gap& gap, double t, do
     double upper = larger(gap(t - e, least), gap(t + e, least));
     upper = larger(upper, larger(gap(t - e, most), gap(t + e, most)));
     // The curve's own numbers (values at knots, slopes of neighbouring pieces) are rounded as well.
-    return {at.loss, moved + kValue * size, gap(t, s), kTerm * upper + kValue * size};
+    const double loss_lost = at.moves || below.moves || above.moves ? kUnderflow : 0.0;
+    const double gap_lost = s != 0 ? kUnderflow : loss_lost;
+    return {at.loss, moved + kValue * size, gap(t, s), kTerm * upper + kCurve * size, loss_lost,
+            gap_lost};
 }
 
 // Sums over one block. The losses, which may cancel, go to `losses` and are summed with
@@ -113,7 +127,7 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
 #pragma omp simd reduction(+ : size, error, gap, upper)
     for (std::int64_t i = block.first; i < block.last; ++i) {
         const double w = weight[i], t = at.argument[i];
-        const double e = at.radius[i] + (per_argument * size_of(t) + constant);
+        const double e = visible(at.radius[i] + (per_argument * size_of(t) + constant), t);
         double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
         const double moved = Moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
         const double room = dual.spread * size_of(s) + moved;
@@ -124,8 +138,8 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
         };
         const RowBound row = bound_of(f, term, t, e, s, lowest, highest, room);
         losses[i - block.first] = w * row.loss;
-        size += w * size_of(row.loss), error += w * row.loss_error;
-        gap += w * row.gap, upper += w * row.gap_upper;
+        size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
+        gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
     }
     return {size, error, gap, upper};
 }
@@ -136,7 +150,8 @@ RowBound any_row(const RowFunctions& rows, std::int64_t i, double t, double radi
     const Curve& f = rows.curve(i);
     const Evaluation evaluation(f);
     const double w = rows.weight[i], lowest = f.lowest_slope(), highest = f.highest_slope();
-    const double e = radius + (evaluation.per_argument * size_of(t) + evaluation.constant);
+    const double e =
+        visible(radius + (evaluation.per_argument * size_of(t) + evaluation.constant), t);
     const double s = std::clamp(share * (rows.direction[i] * g) / w, lowest, highest);
     const auto term = [&f](double point, double slope) {
         return larger(0.0, fenchel_young(f, slope, point));
@@ -154,8 +169,8 @@ BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Argumen
         const RowBound row = any_row(rows, i, at.argument[i], at.radius[i], dual.g[i],
                                      dual.move ? dual.move[i] : 0.0, dual.share, dual.spread);
         losses[i - block.first] = w * row.loss;
-        size += w * size_of(row.loss), error += w * row.loss_error;
-        gap += w * row.gap, upper += w * row.gap_upper;
+        size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
+        gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
     }
     return {size, error, gap, upper};
 }
@@ -227,13 +242,13 @@ RowBounds row_bounds(const RowFunctions& rows, const double* argument, const dou
     return found;
 }
 
-double row_term(const RowFunctions& rows, std::int64_t i, double argument, double radius, double g,
-                double move, double share) {
+double row_growth(const RowFunctions& rows, std::int64_t i, double argument, double radius,
+                  double g, double move, double share) {
     const double w = rows.weight[i];
     if (!(w > 0)) return 0.0;
-    const double term =
-        kTerm * w * any_row(rows, i, argument, radius, g, move, share, kSlope).gap_upper;
-    return term < kInfinity ? term : kInfinity;
+    const RowBound moved = any_row(rows, i, argument, radius, g, move, share, kSlope);
+    const double growth = w * (kTerm * moved.gap_upper - moved.gap / kTerm) + moved.gap_lost;
+    return growth < kInfinity ? larger(growth, 0.0) : kInfinity;
 }
 
 std::int64_t row_inside(const RowFunctions& rows, const double* g, double margin) {

@@ -138,6 +138,22 @@ class Design:
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
     @cached_property
+    def norm_bounds(self) -> tuple[Vector, Vector]:
+        """Upper bounds c on the norms of the columns, and on those of the rows of ``X / c``.
+
+        ``|x_i|'|b|`` is at most the second number of row i times the norm of ``c * b``, whatever
+        the scales of the columns: rounding errors of products are bounded by it. Rounding is
+        allowed for; norms whose squares overflow are infinite.
+        """
+        least = 2.0**-1022  # squares below this may have lost all their digits
+        margin = 1.0 + 2.0**-51 * (self.n_samples + self.n_features + 8)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            squares = self.column_squares() * margin + self.n_samples * least
+            scale = 1.0 / squares
+            rows = self.row_squares(scale) * margin + float(scale.sum()) * least
+            return np.sqrt(squares) * margin, np.sqrt(rows) * margin
+
+    @cached_property
     def row_gram(self) -> NDArray[np.float64]:
         """``X X'`` as a dense matrix, computed in float64."""
         if self.is_sparse:

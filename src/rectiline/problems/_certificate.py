@@ -9,10 +9,9 @@ import numpy as np
 
 from rectiline._typing import Vector
 
-__all__ = ["Certificate", "DualPoint", "InfeasibilityCertificate"]
+__all__ = ["ZERO_LEVEL", "Certificate", "DualPoint", "InfeasibilityCertificate"]
 
-# Until rounding is bounded term by term: gaps below this share of `scale` count as rounding.
-_ROUNDING_LEVEL = 1e-14
+ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that cancel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,16 +50,26 @@ class Certificate:
     primal : float
         Objective at the coefficients.
     gap : float
-        Upper bound on ``primal - optimum``: the sum of non-negative Fenchel-Young terms, never the
-        difference of two large sums, with `rounding`. It is a proof only if `violation` is zero.
+        Upper bound on ``primal - optimum``, rounding included: the sum of non-negative
+        Fenchel-Young terms, never the difference of two large sums, plus `rounding`. The dual
+        value ``primal - gap`` is a lower bound on the optimum always; `gap` bounds how far the
+        coefficients are from optimal if `violation` is zero.
     violation : float
         Worst violated constraint in its own units; 0.0 means that the coefficients are feasible.
     relative_violation : float
         Worst violation divided by the size of the terms of its row.
     rounding : float
-        What rounding errors of the proof may add to the gap; contained in `gap`.
+        What rounding errors of the proof may add to the gap; contained in `gap`. Not bounded for
+        multi-task problems, where it is 0.0.
     scale : float
-        Sum of the losses at zero coefficients: the size of the data's part of the objective.
+        What the losses would cost if the terms of each prediction did not cancel one another or
+        the target; computed for gaps that may belong to an optimum of zero, 0.0 otherwise.
+    radius : float
+        Infinite, with one exception. A column without penalty and bounds (and an intercept) asks
+        for multipliers that balance exactly. These are shown to exist near the given ones, and
+        what they cost is part of `rounding`. Where that fails (columns that are dependent up to
+        rounding) the bound holds among all coefficients that are no larger, in such columns, than
+        `radius` times their size in this answer or the size that moves predictions noticeably.
 
     Examples
     --------
@@ -76,6 +85,7 @@ class Certificate:
     relative_violation: float = 0.0
     rounding: float = 0.0
     scale: float = 0.0
+    radius: float = math.inf
 
     @property
     def dual(self) -> float:
@@ -115,12 +125,37 @@ class Certificate:
     def holds(self, tol: float, feasibility_tol: float = 1e-9) -> bool:
         """Whether the pair is optimal to ``tol`` (relative) at a feasible point.
 
-        A gap at the rounding level of the losses at zero coefficients counts as closed: no relative
-        gap below one can be proved for an optimum of zero.
+        An optimum of zero has no relative gap below one. Where zero lies in the proved interval
+        from `dual` to `primal`, a gap of at most ``2**-52`` times `scale`, the rounding level of
+        the terms that cancel, is accepted as well.
         """
         if not self.relative_violation <= feasibility_tol:
             return False
-        return self.relative_gap <= tol or self.gap <= _ROUNDING_LEVEL * self.scale
+        return self.relative_gap <= tol or self._is_zero_level
+
+    @property
+    def _is_zero_level(self) -> bool:
+        contains_zero = self.dual <= 0.0 <= self.primal + self.rounding
+        return contains_zero and self.gap <= ZERO_LEVEL * self.scale
+
+    def limited_by_rounding(self, tol: float) -> bool:
+        """Whether rounding keeps the pair from being certified to ``tol``.
+
+        No further iterations help then. What does: centre or scale the columns of X, so that
+        fewer digits cancel, or loosen `tol`.
+
+        Examples
+        --------
+        >>> from rectiline.problems import Certificate
+        >>> proof = Certificate(primal=1.0, gap=1e-12, violation=0.0, rounding=9e-13)
+        >>> proof.limited_by_rounding(1e-9), proof.limited_by_rounding(1e-13)
+        (False, True)
+        """
+        if self.holds(tol, math.inf) or not math.isfinite(self.gap):
+            return False
+        allowed = tol * max(abs(self.primal), abs(self.dual))
+        is_near = self.gap - self.rounding <= 10.0 * max(self.rounding, allowed)
+        return is_near and self.rounding > 0.5 * allowed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,64 +7,66 @@ pairs at once, row blocks, several tasks. See `rectiline.problems._problem` for 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rectiline.problems._certificate import Certificate
+from rectiline.problems._terms import PenaltyTerms
 
-__all__ = ["FREE_TOLERANCE", "Closed", "Products", "Program", "close"]
+__all__ = ["Closed", "Products", "Program", "Term", "close"]
 
-FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
+_MARGIN = 2.0**-51  # of the few sums that are made here
+
+
+class Term(NamedTuple):
+    """One part of a gap as computed, and an upper bound on the exact one."""
+
+    value: float
+    upper: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products:
-    """What a certificate needs of the samples and of X, for one pair.
+    """What a certificate needs of the samples, of X and of the constraint rows, for one pair.
 
     Attributes
     ----------
-    loss : float
-        Sum of the losses at the predictions.
-    sample_gap : float
-        Sum over the samples of ``f_i(z_i) + f_i*(g_i) - g_i z_i``.
-    total : float, or ndarray with one entry per intercept
-        Sum of the multipliers g.
-    q : ndarray
-        ``A'xi + E'nu - X'g``, in the dual range of the penalty.
-    left : float
-        Largest entry of q that must be zero and is not, or such a sum of g, relative to the size
-        of its terms.
+    loss, loss_error : float
+        Sum of the losses at the predictions, and its rounding error.
+    q, q_error : ndarray
+        ``A'xi + E'nu - X'g``, in the dual range of the penalty with all points within `q_error`.
+    terms : sequence of Term
+        Sums of ``f_i(z_i) + f_i*(g_i) - g_i z_i`` over the samples and of ``xi'(A b + c)`` and
+        ``nu'(E b + f)`` over the rows; what is charged for sums that have to be zero.
+    at_zero : callable
+        Returns the samples' `Term` for multipliers that are all zero.
+    excess : float
+        Its value up to rounding.
+    scale : callable
+        Returns the size of the losses' terms for a gap that may be one of an optimum of zero.
+    radius : float
+        See `Certificate`.
     """
 
     loss: float
-    sample_gap: float
-    total: Any
+    loss_error: float
     q: Any
-    left: float = 0.0
+    q_error: Any
+    terms: list[Term]
+    at_zero: Callable[[], Term]
+    excess: float
+    scale: Callable[[float], float]
+    radius: float = math.inf
 
 
 class Program(Protocol):
-    """What `close` asks of a problem; shapes of coefficients and multipliers are its own affair."""
+    """What `close` asks of a problem; shapes of coefficients are its own affair."""
 
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether there are free intercepts."""
-
-    @property
-    def least_loss(self) -> float:
-        """Sum of the smallest values of the losses."""
-
-    @property
-    def loss_at_zero(self) -> float:
-        """Sum of the losses at zero coefficients and intercept."""
-
-    def penalty_terms(self, coef: Any, q: Any) -> tuple[float, float]:
-        """Return Omega(coef), and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
-
-    def constraint_gap(self, coef: Any, dual: Any) -> float:
-        """Return ``xi'(A b + c) + |nu|'|E b + f|``."""
+    def penalty_terms(self, coef: Any, q: Any, error: Any) -> PenaltyTerms:
+        """Return Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
 
     def violation(self, coef: Any) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative."""
@@ -77,27 +79,42 @@ class Closed(NamedTuple):
     by_zero_dual: bool
 
 
-def close(program: Program, coef: Any, intercept: Any, dual: Any, products: Products) -> Closed:
+def close(program: Program, coef: Any, products: Products) -> Closed:
     """Return the certificate of a pair whose products with X are known.
 
-    The better of two dual bounds counts: that of `dual`, and the one where all multipliers are
-    zero. The latter says that no loss is below its minimum; where every sample reaches its minimum
-    (separable classes, interpolation) it is the only bound there is.
+    The better of two dual bounds counts: that of the multipliers, and the one where all of them
+    are zero. The latter says that no loss is below its minimum; where every sample reaches its
+    minimum (separable classes, interpolation) it is the only bound there is.
     """
-    penalty, gap = program.penalty_terms(coef, products.q)
-    gap += products.sample_gap + program.constraint_gap(coef, dual)
-    if program.fit_intercept:
-        unbalanced = abs(intercept * products.total)
-        gap += unbalanced if isinstance(unbalanced, float) else float(unbalanced.sum())
-    if products.left > FREE_TOLERANCE or math.isnan(gap):
-        gap = math.inf
+    penalty = program.penalty_terms(coef, products.q, products.q_error)
+    primal = products.loss + penalty.value
+    gap = _sum([Term(penalty.gap, penalty.upper), *products.terms])
     by_zero_dual = False
-    excess = max(products.loss - program.least_loss, 0.0)
-    if excess < gap:
-        at_zero = excess + program.penalty_terms(coef, np.zeros_like(products.q))[1]
-        by_zero_dual = at_zero < gap
-        gap = min(gap, at_zero)
+    if products.excess < gap.upper:
+        nothing = np.zeros_like(products.q)
+        at_zero = program.penalty_terms(coef, nothing, nothing)
+        other = _sum([products.at_zero(), Term(at_zero.gap, at_zero.upper)])
+        by_zero_dual = other.upper < gap.upper
+        gap = other if by_zero_dual else gap
+    error = products.loss_error + penalty.error + _MARGIN * (abs(products.loss) + penalty.value)
+    upper = (gap.upper + error) * (1.0 + _MARGIN)
+    if math.isfinite(primal) and math.isfinite(upper):
+        rounding = upper - gap.value
+        contains_zero = primal - upper <= 0.0 <= primal + rounding
+        scale = products.scale(gap.value) if contains_zero else 0.0
+    else:  # rounding is to blame unless the bound is infinite anyway
+        upper, scale = math.inf, 0.0
+        rounding = math.inf if gap.value < math.inf else 0.0
     violation = program.violation(coef)
-    scale = abs(program.loss_at_zero)
-    certificate = Certificate(products.loss + penalty, float(gap), *violation, scale=scale)
+    radius = math.inf if by_zero_dual else products.radius
+    certificate = Certificate(
+        primal, upper, *violation, rounding=rounding, scale=scale, radius=radius
+    )
     return Closed(certificate, by_zero_dual)
+
+
+def _sum(terms: list[Term]) -> Term:
+    """Return the sum of terms that are not negative; an undefined one makes it infinite."""
+    value, upper = sum(one.value for one in terms), sum(one.upper for one in terms)
+    upper = upper if upper < math.inf else math.inf
+    return Term(min(value, upper) if value < math.inf else math.inf, upper)

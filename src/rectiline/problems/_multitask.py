@@ -36,6 +36,7 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._prove_tasks import TaskProof, prove_tasks
 from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks
+from rectiline.problems._terms import PenaltyTerms
 
 __all__ = ["MultiTaskProblem"]
 
@@ -288,18 +289,22 @@ class MultiTaskProblem:
         coef: ArrayLike,
         intercept: ArrayLike | None = None,
         dual: Sequence[DualPoint | ArrayLike] | None = None,
+        tol: float | None = None,
     ) -> TaskProof:
-        """Return the certificate of a pair and the repaired multipliers behind it, for solvers."""
+        """Return the certificate of a pair and the repaired multipliers behind it, for solvers.
+
+        `tol` is not used: rounding is not bounded for several tasks.
+        """
         return prove_tasks(self, coef, intercept, dual)
 
-    def penalty_terms(self, coef: Matrix, q: Matrix) -> tuple[float, float]:
+    def penalty_terms(self, coef: Matrix, q: Matrix, error: Matrix) -> PenaltyTerms:
         """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``, from one decomposition."""
         charged = self.charged(coef)
         value, space = self.penalty.charge(charged)
         gap = self.penalty.fenchel_young(charged, q, space)
         if self.center:  # <Q, U> and <Q, U C> differ by what is left of the sum of the q_t
             gap += abs(float(coef.mean(axis=1) @ q.sum(axis=1)))
-        return value, gap
+        return PenaltyTerms(value, 0.0, gap, gap)
 
     def constraint_gap(self, coef: Matrix, dual: Sequence[DualPoint]) -> float:
         """Return the sum over the tasks of ``xi'(A u + c) + |nu|'|E u + f|``."""

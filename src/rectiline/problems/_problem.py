@@ -35,7 +35,7 @@ from rectiline.problems._feasibility import Feasibility
 from rectiline.problems._given import DEFAULT_PENALTY, read_given
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
-from rectiline.problems._terms import Terms
+from rectiline.problems._terms import PenaltyTerms, Terms
 
 __all__ = ["Problem"]
 
@@ -332,13 +332,9 @@ class Problem:
         """Return Omega(coef)."""
         return self.terms.penalty_value(coef)
 
-    def penalty_terms(self, coef: Vector, q: Vector) -> tuple[float, float]:
-        """Return Omega(coef), and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
-        return self.terms.penalty_value(coef), self.terms.penalty_gap(coef, q)
-
-    def constraint_gap(self, coef: Vector, dual: DualPoint) -> float:
-        """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
-        return self.terms.region.gap(coef, dual)
+    def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
+        """Return the penalty's part of a certificate, see `Terms.penalty_terms`."""
+        return self.terms.penalty_terms(coef, q, error)
 
     def violation(self, coef: ArrayLike) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row."""
@@ -405,17 +401,18 @@ class Problem:
         >>> import rectiline as rl
         >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
         >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
-        >>> problem.certify([1.0], -1.0, dual=[0.5, -0.5]).gap
-        0.0
+        >>> proof = problem.certify([1.0], -1.0, dual=[0.5, -0.5])
+        >>> proof.primal, proof.gap < 1e-15
+        (0.5, True)
         >>> problem.certify(rl.solve(problem)).relative_gap <= 1e-6
         True
         """
         if not hasattr(coef, "coef"):
-            return prove(self, coef, intercept, dual).certificate
+            return prove(self, coef, intercept, dual, tol=0.0).certificate
         if intercept != 0.0 or dual is not None:
             raise TypeError("certify takes a solution alone, without intercept and dual.")
         pair: Any = coef
-        return prove(self, pair.coef, pair.intercept, pair.dual).certificate
+        return prove(self, pair.coef, pair.intercept, pair.dual, tol=0.0).certificate
 
     def certify_many(self, candidates: Sequence[Candidate]) -> list[Certificate]:
         """Prove how close to optimal several answers are, with few passes over X.
@@ -443,7 +440,15 @@ class Problem:
         return [proof.certificate for proof in proofs]
 
     def prove(
-        self, coef: ArrayLike, intercept: float = 0.0, dual: DualPoint | ArrayLike | None = None
+        self,
+        coef: ArrayLike,
+        intercept: float = 0.0,
+        dual: DualPoint | ArrayLike | None = None,
+        tol: float | None = None,
     ) -> Proof:
-        """Return the certificate of a pair and the repaired multipliers behind it, for solvers."""
-        return prove(self, coef, intercept, dual)
+        """Return the certificate of a pair and the repaired multipliers behind it, for solvers.
+
+        With `tol` the proof is computed in higher precision where that can decide whether the
+        certificate holds to `tol`; without, plain doubles have to do.
+        """
+        return prove(self, coef, intercept, dual, tol)

@@ -7,24 +7,25 @@ data; nothing that a solver worked out is taken over.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline._typing import Indices, Vector
-from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, close
-from rectiline.problems._repair import balance_free_columns
+from rectiline._typing import Vector
+from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
+from rectiline.problems._closed_proof import Proof, balanced_on, closed_proof
+from rectiline.problems._rounding import Measured, measure_plain, measure_twofold
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
 __all__ = ["Candidate", "Proof", "prove", "prove_many"]
 
-_SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
+_NEAR = 10.0  # a gap so many times the target is worth knowing without its rounding
+_SHARP = 0.05  # share of a gap that rounding may have where the best bound is asked for
 
 
 class Candidate(Protocol):
@@ -43,29 +44,25 @@ class Candidate(Protocol):
         """Multipliers, or None for slopes of the losses at the predictions."""
 
 
-class Proof(NamedTuple):
-    """A certificate and the repaired multipliers behind it."""
-
-    certificate: Certificate
-    dual: DualPoint
-
-
 def prove(
     problem: Problem,
     coef: ArrayLike,
     intercept: float = 0.0,
     dual: DualPoint | ArrayLike | None = None,
+    tol: float | None = None,
 ) -> Proof:
     """Return the certificate of a pair together with the repaired multipliers behind it.
 
-    Parameters are those of `Problem.certify`.
+    Parameters are those of `Problem.certify`, and `tol`: products are computed again in twofold
+    arithmetic where this can decide whether the certificate holds to `tol`. 0.0 asks for the best
+    bound there is; by default plain doubles have to do.
     """
     b, b0 = problem.checked_point(coef, intercept)
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
-    point, left = _balanced(problem, _inside_boxes(problem, dual))
+    point = _balanced(problem, _inside_boxes(problem, dual))
     z, image = problem.design.both(b, point.sample)
-    return _finish(problem, b, b0, point, left, z, image)
+    return _certified(problem, b, b0, point, z, image, tol)
 
 
 def prove_many(problems: Sequence[Problem], candidates: Sequence[Candidate]) -> list[Proof]:
@@ -87,35 +84,59 @@ def prove_many(problems: Sequence[Problem], candidates: Sequence[Candidate]) -> 
     ]
     coefs = np.array([b for b, _ in pairs])
     Z = design.dot_many(coefs, np.zeros(len(pairs)))
-    points, lefts = [], []
+    points = []
     for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
         dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
-        point, left = _balanced(problem, _inside_boxes(problem, dual))
-        points.append(point)
-        lefts.append(left)
+        points.append(_balanced(problem, _inside_boxes(problem, dual)))
     images = design.tdot_many(np.array([point.sample for point in points]))
-    parts = zip(problems, pairs, points, lefts, Z, images, strict=True)
+    parts = zip(problems, pairs, points, Z, images, strict=True)
     return [
-        _finish(problem, b, b0, point, left, z, image)
-        for problem, (b, b0), point, left, z, image in parts
+        _certified(problem, b, b0, point, np.ascontiguousarray(z), image, None)
+        for problem, (b, b0), point, z, image in parts
     ]
 
 
-def _finish(
-    problem: Problem, b: Vector, b0: float, point: DualPoint, left: float, z: Vector, image: Vector
+def _certified(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    point: DualPoint,
+    z: Vector,
+    image: Vector,
+    tol: float | None,
 ) -> Proof:
-    """Move q into the penalty's dual range and close; ``z = X b`` and ``image = X'g`` are known."""
-    terms = problem.terms
-    q = terms.region.combined(point) - image
-    point, q, left = _in_dual_range(problem, point, q, left)
-    z += b0
-    loss, gap = problem.rows.sums(z, point.sample)
-    total = float(point.sample.sum()) if problem.fit_intercept else 0.0
-    products = Products(loss, gap, total, q, left)
-    certificate, by_zero_dual = close(problem, b, b0, point, products)
-    if by_zero_dual:
-        point = terms.region.zero_dual(problem.n_samples)
-    return Proof(certificate, point)
+    """Return the proof in the precision that `tol` asks for; ``z`` and ``image`` are products."""
+
+    def plain(moved: DualPoint) -> Measured:
+        known = image if moved is point else problem.design.tdot(moved.sample)
+        return measure_plain(problem, b, b0, moved, z, known)
+
+    proof = closed_proof(problem, b, b0, point, plain)
+    if _is_undecided(proof.certificate, tol):
+        better = closed_proof(
+            problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved)
+        )
+        if not better.certificate.gap > proof.certificate.gap:
+            return better
+    return proof
+
+
+def _is_undecided(certificate: Certificate, tol: float | None) -> bool:
+    """Whether a smaller bound on rounding can matter."""
+    if tol is None:
+        return False
+    if not math.isfinite(certificate.rounding):
+        return True
+    if tol == 0.0:
+        return certificate.rounding > _SHARP * certificate.gap
+    if certificate.holds(tol, math.inf):
+        return False
+    primal, plain = certificate.primal, certificate.gap - certificate.rounding
+    if plain <= ZERO_LEVEL * certificate.scale:
+        return True
+    allowed = tol * max(abs(primal), abs(primal - plain))
+    mostly_rounding = certificate.rounding > 0.5 * certificate.gap
+    return plain <= (_NEAR * allowed if mostly_rounding else allowed)
 
 
 def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
@@ -144,49 +165,11 @@ def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
     return DualPoint(sample, np.maximum(parts[0], 0.0), parts[1])
 
 
-def _balanced(problem: Problem, point: DualPoint) -> tuple[DualPoint, float]:
-    """Return the point moved so that q is zero on free columns and for a free intercept.
-
-    The second number is what is left, relative to the size of its terms.
-    """
+def _balanced(problem: Problem, point: DualPoint) -> DualPoint:
+    """Return the point moved so that q is nearly zero on free columns and for an intercept."""
     free = problem.terms.free_columns
     if free.size:
-        return _balanced_on(problem, point, free)
-    if not problem.fit_intercept:
-        return point, 0.0
-    total = abs(problem.rows.balance(point.sample))
-    return point, total / max(float(np.abs(point.sample).sum()), 1e-300)
-
-
-def _balanced_on(problem: Problem, point: DualPoint, free: Indices) -> tuple[DualPoint, float]:
-    """Return the dual point moved so that q is zero on the columns `free`."""
-    low, high = problem.dual_boxes
-    target, size = np.zeros((2, free.size + problem.fit_intercept))
-    region = problem.terms.region
-    if region.has_rows:
-        target[: free.size] = np.asarray(region.combined(point))[free]
-        size[: free.size] = region.combined_size(point)[free]
-    sample, left = balance_free_columns(
-        problem.design, free, problem.fit_intercept, point.sample, low, high, target, size
-    )
-    return replace(point, sample=sample), left
-
-
-def _in_dual_range(
-    problem: Problem, point: DualPoint, q: Vector, left: float
-) -> tuple[DualPoint, Vector, float]:
-    """Return the point and its q, moved into the penalty's dual range, and what is left over."""
-    terms = problem.terms
-    free = terms.free_columns
-    q[free] = 0.0
-    # A bound on one side only asks for a sign of q_j; where it is wrong, q_j is brought to zero.
-    for _ in range(_SIGN_ROUNDS):
-        wrong = terms.wrong_signs(q)
-        if not wrong.size:
-            break
-        free = np.union1d(free, wrong)
-        point, left = _balanced_on(problem, point, free)
-        q = terms.region.combined(point) - problem.design.tdot(point.sample)
-        q[free] = 0.0
-    shrink = terms.shrink_factor(q)
-    return point.scaled(shrink), shrink * q, left
+        return balanced_on(problem, point, free)
+    if problem.fit_intercept:
+        problem.rows.balance(point.sample)
+    return point

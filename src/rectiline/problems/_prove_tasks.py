@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, close
+from rectiline.problems._close import Products, Term, close
 from rectiline.problems._common_part import feasible_dual
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
 
 __all__ = ["TaskProof", "prove_tasks"]
+
+_FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
 
 
 class TaskProof(NamedTuple):
@@ -42,14 +45,26 @@ def prove_tasks(
         dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(tasks, z)]
     points, left = feasible_dual(tasks, dual, problem.fit_intercept, problem.center)
     sums = [task.base.rows.sums(zt, p.sample) for task, zt, p in zip(tasks, z, points)]
+    loss = sum(loss for loss, _ in sums)
+    q = np.array([task.q(point) for task, point in zip(tasks, points)]).T
+    terms = [sum(gap for _, gap in sums), problem.constraint_gap(U, points)]
+    if problem.fit_intercept:
+        terms.append(sum(abs(b0 * float(p.sample.sum())) for b0, p in zip(b, points)))
+    if left > _FREE_TOLERANCE:
+        terms.append(math.inf)
+    excess = max(loss - problem.least_loss, 0.0)
+    # Rounding is not bounded here: every term stands for its own upper bound.
     products = Products(
-        loss=sum(loss for loss, _ in sums),
-        sample_gap=sum(gap for _, gap in sums),
-        total=np.array([float(point.sample.sum()) for point in points]),
-        q=np.array([task.q(point) for task, point in zip(tasks, points)]).T,
-        left=left,
+        loss=loss,
+        loss_error=0.0,
+        q=q,
+        q_error=np.zeros_like(q),
+        terms=[Term(one, one) for one in terms],
+        at_zero=lambda: Term(excess, excess),
+        excess=excess,
+        scale=lambda _: abs(problem.loss_at_zero),
     )
-    certificate, by_zero_dual = close(problem, U, b, points, products)
+    certificate, by_zero_dual = close(problem, U, products)
     if by_zero_dual:
         points = [task.region.zero_dual(task.design.n_samples) for task in tasks]
     return TaskProof(certificate, points)

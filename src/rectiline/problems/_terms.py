@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope
 from rectiline.problems._columns import Columns
 from rectiline.problems._region import Region
+from rectiline.problems._rounding import UNDERFLOW, UNIT, gamma
 
-__all__ = ["Terms"]
+__all__ = ["PenaltyTerms", "Terms"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,25 @@ class Terms:
         assert self.penalty is not None
         return self.penalty.fenchel_young(coef, q)
 
+    def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
+        """Return Omega(coef) and ``h(b) + h*(q) - q'b`` for the penalty with its bounds.
+
+        `q` and all points within `error` of it lie in the dual range.
+        """
+        value = self.penalty_value(coef)
+        loose = gamma(2 * coef.size)  # of sums over the columns
+        # Products may underflow where there are any.
+        value_lost = UNDERFLOW * coef.size if self.penalty is not None and coef.any() else 0.0
+        lost = UNDERFLOW * coef.size if q.any() else value_lost
+        if self.is_separable:
+            gap, upper = self.columns.fenchel_young_bounds(coef, q, error)
+        else:
+            assert self.penalty is not None
+            gap, size = self.penalty.fenchel_young(coef, q), np.abs(coef)
+            upper = gap + float(error @ size) + 4 * loose * (value + float(np.abs(q) @ size))
+            upper *= 1.0 + loose
+        return PenaltyTerms(value, loose * value + value_lost, gap, upper + lost)
+
     @cached_property
     def free_columns(self) -> Indices:
         """Columns that cost nothing and have no bound: q must be zero there."""
@@ -117,12 +137,12 @@ class Terms:
         assert self.penalty is not None
         return np.flatnonzero(self.penalty.free_columns(self.columns.rho.size))
 
-    def wrong_signs(self, q: Vector) -> Indices:
-        """Return the columns bounded on one side only where q has the sign that costs infinity."""
+    def wrong_signs(self, q: Vector, error: Vector | float = 0.0) -> Indices:
+        """Return columns bounded on one side only where q may have the sign that costs infinity."""
         if not self.is_separable or not self.columns.has_bounds:
             return np.zeros(0, dtype=np.intp)
         low, high = self.columns.dual_range
-        return np.flatnonzero(((high == 0) & (q > 0)) | ((low == 0) & (q < 0)))
+        return np.flatnonzero(((high == 0) & (q + error > 0)) | ((low == 0) & (q - error < 0)))
 
     def shrink_factor(self, q: Vector) -> float:
         """Return the largest share of q that lies in the penalty's dual range."""
@@ -137,3 +157,42 @@ class Terms:
                 return 1.0 / max(float((np.abs(q) / self.columns.l1).max()), 1.0)
             room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
         return float(np.min(room))
+
+    def safe_share(self, q: Vector, error: Vector) -> float:
+        """Return a share of q that lies in the penalty's dual range, nearly the largest one.
+
+        So does that share of every point within `error` of q.
+        """
+        if not self.is_separable:
+            assert self.penalty is not None
+            # Group and sorted norms depend on the sizes of q alone; their sums are rounded.
+            size = (np.abs(q) + error) * (1.0 + 2 * gamma(q.size))
+            return self.penalty.shrink_factor(size) if np.isfinite(size).all() else 0.0
+        if self.columns.strongly_convex:
+            return 1.0
+        low, high = self.columns.dual_range
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if self.columns.is_plain_l1 and self.columns.l1.all():
+                most = float(((np.abs(q) + error) / self.columns.l1).max(initial=0.0))
+                return 1.0 if most <= 1.0 - 4 * UNIT else (1.0 - 8 * UNIT) / most
+            above, below = q + error, q - error
+            room = np.where(above > high, high / above, np.where(below < low, low / below, 1.0))
+        least = float(np.min(room, initial=1.0))
+        return 1.0 if least == 1.0 else max(least * (1.0 - 8 * UNIT), 0.0)
+
+
+class PenaltyTerms(NamedTuple):
+    """What a penalty adds to a certificate.
+
+    Attributes
+    ----------
+    value, error : float
+        Omega(coef), and its rounding error.
+    gap, upper : float
+        The Fenchel-Young term, and an upper bound on the exact one.
+    """
+
+    value: float
+    error: float
+    gap: float
+    upper: float

@@ -9,7 +9,7 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 - `save_optimality` and `save_infeasibility` write a proof to a file.
 """
 
-from rectiline.problems._close import Closed, Products, Program, close
+from rectiline.problems._close import Closed, Products, Program, Term, close
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._prove_tasks import TaskProof, prove_tasks
 from rectiline.problems._saved import save_infeasibility, save_optimality
@@ -21,6 +21,7 @@ __all__ = [
     "Program",
     "Proof",
     "TaskProof",
+    "Term",
     "close",
     "prove",
     "prove_many",

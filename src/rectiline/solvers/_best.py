@@ -31,8 +31,13 @@ class CertifiedProblem(Protocol):
     def move_into_constraints(self, coef: Any, /) -> Any:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
 
-    def prove(self, coef: Any, intercept: Any, dual: Any, /) -> tuple[Certificate, Any]:
-        """Return the certificate of a pair and the repaired dual point behind it."""
+    def prove(
+        self, coef: Any, intercept: Any, dual: Any, tol: float | None = None, /
+    ) -> tuple[Certificate, Any]:
+        """Return the certificate of a pair and the repaired dual point behind it.
+
+        The bound on its rounding is as sharp as a decision about `tol` needs it.
+        """
 
 
 class Best:
@@ -46,10 +51,13 @@ class Best:
         What is proved about `pair`.
     author : str
         The solver that found it.
+    tol : float
+        The relative gap that is asked for.
     """
 
-    def __init__(self, problem: CertifiedProblem) -> None:
+    def __init__(self, problem: CertifiedProblem, tol: float) -> None:
         self._problem = problem
+        self.tol = tol
         self.pair: tuple[Any, Any, Any] | None = None
         self.certificate = _NOTHING
         self.author = ""
@@ -74,7 +82,7 @@ class Best:
 
     def keep(self, coef: Any, intercept: Any, dual: Any, author: str) -> Certificate:
         """Certify a pair as it is and keep it if it is the best so far."""
-        certificate, repaired = self._problem.prove(coef, intercept, dual)
+        certificate, repaired = self._problem.prove(coef, intercept, dual, self.tol)
         if self.pair is None or _rank(certificate) < _rank(self.certificate):
             self.certificate, self.author = certificate, author
             self.pair = (coef, intercept, repaired)
@@ -86,7 +94,7 @@ class Best:
 
     def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
         """Take another pair of the same author if its relative gap is at most `allowed`."""
-        certificate, repaired = self._problem.prove(coef, intercept, dual)
+        certificate, repaired = self._problem.prove(coef, intercept, dual, allowed)
         if certificate.relative_gap <= allowed and certificate.relative_violation <= FEASIBLE:
             self.certificate, self.pair = certificate, (coef, intercept, repaired)
 
@@ -103,13 +111,30 @@ class Best:
             coef, intercept, author = self._point
             self.keep(coef, intercept, self._dual, author)
 
+    def sharpen(self) -> bool:
+        """Certify the best pair with the least bound on rounding that there is.
+
+        Returns whether rounding in plain doubles, in which solvers work, keeps `tol` out of reach.
+        """
+        if self.pair is None:
+            return False
+        coef, intercept, dual = self.pair
+        plain, dual = self._problem.prove(coef, intercept, dual)
+        self.certificate, dual = self._problem.prove(coef, intercept, dual, 0.0)
+        self.pair = (coef, intercept, dual)
+        return plain.limited_by_rounding(self.tol)
+
     def forget(self) -> None:
         """Start again without a pair."""
-        self.__init__(self._problem)  # type: ignore[misc]
+        self.__init__(self._problem, self.tol)  # type: ignore[misc]
 
 
-def _rank(certificate: Certificate) -> tuple[bool, float]:
-    """Feasible points first, then whichever of gap and violation is worse."""
+def _rank(certificate: Certificate) -> tuple[bool, float, float]:
+    """Feasible points first, then whichever of gap and violation is worse.
+
+    Relative gaps above one say nothing: there the gap itself counts.
+    """
+    gap = min(certificate.relative_gap, 1.0)
     if certificate.relative_violation <= FEASIBLE:
-        return False, certificate.relative_gap
-    return True, max(certificate.relative_gap, certificate.relative_violation)
+        return False, gap, certificate.gap
+    return True, max(gap, certificate.relative_violation), certificate.gap

@@ -157,6 +157,7 @@ def _run(
                 others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
                 again = run.run_stages(others, limits.tol, after_others=True)
                 status = again if again is not Status.STALLED else status
+        status = run.limited(status)
         if session is not None and run.last is not None:
             session.keep(*run.last)
         if wants_polish and status is Status.SOLVED:

@@ -54,7 +54,7 @@ class Run:
         n_stored: int = 0,
     ) -> None:
         self.problem, self.limits, self.callback = problem, limits, callback
-        self.best = Best(problem)
+        self.best = Best(problem, limits.tol)
         self.history: list[Progress] = []
         self.reasons: list[str] = []
         self.n_iter = 0
@@ -96,6 +96,7 @@ class Run:
         iterations of each stage.
         """
         ended = Status.STALLED
+        self.best.tol = tol
         for place, stage in enumerate(stages):
             is_first = place == 0 and not after_others
             over = self.verdict(tol) if self.best.pair is not None else None
@@ -208,6 +209,14 @@ class Run:
     def _polled(self) -> AbstractContextManager[Any]:
         """Return a context in which compiled loops poll the watch, if anybody wants reports."""
         return _Polled(self.watch.poll) if self.watch.is_polled else nullcontext()
+
+    def limited(self, status: Status) -> Status:
+        """Return the status, or that rounding keeps the target out of reach where it does."""
+        if status in (Status.STALLED, Status.ITERATION_LIMIT):
+            self.best.tol = self.limits.tol
+            if self.best.sharpen():
+                return Status.PRECISION_LIMIT
+        return status
 
     def warn(self, status: Status, stacklevel: int) -> None:
         """Warn about an answer that is not what was asked for."""

@@ -35,9 +35,10 @@ void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double 
 RowBounds row_bounds(const RowFunctions& rows, const double* argument, const double* radius,
                      const double* g, const double* move, double share);
 
-// An upper bound on the Fenchel-Young term of one row, as in row_bounds.
-double row_term(const RowFunctions& rows, std::int64_t i, double argument, double radius, double g,
-                double move, double share);
+// The most that the Fenchel-Young term of one row grows, beyond its share in gap_upper, where its
+// multiplier moves by up to `move` inside its box.
+double row_growth(const RowFunctions& rows, std::int64_t i, double argument, double radius,
+                  double g, double move, double share);
 
 // The first row whose multiplier lies inside its box by more than `margin`; -1 if there is none.
 std::int64_t row_inside(const RowFunctions& rows, const double* g, double margin);

@@ -1,0 +1,256 @@
+"""A pair whose products are known, moved into the penalty's dual range and closed; for `_prove`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rectiline import _core
+from rectiline._typing import Indices, Vector
+from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
+from rectiline.problems._close import Products, Term, close
+from rectiline.problems._exact_balance import balancing_move
+from rectiline.problems._repair import balance_free_columns
+from rectiline.problems._rounding import UNIT, Measured, gamma, norm_of
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
+
+__all__ = ["Proof", "balanced_on", "closed_proof"]
+
+_SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
+_LITTLE_SHRINKING = 1.0 - 1e-11  # shares from here on cost next to nothing
+_ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
+_RADIUS = 1024.0  # see `Certificate.radius`
+
+
+class Proof(NamedTuple):
+    """A certificate and the repaired multipliers behind it."""
+
+    certificate: Certificate
+    dual: DualPoint
+
+
+class _Balance(NamedTuple):
+    """What an exact balance of free columns and of the intercept takes.
+
+    Attributes
+    ----------
+    move : ndarray or None
+        How far multipliers may have to move; None if they do not.
+    row, row_move : int, float
+        The only row that moves, and how far; -1 if there is none.
+    charge : float
+        What is charged where no exact balance was found.
+    q_error : ndarray or float
+        What the moves may change in q.
+    radius : float
+    """
+
+    move: Vector | None = None
+    row: int = -1
+    row_move: float = 0.0
+    charge: float = 0.0
+    q_error: Vector | float = 0.0
+    radius: float = math.inf
+
+
+def closed_proof(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    point: DualPoint,
+    measure: Callable[[DualPoint], Measured],
+) -> Proof:
+    """Return the proof of a pair; `measure` computes what is needed of a dual point."""
+    terms = problem.terms
+    free = terms.free_columns
+    measured = measure(point)
+    # A bound on one side only asks for a sign of q_j; where it may be wrong, q_j is made zero.
+    for _ in range(_SIGN_ROUNDS):
+        q, error = _without(measured, free)
+        wrong = terms.wrong_signs(q, error)
+        if not wrong.size:
+            break
+        free = np.union1d(free, wrong)
+        point = balanced_on(problem, point, free)
+        measured = measure(point)
+    q, error = _without(measured, free)
+    outside, excess = _outside_by_rounding(problem, q, error, point.sample)
+    balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
+    if outside.size and balance.move is None:
+        outside = outside[:0]
+        balance = _exact_balance(problem, b, b0, point.sample, free, measured)
+    error = error + balance.q_error
+    error[free] = 0.0
+    share = _share(problem, q, error, outside)
+    if share != 1.0:
+        q, error = share * q, share * error + 2 * UNIT * np.abs(q)
+    rows, at, radius = problem.rows, *measured.arguments
+    sample = point.sample
+    loss, loss_error, gap, upper = _core.row_bounds(rows, at, radius, sample, share, balance.move)
+    parts = [Term(gap, upper), *_constraint_terms(measured, point, share)]
+    if balance.row >= 0:
+        k = balance.row
+        moved = _core.row_growth(rows, k, at[k], radius[k], sample[k], balance.row_move, share)
+        parts.append(Term(0.0, moved))
+    if balance.charge > 0:
+        parts.append(Term(0.0, balance.charge * share))
+
+    def at_zero() -> Term:
+        return Term(*_core.row_bounds(rows, at, radius, np.zeros(sample.size))[2:])
+
+    products = Products(
+        loss=loss,
+        loss_error=loss_error,
+        q=q,
+        q_error=error,
+        terms=parts,
+        at_zero=at_zero,
+        excess=max(loss - problem.least_loss, 0.0),
+        scale=lambda gap: _size_of_terms(problem, b, b0, gap),
+        radius=balance.radius,
+    )
+    certificate, by_zero_dual = close(problem, b, products)
+    if by_zero_dual:
+        return Proof(certificate, terms.region.zero_dual(problem.n_samples))
+    return Proof(certificate, point.scaled(share))
+
+
+def balanced_on(problem: Problem, point: DualPoint, free: Indices) -> DualPoint:
+    """Return the dual point moved so that q is nearly zero on the columns `free`."""
+    low, high = problem.dual_boxes
+    target, size = np.zeros((2, free.size + problem.fit_intercept))
+    region = problem.terms.region
+    if region.has_rows:
+        target[: free.size] = np.asarray(region.combined(point))[free]
+        size[: free.size] = region.combined_size(point)[free]
+    sample, _ = balance_free_columns(
+        problem.design, free, problem.fit_intercept, point.sample, low, high, target, size
+    )
+    sample = np.array(sample)
+    problem.rows.clip(sample)  # exactly into the boxes
+    return replace(point, sample=sample)
+
+
+def _without(measured: Measured, free: Indices) -> tuple[Vector, Vector]:
+    """Return copies of q and its error with zeros on the columns that are balanced exactly."""
+    q, error = measured.q.value.copy(), measured.q.error.copy()
+    q[free] = error[free] = 0.0
+    return q, error
+
+
+def _exact_balance(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    sample: Vector,
+    free: Indices,
+    measured: Measured,
+    outside: Indices | None = None,
+    excess: Vector | None = None,
+) -> _Balance:
+    """Return what it takes to balance `free` columns and the intercept exactly.
+
+    With `outside`, q moves on these columns as well, by up to `excess`.
+    """
+    value, error = measured.total
+    total = (abs(value) + error) * (1 + 4 * UNIT)
+    if not free.size and (outside is None or not outside.size):
+        if not problem.fit_intercept or total == 0.0:
+            return _Balance()
+        k = _core.row_inside(problem.rows, sample, 4.0 * total)
+        if k >= 0:
+            row = problem.design.X[[k]]
+            entries = np.abs(row.toarray() if problem.design.is_sparse else row).ravel()
+            change = entries.astype(np.float64) * (total * (1 + 4 * UNIT))
+            return _Balance(row=k, row_move=total, q_error=change)
+        return _Balance(charge=total * _largest_intercept(problem, b0), radius=_RADIUS)
+    left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
+    columns, residual = free, left
+    if outside is not None and excess is not None:
+        columns, residual = np.append(free, outside), np.append(left, excess)
+    move = balancing_move(problem, sample, columns, residual, total)
+    if move is not None:
+        change = problem.design.norm_bounds[0] * norm_of(move) if move.any() else 0.0
+        return _Balance(move=move, q_error=change)
+    charge = float(left @ (_RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
+    if problem.fit_intercept:
+        charge += total * _largest_intercept(problem, b0)
+    return _Balance(charge=charge * (1 + gamma(free.size)), radius=_RADIUS)
+
+
+def _outside_by_rounding(
+    problem: Problem, q: Vector, error: Vector, sample: Vector
+) -> tuple[Indices, Vector]:
+    """Return columns where q leaves the dual range by what rounding of the multipliers explains.
+
+    Their penalty is so weak that shrinking the multipliers would cost most of the bound. Exact
+    multipliers nearby have q inside; q is clipped in place.
+    """
+    nothing = np.zeros(0, dtype=np.intp)
+    if not problem.is_separable or problem.columns.strongly_convex:
+        return nothing, np.zeros(0)
+    low, high = problem.columns.dual_range
+    excess = np.maximum(q + error - high, low - q + error)
+    outside = np.flatnonzero(excess > 0)
+    if not outside.size or problem.terms.safe_share(q, error) > _LITTLE_SHRINKING:
+        return nothing, np.zeros(0)
+    level = max(_ROUNDED, 4 * gamma(sample.size)) * norm_of(sample)
+    if (excess > level * problem.design.norm_bounds[0]).any():
+        return nothing, np.zeros(0)
+    q[outside] = np.clip(q, low, high)[outside]
+    return outside, excess[outside] * (1 + 4 * UNIT)
+
+
+def _share(problem: Problem, q: Vector, error: Vector, outside: Indices) -> float:
+    """Return by what the multipliers shrink; columns `outside` are in the dual range already."""
+    if not outside.size:
+        return problem.terms.safe_share(q, error)
+    q, error = q.copy(), error.copy()
+    q[outside] = error[outside] = 0.0
+    return problem.terms.safe_share(q, error)
+
+
+def _largest_intercept(problem: Problem, b0: float) -> float:
+    offset = float(np.max(np.abs(problem.offset), initial=0.0))
+    return _RADIUS * max(abs(b0), offset, problem.argument_scale)
+
+
+def _constraint_terms(measured: Measured, point: DualPoint, share: float) -> list[Term]:
+    """Return ``xi'(A b + c)`` and ``|nu|'|E b + f|``, violated inequalities counted as zero."""
+    found = []
+    for dual, (value, error), sizes in (
+        (point.inequality, measured.slack, lambda values: np.maximum(values, 0.0)),
+        (np.abs(point.equality), measured.miss, np.abs),
+    ):
+        if value.size:
+            largest = sizes(value) + error if sizes is np.abs else sizes(value + error)
+            used = dual > 0  # an infinite error of an unused row does not matter
+            margin = share * (1.0 + gamma(dual.size))
+            gap = share * float(dual[used] @ sizes(value[used]))
+            found.append(Term(gap, margin * float(dual[used] @ largest[used])))
+    return found
+
+
+def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
+    """Return what the losses would cost if the terms of their arguments did not cancel.
+
+    0.0 where `gap` is too large for that to matter.
+    """
+    rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0)
+
+    def cost(size: Vector) -> float:
+        ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))
+        most = max(rows.loss(z) for z in ends) - problem.least_loss
+        return most if math.isfinite(most) else 0.0
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns, norms = problem.design.norm_bounds
+        if not gap <= ZERO_LEVEL * cost(fixed + norms * norm_of(columns * b)):
+            return 0.0
+        return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])

@@ -1,0 +1,111 @@
+"""Existence of multipliers that balance free columns exactly; used by `_prove`.
+
+A column without penalty and bounds requires ``q_j = 0``, an intercept requires ``sum_i g_i = 0``.
+No multipliers in floating point satisfy this, but exact ones exist nearby: they move by d with
+``Z'd = r``, where r is what is left and Z holds the free columns (and a column of ones). A bound on
+|d| is all that a certificate needs, because it can charge what such a move may cost.
+
+With a well-conditioned choice of rows and room w_i in their boxes, let ``M = diag(w) Z`` and P a
+floating-point approximation of its pseudo-inverse, transposed. If ``|I - M'P| <= rho < 1`` in the
+maximum norm, ``d = diag(w) P y`` with ``y = (M'P)^-1 r`` balances exactly, and ``|y| <= |r| /
+(1 - rho)``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+from rectiline._typing import Indices, Vector
+from rectiline.problems._rounding import UNIT, gamma
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
+
+__all__ = ["balancing_move"]
+
+_ROWS_PER_COLUMN = 4
+_FEWEST_ROWS = 64
+_MOST_ENTRIES = 20_000_000  # of M where all rows are tried
+
+
+def balancing_move(
+    problem: Problem, sample: Vector, free: Indices, left: Vector, total: float
+) -> Vector | None:
+    """Return a bound on how far each multiplier has to move for an exact balance.
+
+    Parameters
+    ----------
+    problem : Problem
+    sample : ndarray of shape (n_samples,)
+        Multipliers in their boxes.
+    free : ndarray of int
+        The columns on which q has to be zero.
+    left : ndarray
+        Upper bounds on ``|q_j|`` on these columns.
+    total : float
+        Upper bound on ``|sum_i g_i|``; not used without an intercept.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), or None if no such move could be shown to exist.
+    """
+    residual = np.append(left, total) if problem.fit_intercept else left
+    if not np.isfinite(residual).all():
+        return None
+    move = np.zeros(sample.size)
+    if not residual.any():
+        return move
+    low, high = problem.dual_boxes
+    room = 0.5 * np.minimum(sample - low, high - sample)
+    inside = np.flatnonzero(room > 0)
+    some = max(_FEWEST_ROWS, _ROWS_PER_COLUMN * residual.size)
+    for rows in (_roomiest(room, inside, some), inside):
+        if rows.size < residual.size or rows.size * residual.size > _MOST_ENTRIES:
+            continue
+        bound = _moves_on(problem, free, rows, np.minimum(room[rows], 1e150), residual)
+        if bound is not None:
+            move[rows] = bound
+            return move
+        if rows.size == inside.size:
+            break
+    return None
+
+
+def _roomiest(room: Vector, inside: Indices, count: int) -> Indices:
+    """Return the rows with the most room, or evenly spread ones where all have no end."""
+    if inside.size <= count:
+        return inside
+    if np.isinf(room[inside]).all():
+        return inside[np.linspace(0, inside.size - 1, count).astype(np.intp)]
+    return np.sort(inside[np.argpartition(-room[inside], count)[:count]])
+
+
+def _moves_on(
+    problem: Problem, free: Indices, rows: Indices, room: Vector, residual: Vector
+) -> Vector | None:
+    """Return the bound for moves of `rows` alone, each by at most its room."""
+    part = problem.design.X[rows][:, free]
+    Z = np.asarray(part.toarray() if problem.design.is_sparse else part, dtype=np.float64)
+    if problem.fit_intercept:
+        Z = np.column_stack([Z, np.ones(rows.size)])
+    weight = room / room.max() if room.max() < 1e150 else np.ones(rows.size)
+    with np.errstate(all="ignore"):
+        size = np.sqrt((Z * Z).sum(axis=0))
+        if not (np.isfinite(size).all() and (size > 1e-150).all()):
+            return None
+        M = weight[:, None] * Z / size
+        Q, R = linalg.qr(M, mode="economic", check_finite=False)
+        if not (np.abs(R.diagonal()) > 1e-14).all():
+            return None
+        P = linalg.solve_triangular(R, Q.T, check_finite=False).T
+        # Forming M rounds its entries: gamma(8) is part of the error of M'P.
+        error = gamma(rows.size + 8) * (np.abs(M).T @ np.abs(P))
+        rho = float(np.max(np.sum(np.abs(np.eye(size.size) - M.T @ P) + error, axis=1)))
+        if not rho < 0.5:
+            return None
+        y = float(np.max(residual / size)) * (1 + 8 * UNIT) / (1 - 1.01 * rho)
+        bound: Vector = weight * np.sum(np.abs(P), axis=1) * y * (1 + gamma(size.size))
+        return bound if (bound <= room).all() else None

@@ -1,0 +1,166 @@
+"""The numbers of a certificate with bounds on their rounding errors; used by `_prove`.
+
+There are two precisions. In plain doubles a sum of k products is off by at most ``gamma(k)`` times
+the sum of their absolute values (Higham, "Accuracy and Stability of Numerical Algorithms", section
+3.1), for any order of summation. That sum is bounded by norms of X that are computed once. Where
+the bound is too large, the products are computed again in twofold arithmetic: they are then off
+by little more than the rounding of the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rectiline import _core
+from rectiline._typing import Vector
+from rectiline.backends import Design
+from rectiline.problems._certificate import DualPoint
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
+
+__all__ = [
+    "UNDERFLOW",
+    "UNIT",
+    "Bounded",
+    "Measured",
+    "gamma",
+    "measure_plain",
+    "measure_twofold",
+    "norm_of",
+]
+
+UNIT = 2.0**-53  # largest relative error of one operation
+UNDERFLOW = 2.0**-1000  # more than products that underflow can lose
+_MINIMUM = 2.0**-1022  # products below this may lose all their digits
+
+
+def gamma(count: int) -> float:
+    """Return the largest relative error of a sum of `count` products, with a small margin."""
+    return 1.01 * (count + 4) * UNIT
+
+
+def norm_of(values: Vector) -> float:
+    """Return an upper bound on the Euclidean norm; infinite where squares overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.dot(values, values)) + values.size * _MINIMUM
+        return float(np.sqrt(total) * (1.0 + gamma(values.size))) if total < np.inf else np.inf
+
+
+class Bounded(NamedTuple):
+    """Numbers, and how far the exact ones may be from them."""
+
+    value: Vector
+    error: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What a certificate needs of a pair before it moves into the penalty's dual range.
+
+    Attributes
+    ----------
+    arguments : Bounded
+        Where the losses are evaluated, one entry per sample.
+    q : Bounded
+        ``A'xi + E'nu - X'g``.
+    slack, miss : Bounded
+        ``A b + c`` and ``E b + f``.
+    total : tuple of float
+        The sum of the sample multipliers, and its error.
+    is_twofold : bool
+    """
+
+    arguments: Bounded
+    q: Bounded
+    slack: Bounded
+    miss: Bounded
+    total: tuple[float, float]
+    is_twofold: bool
+
+
+def measure_plain(
+    problem: Problem, b: Vector, b0: float, point: DualPoint, z: Vector, image: Vector
+) -> Measured:
+    """Return the numbers in plain doubles; ``z = X b`` and ``image = X'g`` are known."""
+    design, region = problem.design, problem.terms.region
+    columns, rows = design.norm_bounds
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = gamma(design.n_features) * norm_of(columns * b)
+        arguments = Bounded(
+            *_core.plain_arguments(problem.rows, z, b0, rows, factor if factor >= 0 else np.inf)
+        )
+        error = gamma(design.n_samples) * norm_of(point.sample) * columns
+        q = -image
+        if region.has_rows:
+            q = region.combined(point) + q
+            count = region.rows.c.size + region.rows.f.size
+            error = error + gamma(count) * region.combined_size(point)
+        q_error = _or_infinite(error + 2 * UNIT * np.abs(q))
+    slack, miss = (
+        _plain_residual(matrix, constant, b)
+        for matrix, constant in ((region.rows.A, region.rows.c), (region.rows.E, region.rows.f))
+    )
+    total = _sum_of(point.sample) if problem.fit_intercept else (0.0, 0.0)
+    return Measured(arguments, Bounded(q, q_error), slack, miss, total, False)
+
+
+def measure_twofold(problem: Problem, b: Vector, b0: float, point: DualPoint) -> Measured:
+    """Return the numbers in twofold arithmetic."""
+    design, rows = problem.design, problem.terms.region.rows
+    z = _core.twofold_dot(design.view, b)
+    arguments = Bounded(*_core.twofold_arguments(problem.rows, z, b0))
+    parts = [_core.twofold_tdot(design.view, -point.sample)[:3]]
+    residuals = []
+    for matrix, constant, dual in (
+        (rows.A, rows.c, point.inequality),
+        (rows.E, rows.f, point.equality),
+    ):
+        if not constant.size:
+            residuals.append(Bounded(constant, constant))
+            continue
+        view = Design(matrix).view
+        parts.append(_core.twofold_tdot(view, dual)[:3])
+        nothing = np.zeros(constant.size)
+        residuals.append(_total([_core.twofold_dot(view, b)[:3], (constant, nothing, nothing)]))
+    total = _sum_of(point.sample) if problem.fit_intercept else (0.0, 0.0)
+    return Measured(arguments, _total(parts), residuals[0], residuals[1], total, True)
+
+
+def _total(parts: list[tuple[Vector, Vector, Vector]]) -> Bounded:
+    """Return the sum of twofold vectors (hi, lo, error), rounded once."""
+    hi, lo, error = parts[0]
+    size = np.abs(lo)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for other, rest, more in parts[1:]:
+            total = hi + other
+            part = total - hi
+            lost = (hi - (total - part)) + (other - part)
+            hi, lo, error = total, lo + (lost + rest), error + more
+            size = size + np.abs(lost) + np.abs(rest)
+        value = hi + lo
+        part = value - hi
+        lost = (hi - (value - part)) + (lo - part)
+        return Bounded(value, _or_infinite(np.abs(lost) + error + gamma(4 * len(parts)) * size))
+
+
+def _plain_residual(matrix: object, constant: Vector, b: Vector) -> Bounded:
+    """Return ``matrix @ b + constant``."""
+    if not constant.size:
+        return Bounded(constant, constant)
+    value = matrix @ b + constant  # type: ignore[operator]
+    size = abs(matrix) @ np.abs(b) + np.abs(constant)  # type: ignore[arg-type]
+    return Bounded(value, _or_infinite(gamma(b.size + 2) * size))
+
+
+def _sum_of(values: Vector) -> tuple[float, float]:
+    hi, lo, error, _ = _core.twofold_sum(values)
+    return hi, error + abs(lo)
+
+
+def _or_infinite(errors: Vector) -> Vector:
+    """Return the errors with undefined ones infinite."""
+    return np.where(errors >= 0.0, errors, np.inf)
