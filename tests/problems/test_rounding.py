@@ -175,7 +175,7 @@ def test_any_multipliers_give_a_true_bound(seed):
             coef, dual = rng.normal(size=1) * sizes(rng, 1), rng.normal(size=n) * sizes(rng, n)
             for proof in (
                 problem.certify(coef, 0.0, dual),
-                problem.certify_repaired(coef, 0.0, dual).certificate,
+                problem.prove(coef, 0.0, dual).certificate,
             ):
                 assert rational(proof.primal) - rational(proof.gap) <= optimum
 
@@ -187,7 +187,7 @@ def test_products_in_twofold_arithmetic_are_taken_where_they_decide():
     y = X @ [1.0, -2.0, 1.0] + rng.normal(size=40)
     problem = rl.Problem(X, y, loss=Absolute(), penalty=Ridge(1e-3))
     solution = rl.solve(problem, tol=1e-8)
-    plain = problem.certify_repaired(solution.coef, solution.intercept, solution.dual)
+    plain = problem.prove(solution.coef, solution.intercept, solution.dual)
     sharp = problem.certify(solution)
     assert sharp.holds(1e-8)
     assert sharp.rounding < 1e-3 * plain.certificate.rounding
@@ -198,7 +198,7 @@ def test_a_target_beyond_rounding_is_a_precision_limit():
     X = 1e9 + rng.normal(size=(30, 2))
     y = rng.normal(size=30)
     problem = rl.Problem(X, y, loss=Absolute(), penalty=None)
-    with pytest.warns(ConvergenceWarning, match="[Cc]entre or scale"):
+    with pytest.warns(ConvergenceWarning, match="centre the columns"):
         solution = rl.solve(problem, tol=1e-13)
     assert solution.status == "precision_limit"
     assert solution.certificate.limited_by_rounding(1e-13)
