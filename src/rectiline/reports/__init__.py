@@ -2,6 +2,7 @@
 
 from rectiline.reports._convergence import ConvergenceDisplay
 from rectiline.reports._fairness import FairnessDisplay
+from rectiline.reports._html import write_report
 from rectiline.reports._loss import LossDisplay
 from rectiline.reports._path import PathDisplay
 from rectiline.reports._quantile import QuantileDisplay
@@ -16,4 +17,5 @@ __all__ = [
     "QuantileDisplay",
     "SubspaceDisplay",
     "solution_table",
+    "write_report",
 ]
