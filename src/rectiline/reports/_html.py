@@ -126,7 +126,9 @@ def _verdict(solution: Solution) -> str:
     else:
         text = f"{str(solution.status).capitalize()}: {solution.certificate}."
     kind = "verdict" if solution.status == "solved" else "verdict open"
-    return f'<p class="{kind}">{escape(text)} {escape(solution.status.advice)}</p>'
+    if solution.status != "solved":
+        text += f" {solution.status.advice}"
+    return f'<p class="{kind}">{escape(text)}</p>'
 
 
 def _statement(problem: Problem, y: Any) -> str:
