@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted((ROOT / "docs").rglob("*.rst"))
 
 
@@ -20,7 +21,11 @@ def test_readme_example_runs(capsys):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_guide_examples_run(page):
-    failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    if page.stem == "mapie":
+        pytest.importorskip("mapie", reason="the page shows our class inside MAPIE")
+    failed, _ = doctest.testfile(
+        str(page), module_relative=False, encoding="utf-8", optionflags=FLAGS
+    )
     assert failed == 0
 
 

@@ -190,6 +190,8 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         )
         return [partial(make, loss=self._loss(q)) for q in self.quantiles_]
 
+    certificate_: Any
+
     def _rescale_certificates(self, weight: NDArray[np.float64]) -> None:
         """State the certificates in units of the mean loss, as the objective is documented."""
         unit, proofs = 1.0 / float(weight.sum()), self.certificate_

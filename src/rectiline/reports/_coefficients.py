@@ -1,0 +1,143 @@
+"""Plots of coefficients across quantiles, with confidence bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline.inference import summary
+from rectiline.reports._plots import axes, fitted, short
+
+__all__ = ["CoefficientDisplay"]
+
+
+class CoefficientDisplay:
+    """The quantile process: each coefficient against the level, with its confidence band.
+
+    Parameters
+    ----------
+    quantiles : ndarray of shape (m,)
+        Increasing levels.
+    coef : ndarray of shape (m, k)
+    interval : ndarray of shape (m, k, 2)
+    names : sequence of str of length k
+    level : float
+        Coverage of the bands.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib.axes.Axes
+        One for each coefficient.
+    figure_ : matplotlib.figure.Figure
+    lines_, bands_ : list
+
+    Examples
+    --------
+    >>> import rectiline as rl
+    >>> X, y = rl.datasets.load_engel(return_X_y=True, as_frame=True)
+    >>> model = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0).fit(X, y)
+    >>> display = rl.reports.CoefficientDisplay.from_estimator(model, X, y, kind="nid")
+    >>> display.names, len(display.bands_)
+    (('(intercept)', 'income'), 2)
+    """
+
+    def __init__(
+        self,
+        quantiles: NDArray[np.float64],
+        coef: NDArray[np.float64],
+        interval: NDArray[np.float64],
+        names: Sequence[str],
+        level: float,
+    ) -> None:
+        self.quantiles = quantiles
+        self.coef = coef
+        self.interval = interval
+        self.names = tuple(names)
+        self.level = level
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        columns: Sequence[str] | None = None,
+        kind: str | None = None,
+        level: float = 0.9,
+        ax: Any = None,
+        style: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> CoefficientDisplay:
+        """Draw the coefficients of a model that was fitted at several quantiles.
+
+        Parameters
+        ----------
+        estimator : QuantileRegressor fitted at a list of quantiles, without a penalty
+        X, y : array-like
+            The data of the fit.
+        columns : sequence of str, optional
+            Names of coefficients, "(intercept)" included; all by default.
+        kind : str, optional
+            As for `QuantileRegressor.summary`.
+        level : float, default=0.9
+            Coverage of the bands, each by itself.
+        ax : array of matplotlib.axes.Axes, optional
+            One for each coefficient.
+        style : dict, optional
+            For `matplotlib.axes.Axes.fill_between`.
+        **options
+            Further options of `QuantileRegressor.summary`.
+        """
+        levels = fitted(estimator, "quantiles_", "a QuantileRegressor")
+        if np.ndim(estimator.coef_) != 2 or levels.size < 2:
+            raise ValueError("estimator must have been fitted at two or more quantiles.")
+        tables: Any = summary(estimator, X, y, kind, level=level, **options)
+        order = np.argsort(levels)
+        names = list(tables.names)
+        chosen = names if columns is None else list(columns)
+        missing = [one for one in chosen if one not in names]
+        if missing:
+            raise ValueError(f"columns: no coefficient {missing[0]!r}; there are {names}.")
+        places = [names.index(one) for one in chosen]
+        made = cls(
+            levels[order],
+            tables.coef[order][:, places],
+            tables.interval[order][:, places],
+            chosen,
+            level,
+        )
+        return made.plot(ax=ax, **(style or {}))
+
+    def plot(self, *, ax: Any = None, **style: Any) -> CoefficientDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of matplotlib.axes.Axes, optional
+            One for each coefficient.
+        **style
+            For `matplotlib.axes.Axes.fill_between`.
+
+        Returns
+        -------
+        CoefficientDisplay
+        """
+        panels = np.atleast_1d(axes(ax, n_columns=len(self.names)))
+        if panels.size != len(self.names):
+            raise ValueError(f"ax must hold {len(self.names)} axes; got {panels.size}.")
+        self.lines_, self.bands_ = [], []
+        look = {"color": "C0", "alpha": 0.25, "linewidth": 0, **style}
+        for k, (name, panel) in enumerate(zip(self.names, panels, strict=True)):
+            low, high = self.interval[:, k, 0], self.interval[:, k, 1]
+            self.bands_.append(panel.fill_between(self.quantiles, low, high, **look))
+            self.lines_ += panel.plot(self.quantiles, self.coef[:, k], color="C0", marker=".")
+            panel.axhline(0.0, color="0.6", linewidth=0.8)
+            panel.set_xlabel("quantile")
+            panel.set_title(short(name))
+        panels[0].set_ylabel(f"coefficient, {100 * self.level:g} % band")
+        self.axes_, self.figure_ = panels, panels[0].figure
+        return self

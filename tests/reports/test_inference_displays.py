@@ -1,0 +1,57 @@
+"""Displays of coefficients across quantiles and of coverage."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.reports import CoefficientDisplay, CoverageDisplay
+
+X, Y = rl.datasets.load_engel(return_X_y=True, as_frame=True)
+MODEL = rl.QuantileRegressor(quantile=[0.9, 0.1, 0.5], alpha=0).fit(X, Y)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_coefficients_with_bands():
+    display = CoefficientDisplay.from_estimator(MODEL, X, Y, kind="nid", level=0.9)
+    np.testing.assert_array_equal(display.quantiles, [0.1, 0.5, 0.9])
+    table = MODEL.summary(X, Y, kind="nid", level=0.9)
+    np.testing.assert_array_equal(display.interval[2, 1], table[0].interval[1])
+    drawn = display.lines_[1].get_ydata()
+    np.testing.assert_array_equal(drawn, MODEL.coef_[[1, 2, 0], 0])
+    assert display.axes_[0].get_title() == "(intercept)" and len(display.bands_) == 2
+    one = CoefficientDisplay.from_estimator(
+        MODEL, X, Y, columns=["income"], kind="rank", style={"color": "C3"}
+    )
+    assert one.names == ("income",) and len(one.axes_) == 1
+
+
+def test_coefficients_need_several_quantiles_and_known_names():
+    with pytest.raises(ValueError, match="two or more quantiles"):
+        CoefficientDisplay.from_estimator(
+            rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, Y), X, Y
+        )
+    with pytest.raises(ValueError, match="no coefficient 'age'"):
+        CoefficientDisplay.from_estimator(MODEL, X, Y, columns=["age"], kind="nid")
+
+
+def test_coverage():
+    display = CoverageDisplay.from_estimator(MODEL, X, Y)
+    np.testing.assert_array_equal(display.nominal, [0.1, 0.5, 0.9])
+    # A quantile of n samples with p coefficients holds at level n - p .. n + p out of n.
+    assert (np.abs(display.observed - display.nominal) <= 2 / 235).all()
+    assert (display.band[:, 0] < display.nominal).all()
+    assert (display.nominal < display.band[:, 1]).all()
+    off = CoverageDisplay.from_predictions(Y, MODEL.predict(X) + 200, MODEL.quantiles_)
+    assert (off.observed > off.band[:, 1])[:2].all()
+    with pytest.raises(ValueError, match="3 columns, but there are 2 quantiles"):
+        CoverageDisplay.from_predictions(Y, MODEL.predict(X), [0.1, 0.9])
