@@ -2,8 +2,8 @@
 
     python -m benchmarks.measures [TEXT]      measure those whose name contains TEXT, print a table
 
-Results go to ``results/measures.json``. What is measured is in ``estimator_measures.py`` and
-``generation_measures.py``.
+Results go to ``results/measures.json``. What is measured is in ``estimator_measures.py``,
+``generation_measures.py`` and ``simplex_measures.py``.
 """
 
 from __future__ import annotations
@@ -107,6 +107,17 @@ MEASURES = (
             GENERATION,
         )
         for name in REAL
+    ),
+    *(
+        Measure(
+            f"compiled simplex method over HiGHS, ten strengths of an L1-SVM, CPU time: {n}x{d}",
+            "simplex_over_highs",
+            (n, d),
+            "of its time",
+            0.5,
+            "simplex_measures",
+        )
+        for n, d in ((100, 50), (1000, 100), (200, 500), (100, 2000), (500, 500))
     ),
     *(Measure(f"{FIRST}: {table}", "first_call", (table,), "s", 1.0) for table in TABLES),
     *(Measure(f"{OVER}: {table}", "overhead", (table,), "ms", 2.0) for table in TABLES),
