@@ -100,6 +100,7 @@ class PythonInterrupt {
     bool signalled_ = false;
 };
 
+void bind_dense_algebra(nb::module_& m);
 void bind_design(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_rows(nb::module_& m);

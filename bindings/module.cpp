@@ -22,6 +22,7 @@ NB_MODULE(_core, m) {
     m.def("set_poll", &set_poll, nb::arg("poll").none(),
           "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "
           "Returns what was set before.");
+    bind_dense_algebra(m);
     bind_design(m);
     bind_rows(m);
     bind_proof(m);

@@ -1,7 +1,5 @@
 #include "rectiline/newton/newton_loop.hpp"
 
-#include "rectiline/support/dense_algebra.hpp"
-
 #include <nanobind/stl/optional.h>
 
 #include "common.hpp"
@@ -70,29 +68,9 @@ void make_frozen(FrozenState* self, VectorIn linear, std::optional<MatrixIn> qua
                            std::move(keep)};
 }
 
-void* routine(nb::capsule capsule) {
-    return PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
-}
-
-void use_routines(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
-    use_dense_routines({reinterpret_cast<DenseRoutines::Factor>(routine(potrf)),
-                        reinterpret_cast<DenseRoutines::Solve>(routine(potrs)),
-                        reinterpret_cast<DenseRoutines::Square>(routine(syrk))});
-}
-
-void use_in_single_precision(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
-    use_single_routines({reinterpret_cast<SingleRoutines::Factor>(routine(potrf)),
-                         reinterpret_cast<SingleRoutines::Solve>(routine(potrs)),
-                         reinterpret_cast<SingleRoutines::Square>(routine(syrk))});
-}
-
 }  // namespace
 
 void bind_newton_loop(nb::module_& m) {
-    m.def("use_dense_routines", &use_routines, nb::arg("potrf"), nb::arg("potrs"), nb::arg("syrk"),
-          "Take Fortran routines with 32-bit integers for dense factors and products.");
-    m.def("use_single_routines", &use_in_single_precision, nb::arg("potrf"), nb::arg("potrs"),
-          nb::arg("syrk"), "Take the same in single precision.");
     nb::class_<FrozenState>(m, "NewtonFrozen", "What rows outside a working set add.")
         .def("__init__", &make_frozen, nb::arg("linear"), nb::arg("quadratic").none(),
              nb::arg("at"));

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg.cython_blas
+import scipy.linalg.cython_lapack
 from threadpoolctl import ThreadpoolController
 
 import rectiline as rl
+from rectiline import _core
 from rectiline.solvers import one_thread
 from rectiline.solvers.newton import _routines
 from rectiline.solvers.newton._routines import take_routines
@@ -40,6 +43,17 @@ def test_missing_routines_leave_the_core_its_own(monkeypatch):
     assert take_routines()
     monkeypatch.setattr(_routines, "import_module", missing)
     assert not take_routines()
+
+
+@pytest.mark.parametrize("wrong", ["dpotrs", "spotrf", "zpotrf", "dlamch"])
+def test_routines_of_another_type_are_refused(wrong):
+    """The name of a capsule is the type of its function: number and kinds of arguments count."""
+    lapack = scipy.linalg.cython_lapack.__pyx_capi__
+    syrk = scipy.linalg.cython_blas.__pyx_capi__["dsyrk"]
+    with pytest.raises(ValueError, match="expected are arguments cidii"):
+        _core.use_dense_routines(lapack[wrong], lapack["dpotrs"], syrk)
+    with pytest.raises(ValueError, match="expected are arguments cciiddiddi"):
+        _core.use_dense_routines(lapack["dpotrf"], lapack["dpotrs"], lapack["dpotrs"])
 
 
 def test_a_session_of_another_type_is_refused():
