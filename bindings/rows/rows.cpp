@@ -1,5 +1,4 @@
 #include "rectiline/rows/certificate.hpp"
-#include "rectiline/rows/row_blocks.hpp"
 #include "rectiline/rows/slope_ranges.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -93,77 +92,6 @@ double balance(const Rows& rows, VectorOut g) {
 }
 
 using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using MatrixOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// Repairs every row of G; returns the sum and the size of each (zeros unless they are balanced).
-std::pair<NumpyVector, NumpyVector> repair_many(const Rows& rows, MatrixOut G, bool balanced) {
-    require_rows(rows, G.shape(1));
-    const std::size_t count = G.shape(0);
-    NumpyVector totals = new_vector(count), sizes = new_vector(count);
-    {
-        nb::gil_scoped_release release;
-        const RowBlocks blocks = RowBlocks::with_weight(rows.view);
-        for (std::size_t k = 0; k < count; ++k) {
-            const Balance found =
-                repair_dual(rows.view, blocks, balanced, G.data() + k * G.shape(1));
-            totals.data()[k] = found.sum, sizes.data()[k] = found.size;
-        }
-    }
-    return {totals, sizes};
-}
-
-// repair_many and sums_of_many, pair by pair; with `from_slopes` G is first set to slopes at Z.
-std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector> judged(const Rows& rows, MatrixIn Z,
-                                                                      MatrixOut G, bool from_slopes,
-                                                                      bool balanced) {
-    require_rows(rows, Z.shape(1));
-    require_rows(rows, G.shape(1));
-    require(Z.shape(0) == G.shape(0), "there must be as many predictions as multipliers");
-    const std::size_t count = Z.shape(0);
-    NumpyVector losses = new_vector(count), gaps = new_vector(count);
-    NumpyVector totals = new_vector(count), sizes = new_vector(count);
-    {
-        nb::gil_scoped_release release;
-        std::vector<Judgement> found(count);
-        judge_many(rows.view, static_cast<std::int64_t>(count), Z.data(), G.data(), from_slopes,
-                   balanced, found.data());
-        for (std::size_t k = 0; k < count; ++k) {
-            losses.data()[k] = found[k].sums.loss, gaps.data()[k] = found[k].sums.fenchel_young;
-            totals.data()[k] = found[k].balance.sum, sizes.data()[k] = found[k].balance.size;
-        }
-    }
-    return {losses, gaps, totals, sizes};
-}
-
-// (loss, Fenchel-Young gap) for every row of Z and G.
-std::pair<NumpyVector, NumpyVector> sums_of_many(const Rows& rows, MatrixIn Z, MatrixIn G) {
-    require_rows(rows, Z.shape(1));
-    require_rows(rows, G.shape(1));
-    require(Z.shape(0) == G.shape(0), "there must be as many predictions as multipliers");
-    const std::size_t count = Z.shape(0);
-    NumpyVector losses = new_vector(count), gaps = new_vector(count);
-    {
-        nb::gil_scoped_release release;
-        std::vector<RowSums> sums(count);
-        row_sums_of_many(rows.view, static_cast<std::int64_t>(count), Z.data(), G.data(),
-                         sums.data());
-        for (std::size_t k = 0; k < count; ++k)
-            losses.data()[k] = sums[k].loss, gaps.data()[k] = sums[k].fenchel_young;
-    }
-    return {losses, gaps};
-}
-
-// Slopes of every row's cost, for every row of Z.
-NumpyMatrix slopes_of_many(const Rows& rows, MatrixIn Z) {
-    require_rows(rows, Z.shape(1));
-    const std::size_t count = Z.shape(0), n = Z.shape(1);
-    NumpyMatrix G = new_matrix(count, n);
-    nb::gil_scoped_release release;
-    for (std::size_t k = 0; k < count; ++k)
-        slopes_at(rows.view, Z.data() + k * n, G.data() + k * n);
-    return G;
-}
 
 std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
     nb::gil_scoped_release release;
@@ -226,15 +154,6 @@ void bind_rows(nb::module_& m) {
         .def("clip", &clip, nb::arg("g").noconvert(), "Clip g into its boxes, in place")
         .def("balance", &balance, nb::arg("g").noconvert(),
              "Move g into its boxes and to sum 0, in place; returns what is left of the sum")
-        .def("repair_many", &repair_many, nb::arg("G").noconvert(), nb::arg("balanced"),
-             "Clip, and balance if asked, every row of G in place; returns what is left of each "
-             "sum and the sum of the sizes of its terms")
-        .def("sums_of_many", &sums_of_many, nb::arg("Z"), nb::arg("G"),
-             "sums of every pair of rows of Z and G")
-        .def("judge_many", &judged, nb::arg("Z"), nb::arg("G").noconvert(), nb::arg("from_slopes"),
-             nb::arg("balanced"),
-             "repair_many and sums_of_many in one pass; returns losses, gaps, totals, sizes")
-        .def("slopes_of_many", &slopes_of_many, nb::arg("Z"), "slopes at every row of Z")
         .def("slope_sums", &sums_of_slopes, nb::arg("z"),
              "At the prediction z of every row: sum and size of the left derivatives, and of the "
              "right ones")

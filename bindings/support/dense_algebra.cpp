@@ -10,14 +10,8 @@ namespace {
 
 using namespace rectiline::support;
 
-bool ends_with_one_of(std::string_view text, std::initializer_list<std::string_view> ends) {
-    for (const std::string_view end : ends)
-        if (text.ends_with(end)) return true;
-    return false;
-}
-
 // Whether an argument such as "__pyx_t_5scipy_6linalg_13cython_lapack_d *" is of the kind wanted:
-// a pointer to a (c)haracter, a 32-bit (i)nteger, a (d)ouble or a (s)ingle.
+// a pointer to a (c)haracter, a 32-bit (i)nteger or a (d)ouble.
 bool is_kind(std::string_view argument, char kind) {
     switch (kind) {
         case 'c':
@@ -25,9 +19,7 @@ bool is_kind(std::string_view argument, char kind) {
         case 'i':
             return argument == "int *";
         case 'd':
-            return argument == "double *" || ends_with_one_of(argument, {"_d *"});
-        case 's':
-            return argument == "float *" || ends_with_one_of(argument, {"_s *"});
+            return argument == "double *" || argument.ends_with("_d *");
         default:
             return false;
     }
@@ -59,24 +51,16 @@ Routine routine(nb::capsule capsule, std::string_view kinds) {
     return reinterpret_cast<Routine>(PyCapsule_GetPointer(capsule.ptr(), name));
 }
 
-void use_double(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
+void use_routines(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
     use_dense_routines({routine<DenseRoutines::Factor>(potrf, "cidii"),
                         routine<DenseRoutines::Solve>(potrs, "ciididii"),
                         routine<DenseRoutines::Square>(syrk, "cciiddiddi")});
 }
 
-void use_single(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
-    use_single_routines({routine<SingleRoutines::Factor>(potrf, "cisii"),
-                         routine<SingleRoutines::Solve>(potrs, "ciisisii"),
-                         routine<SingleRoutines::Square>(syrk, "cciississi")});
-}
-
 }  // namespace
 
 void bind_dense_algebra(nb::module_& m) {
-    m.def("use_dense_routines", &use_double, nb::arg("potrf"), nb::arg("potrs"), nb::arg("syrk"),
+    m.def("use_dense_routines", &use_routines, nb::arg("potrf"), nb::arg("potrs"), nb::arg("syrk"),
           "Take Fortran routines with 32-bit integers for dense factors and products; a ValueError "
           "if a capsule is of another type.");
-    m.def("use_single_routines", &use_single, nb::arg("potrf"), nb::arg("potrs"), nb::arg("syrk"),
-          "Take Fortran routines for factors and products in single precision.");
 }

@@ -16,6 +16,11 @@ def set_poll(poll: object | None) -> object:
     Let compiled loops of this thread call `poll` now and then; a true answer stops them. Returns what was set before.
     """
 
+def use_dense_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
+    """
+    Take Fortran routines with 32-bit integers for dense factors and products; a ValueError if a capsule is of another type.
+    """
+
 class DesignView:
     """A view of a design matrix; copies nothing."""
 
@@ -98,22 +103,6 @@ class RowFunctions:
         """
         Move g into its boxes and to sum 0, in place; returns what is left of the sum
         """
-
-    def repair_many(self, G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], balanced: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        Clip, and balance if asked, every row of G in place; returns what is left of each sum and the sum of the sizes of its terms
-        """
-
-    def sums_of_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """sums of every pair of rows of Z and G"""
-
-    def judge_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], G: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], from_slopes: bool, balanced: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        repair_many and sums_of_many in one pass; returns losses, gaps, totals, sizes
-        """
-
-    def slopes_of_many(self, Z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """slopes at every row of Z"""
 
     def slope_sums(self, z: float) -> tuple[float, float, float, float]:
         """
@@ -285,14 +274,6 @@ class NewtonRows:
 
     @property
     def n(self) -> int: ...
-
-def use_dense_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
-    """
-    Take Fortran routines with 32-bit integers for dense factors and products.
-    """
-
-def use_single_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
-    """Take the same in single precision."""
 
 class NewtonFrozen:
     """What rows outside a working set add."""

@@ -165,7 +165,6 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Slo
         if (need <= kLastDigits * balance.size) {
             const Moved moved = move_one(rows, ends, -balance.sum, g);
             balance.sum += moved.by;
-            balance.moved_before = std::max(balance.moved_before, moved.row + 1);
             if (moved.by != 0) continue;
         }
         Rooms rooms;
@@ -189,7 +188,6 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Slo
         const bool all = some == blocks.size();
         balance.sum = after.value() + (all ? 0.0 : balance.sum - before.value());
         balance.size = after.size() + (all ? 0.0 : balance.size - before.size());
-        balance.moved_before = std::max(balance.moved_before, blocks[some - 1].last);
     }
 }
 
@@ -203,24 +201,26 @@ Balance balance_all(const RowFunctions& rows, const RowBlocks& blocks, bool bala
         clip_block<Mixed>(rows, ends, block, g);
         if (balanced) add_block(sum, block, g);
     }
-    Balance balance{sum.value(), sum.size(), 0};
+    Balance balance{sum.value(), sum.size()};
     if (balanced) balance_inside<Mixed>(rows, blocks, ends, g, balance);
     return balance;
 }
 
-}  // namespace
-
-Balance repair_dual(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
+// Moves g into its boxes, and to sum 0 if asked.
+Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
+    const RowBlocks blocks = RowBlocks::all(rows);
     return rows.curve_index ? balance_all<true>(rows, blocks, balanced, g)
                             : balance_all<false>(rows, blocks, balanced, g);
 }
 
+}  // namespace
+
 void clip_dual(const RowFunctions& rows, double* g) {
-    repair_dual(rows, RowBlocks::all(rows), false, g);
+    repair_dual(rows, false, g);
 }
 
 Balance balance_dual(const RowFunctions& rows, double* g) {
-    return repair_dual(rows, RowBlocks::all(rows), true, g);
+    return repair_dual(rows, true, g);
 }
 
 }  // namespace rectiline::rows

@@ -86,76 +86,24 @@ bool with_one_curve(const RowFunctions& rows, Kernel&& kernel) {
     return !rows.curve_index && with_packed(rows.curves[0], kernel);
 }
 
-// The sums of one pair after the other.
-class Summing {
-  public:
-    Summing(const RowFunctions& rows, const RowBlocks& blocks)
-        : rows_(rows), blocks_(blocks), turn_by_weight_(static_cast<std::size_t>(rows.n)) {
-        divide_by_weight(rows, turn_by_weight_.data());
-    }
-    // Rows from `on_curve` on have their g from their own slopes: their terms are zero.
-    RowSums operator()(const double* z, const double* g, std::int64_t on_curve) const {
-        CompensatedSum loss, gap;
-        const double lowest = rows_.curves[0].lowest_slope();
-        const double highest = rows_.curves[0].highest_slope();
-        if (!with_one_curve(rows_, [&](const auto& packed) {
-                for (const RowBlock& block : blocks_) {
-                    if (block.first >= on_curve) {
-                        loss.add(block_loss(packed, rows_, block, z));
-                        continue;
-                    }
-                    const RowSums part = block_sums(packed, rows_, block, turn_by_weight_.data(), z,
-                                                    g, lowest, highest);
-                    loss.add(part.loss), gap.add(part.fenchel_young);
-                }
-            }))
-            return mixed_sums(rows_, z, g);
-        return {loss.value(), gap.value()};
-    }
-
-  private:
-    const RowFunctions& rows_;
-    const RowBlocks& blocks_;
-    std::vector<double> turn_by_weight_;
-};
-
-void slopes_in(const RowFunctions& rows, const RowBlocks& blocks, const double* z, double* g) {
-    if (with_one_curve(rows, [&](const auto& packed) {
-            for (const RowBlock& block : blocks)
-                block_slopes(packed, rows, block, z, g);
-        }))
-        return;
-    for (std::int64_t i = 0; i < rows.n; ++i)
-        g[i] = rows.weight[i] == 0 ? 0.0
-                                   : rows.direction[i] * rows.weight[i] *
-                                         rows.curve(i).slope(rows.argument(i, z[i]));
-}
-
 }  // namespace
 
-void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double* z,
-                      const double* g, RowSums* sums) {
-    const RowBlocks blocks = RowBlocks::with_weight(rows);
-    const Summing sums_of(rows, blocks);
-    for (std::int64_t k = 0; k < count; ++k)
-        sums[k] = sums_of(z + k * rows.n, g + k * rows.n, rows.n);
-}
-
 RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
-    RowSums sums;
-    row_sums_of_many(rows, 1, z, g, &sums);
-    return sums;
-}
-
-void judge_many(const RowFunctions& rows, std::int64_t count, const double* z, double* g,
-                bool from_slopes, bool balanced, Judgement* found) {
-    const RowBlocks blocks = RowBlocks::with_weight(rows);
-    const Summing sums(rows, blocks);
-    for (std::int64_t k = 0; k < count; ++k, z += rows.n, g += rows.n) {
-        if (from_slopes) slopes_in(rows, blocks, z, g);
-        found[k].balance = repair_dual(rows, blocks, balanced, g);
-        found[k].sums = sums(z, g, from_slopes ? found[k].balance.moved_before : rows.n);
-    }
+    CompensatedSum loss, gap;
+    std::vector<double> turn_by_weight;
+    const double lowest = rows.curves[0].lowest_slope();
+    const double highest = rows.curves[0].highest_slope();
+    if (!with_one_curve(rows, [&](const auto& packed) {
+            turn_by_weight.resize(static_cast<std::size_t>(rows.n));
+            divide_by_weight(rows, turn_by_weight.data());
+            for (const RowBlock& block : RowBlocks::with_weight(rows)) {
+                const RowSums part =
+                    block_sums(packed, rows, block, turn_by_weight.data(), z, g, lowest, highest);
+                loss.add(part.loss), gap.add(part.fenchel_young);
+            }
+        }))
+        return mixed_sums(rows, z, g);
+    return {loss.value(), gap.value()};
 }
 
 double loss_sum(const RowFunctions& rows, const double* z) {
@@ -171,7 +119,15 @@ double loss_sum(const RowFunctions& rows, const double* z) {
 }
 
 void slopes_at(const RowFunctions& rows, const double* z, double* g) {
-    slopes_in(rows, RowBlocks::all(rows), z, g);
+    if (with_one_curve(rows, [&](const auto& packed) {
+            for (const RowBlock& block : RowBlocks::all(rows))
+                block_slopes(packed, rows, block, z, g);
+        }))
+        return;
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        g[i] = rows.weight[i] == 0 ? 0.0
+                                   : rows.direction[i] * rows.weight[i] *
+                                         rows.curve(i).slope(rows.argument(i, z[i]));
 }
 
 }  // namespace rectiline::rows

@@ -9,7 +9,6 @@ namespace rectiline::support {
 namespace {
 
 DenseRoutines routines;
-SingleRoutines single;
 constexpr std::int64_t kSmall = 16;  // below this a call costs more than the loops
 
 bool plain_cholesky(double* A, std::int64_t n) {
@@ -47,14 +46,6 @@ void use_dense_routines(const DenseRoutines& chosen) {
     routines = chosen;
 }
 
-void use_single_routines(const SingleRoutines& chosen) {
-    single = chosen;
-}
-
-bool has_single_routines() {
-    return single.potrf && single.potrs && single.syrk;
-}
-
 bool cholesky(double* A, std::int64_t n) {
     if (!routines.potrf || n <= kSmall) return plain_cholesky(A, n);
     char lower = 'L';
@@ -88,49 +79,6 @@ void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_
     double one = 1, zero = 0;
     routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &zero, C,
                   &size);
-}
-
-void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C) {
-    if (!routines.syrk || n <= kSmall || k == 0) {
-        std::fill(C, C + n * n, 0.0);
-        for (std::int64_t r = 0; r < k; ++r)
-            for (std::int64_t j = 0; j < n; ++j)
-                for (std::int64_t i = j; i < n; ++i)
-                    C[j * n + i] += P[r * n + i] * P[r * n + j];
-        return;
-    }
-    // Rows of P are columns of its column-major reading Q: C = Q Q'.
-    char lower = 'L', plain = 'N';
-    int size = static_cast<int>(n), depth = static_cast<int>(k);
-    double one = 1, zero = 0;
-    routines.syrk(&lower, &plain, &size, &depth, &one, const_cast<double*>(P), &size, &zero, C,
-                  &size);
-}
-
-bool cholesky(float* A, std::int64_t n) {
-    char lower = 'L';
-    int size = static_cast<int>(n), info = 0;
-    single.potrf(&lower, &size, A, &size, &info);
-    return info == 0;
-}
-
-void cholesky_solve(const float* L, std::int64_t n, float* x) {
-    char lower = 'L';
-    int size = static_cast<int>(n), right = 1, info = 0;
-    single.potrs(&lower, &size, &right, const_cast<float*>(L), &size, x, &size, &info);
-}
-
-void add_squares(const float* P, std::int64_t k, std::int64_t n, float factor, float* C) {
-    char lower = 'L', plain = 'N';
-    int size = static_cast<int>(n), depth = static_cast<int>(k);
-    float one = 1;
-    single.syrk(&lower, &plain, &size, &depth, &factor, const_cast<float*>(P), &size, &one, C,
-                &size);
-}
-
-void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C) {
-    std::fill(C, C + n * n, 0.0f);
-    add_squares(P, k, n, 1.0f, C);
 }
 
 }  // namespace rectiline::support

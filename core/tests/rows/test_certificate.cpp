@@ -51,17 +51,6 @@ void check_sums(const RowFunctions& rows) {
     CHECK(std::isfinite(sums.fenchel_young) && sums.fenchel_young >= 0);
     CHECK_NEAR(loss_sum(rows, z.data()), loss, 1e-10 * (1 + std::fabs(loss)));
 
-    // several pairs at once give the sums of each
-    std::vector<double> pair_z(z), pair_g(g);
-    for (const double v : random_vector(rows.n, 1, 3))
-        pair_z.push_back(v);
-    pair_g.insert(pair_g.end(), g.begin(), g.end());
-    RowSums both[2];
-    row_sums_of_many(rows, 2, pair_z.data(), pair_g.data(), both);
-    CHECK(both[0].loss == sums.loss && both[0].fenchel_young == sums.fenchel_young);
-    const RowSums second = row_sums(rows, pair_z.data() + rows.n, g.data());
-    CHECK(both[1].loss == second.loss && both[1].fenchel_young == second.fenchel_young);
-
     // slopes at the predictions close every row's gap
     slopes_at(rows, z.data(), g.data());
     for (std::int64_t i = 0; i < rows.n; ++i)
@@ -69,35 +58,6 @@ void check_sums(const RowFunctions& rows) {
                    rows.direction[i] * rows.weight[i] * rows.curve(i).slope(rows.argument(i, z[i])),
                    1e-13 * (1 + std::fabs(g[i])));
     CHECK_NEAR(row_sums(rows, z.data(), g.data()).fenchel_young, 0.0, 1e-12 * (1 + loss));
-}
-
-// Pair by pair: repaired as one after the other, and rows without weight passed over.
-void check_judgements(samples::OwnedRows owned, std::uint64_t seed) {
-    std::fill(owned.weight.begin() + 300, owned.weight.begin() + 900, 0.0);
-    const RowFunctions rows = owned.view();
-    const std::vector<double> z = random_vector(2 * rows.n, 3, seed);
-    for (const bool from_slopes : {false, true})
-        for (const bool balanced : {false, true}) {
-            std::vector<double> g = random_vector(2 * rows.n, 2, seed + 1), wanted(g);
-            Judgement found[2];
-            judge_many(rows, 2, z.data(), g.data(), from_slopes, balanced, found);
-            for (int k = 0; k < 2; ++k) {
-                double* one = wanted.data() + k * rows.n;
-                const double* at = z.data() + k * rows.n;
-                if (from_slopes) slopes_at(rows, at, one);
-                clip_dual(rows, one);
-                Balance balance;
-                if (balanced) balance = balance_dual(rows, one);
-                const RowSums sums = row_sums(rows, at, one);
-                for (std::int64_t i = 0; i < rows.n; ++i)
-                    CHECK_NEAR(g[k * rows.n + i], one[i], 1e-13 * (1 + std::fabs(one[i])));
-                CHECK_NEAR(found[k].balance.sum, balance.sum, 1e-15 * (1 + balance.size));
-                CHECK_NEAR(found[k].balance.size, balance.size, 1e-12 * (1 + balance.size));
-                CHECK_NEAR(found[k].sums.loss, sums.loss, 1e-12 * (1 + std::fabs(sums.loss)));
-                CHECK_NEAR(found[k].sums.fenchel_young, sums.fenchel_young,
-                           1e-12 * (1 + sums.fenchel_young));
-            }
-        }
 }
 
 void check_balance(const RowFunctions& rows, double scale, std::uint64_t seed) {
@@ -191,7 +151,6 @@ int main() {
         check_sums(rows.view());
         for (const double scale : {0.0, 1e-9, 0.3, 1.0, 50.0, 1e9})
             check_balance(rows.view(), scale, seed++);
-        check_judgements(samples::OwnedRows(owned.view(), 1300, seed), seed + 1);
         if (check::failures > before) std::printf("the curve was: %s\n", owned.name.c_str());
     }
     check_small_imbalance();

@@ -21,8 +21,6 @@
 
 namespace rectiline::inference {
 
-using namespace support;
-
 enum class BasisOutcome { done, unbounded, out_of_range, limit, singular, stopped };
 
 // The region in which samples outside the basis problem are known to keep their side.

@@ -9,8 +9,6 @@
 
 namespace rectiline::rows {
 
-class RowBlocks;
-
 struct RowSums {
     double loss;           // sum_i weight_i phi_i(t_i)
     double fenchel_young;  // sum_i f_i(z_i) + f_i*(g_i) - g_i z_i, each term >= 0
@@ -18,10 +16,6 @@ struct RowSums {
 
 // z: predictions; g: a slope of row i's cost in its prediction (inside its box, see clip_dual).
 RowSums row_sums(const RowFunctions& rows, const double* z, const double* g);
-
-// The same for `count` pairs, whose predictions and multipliers lie one after the other.
-void row_sums_of_many(const RowFunctions& rows, std::int64_t count, const double* z,
-                      const double* g, RowSums* sums);
 
 // Loss alone, summed with compensation.
 double loss_sum(const RowFunctions& rows, const double* z);
@@ -33,9 +27,8 @@ void slopes_at(const RowFunctions& rows, const double* z, double* g);
 void clip_dual(const RowFunctions& rows, double* g);
 
 struct Balance {
-    double sum = 0;                 // sum_i g_i
-    double size = 0;                // sum_i |g_i|
-    std::int64_t moved_before = 0;  // rows from here on were moved into their boxes only
+    double sum = 0;   // sum_i g_i
+    double size = 0;  // sum_i |g_i|
 };
 
 // Moves every g_i into its box, and then inside the boxes until sum_i g_i = 0, as the dual of an
@@ -44,19 +37,5 @@ struct Balance {
 // of them have plenty of room, the others stay. Returns the sum that is left (rounding level, or
 // larger when the boxes do not allow 0).
 Balance balance_dual(const RowFunctions& rows, double* g);
-
-// The same, without looking at rows outside the blocks, which have no weight; only into the boxes
-// unless `balanced`.
-Balance repair_dual(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g);
-
-struct Judgement {
-    RowSums sums;
-    Balance balance;
-};
-
-// Repairs the multipliers of `count` pairs (vectors lie one after the other) and returns the sums
-// of each. `from_slopes`: they are first set to slopes at the predictions.
-void judge_many(const RowFunctions& rows, std::int64_t count, const double* z, double* g,
-                bool from_slopes, bool balanced, Judgement* found);
 
 }  // namespace rectiline::rows

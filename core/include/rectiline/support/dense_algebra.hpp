@@ -21,20 +21,8 @@ struct DenseRoutines {
     Square syrk = nullptr;
 };
 
-// The same in single precision, for systems whose solutions are refined or only point somewhere.
-struct SingleRoutines {
-    using Factor = void (*)(char*, int*, float*, int*, int*);
-    using Solve = void (*)(char*, int*, int*, float*, int*, float*, int*, int*);
-    using Square = void (*)(char*, char*, int*, int*, float*, float*, int*, float*, float*, int*);
-    Factor potrf = nullptr;
-    Solve potrs = nullptr;
-    Square syrk = nullptr;
-};
-
 // Call before any solver runs.
 void use_dense_routines(const DenseRoutines& routines);
-void use_single_routines(const SingleRoutines& routines);
-bool has_single_routines();
 
 // Overwrites the lower triangle of A (n x n) with its factor; false when A is not positive
 // definite.
@@ -44,13 +32,4 @@ void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_r
 // Lower triangle of C (n x n) = P P', P given by rows of length k, `stride` apart.
 void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride,
                     double* C);
-// Lower triangle of C (n x n) = sum over the k rows of P (n entries each) of their outer squares.
-void sum_of_squares(const double* P, std::int64_t k, std::int64_t n, double* C);
-
-// The same where there are routines in single precision.
-bool cholesky(float* A, std::int64_t n);
-void cholesky_solve(const float* L, std::int64_t n, float* x);  // one right-hand side
-void sum_of_squares(const float* P, std::int64_t k, std::int64_t n, float* C);
-void add_squares(const float* P, std::int64_t k, std::int64_t n, float factor, float* C);
-
 }  // namespace rectiline::support

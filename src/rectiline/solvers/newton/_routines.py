@@ -21,7 +21,6 @@ def take_routines() -> bool:
         lapack: dict[str, Any] = import_module("scipy.linalg.cython_lapack").__pyx_capi__
         blas: dict[str, Any] = import_module("scipy.linalg.cython_blas").__pyx_capi__
         _core.use_dense_routines(lapack["dpotrf"], lapack["dpotrs"], blas["dsyrk"])
-        _core.use_single_routines(lapack["spotrf"], lapack["spotrs"], blas["ssyrk"])
     except (ImportError, AttributeError, KeyError, ValueError):
         return False
     return True
