@@ -38,6 +38,7 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
     """Turn parameters into problems, and run them."""
 
     n_features_in_: int
+    certificate_: Any  # a Certificate, or one for each problem
     feature_names_in_: NDArray[Any]
 
     def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Penalty | None:
