@@ -7,7 +7,14 @@ from threading import Lock
 from typing import Any, Literal
 
 from rectiline.paths import Path
-from rectiline.solvers import MultiTaskSolution, Progress, Solution
+from rectiline.solvers import (
+    GapMeter,
+    MultiTaskSolution,
+    Progress,
+    ProgressBar,
+    Solution,
+    progress_line,
+)
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin
@@ -40,6 +47,9 @@ class FitReport:
         self.kind: Literal["problem", "path"] = kind
         self.X, self.y = X, y
         self._lock = Lock()  # problems report from threads
+        self._shares = [0.0] * n_problems
+        name = type(estimator).__name__
+        self._bar = ProgressBar(n_problems, name) if estimator.progress_bar else None
         self._root = self._begin()
 
     def _begin(self) -> Any:
@@ -56,8 +66,10 @@ class FitReport:
         estimator = self.estimator
         # A search has so many certificates that only those who ask for more see them.
         prints = estimator.verbose > (self.kind == "path")
-        if self._root is None and not prints and estimator.callback is None:
+        drawn = self._bar is not None and self.kind == "problem"
+        if self._root is None and not (prints or drawn) and estimator.callback is None:
             return None
+        meter = GapMeter(estimator.tol)
         context: Any = None
         if self._root is not None:
             with self._lock:
@@ -71,6 +83,8 @@ class FitReport:
                 stop = False
                 if prints:
                     print(self._line(index, progress))
+                if drawn:
+                    self._draw(index, meter.share(progress.relative_gap), progress)
                 if estimator.callback is not None:
                     stop = bool(estimator.callback(progress))
                 if context is not None:
@@ -81,21 +95,30 @@ class FitReport:
 
         return tell
 
+    def _draw(self, index: int, share: float, progress: Progress | None = None) -> None:
+        """Note how much of a problem is done and draw the bar."""
+        if self._bar is None:
+            return
+        self._shares[index] = share
+        ended = sum(one >= 1.0 for one in self._shares)
+        text = f"{ended} of {self.n_problems} {self.kind}s" if self.n_problems > 1 else ""
+        if progress is not None:
+            gap = f"{progress.solver}, relative gap {progress.relative_gap:.1e}"
+            text = f"{text}, {gap}" if text else gap
+        self._bar.set(sum(self._shares), text)
+
     def _head(self, index: int) -> str:
         name = type(self.estimator).__name__
         which = f" {self.kind} {index + 1}/{self.n_problems}" if self.n_problems > 1 else ""
         return f"[{name}]{which}"
 
     def _line(self, index: int, progress: Progress) -> str:
-        proof = progress.certificate
-        return (
-            f"{self._head(index)} {progress.solver} {progress.n_iter} iterations, "
-            f"{progress.seconds:.2f} s: objective {proof.primal:.8g}, relative gap "
-            f"{proof.relative_gap:.1e}, violation {proof.violation:.1e}"
-        )
+        return f"{self._head(index)} {progress_line(progress)}"
 
     def solved(self, index: int, solution: Solution | MultiTaskSolution) -> None:
-        """Print how a problem ended, if anyone reads."""
+        """Print how a problem ended, if anyone reads, and move the bar."""
+        with self._lock:
+            self._draw(index, 1.0)
         if self.estimator.verbose:
             last = Progress(
                 solution.solver, solution.n_iter, solution.seconds, solution.certificate
@@ -104,13 +127,21 @@ class FitReport:
                 print(f"{self._line(index, last)} ({solution.status})")
 
     def path_ended(self, index: int, path: Path) -> None:
-        """Print what a path came to, if anyone reads."""
+        """Print what a path came to, if anyone reads, and move the bar."""
+        with self._lock:
+            self._draw(index, 1.0)
         if self.estimator.verbose:
             with self._lock:
                 print(f"{self._head(index)} {path!r}")
 
+    def close(self) -> None:
+        """Leave the bar as it is; after an error this is all that is left to do."""
+        if self._bar is not None:
+            self._bar.close()
+
     def end(self) -> None:
-        """Close the contexts that were opened."""
+        """Close the contexts that were opened, and the bar."""
+        self.close()
         if self._root is None:
             return
         for context in self._root._children_map.values():

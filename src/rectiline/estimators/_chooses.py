@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from typing import Any, Self
@@ -59,7 +60,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
         folds = self._folds(X, y, params)
         ratios = self._ratios()
         report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, kind="path")
-        chosen = Search(
+        search = Search(
             n_samples=X.shape[0],
             n_tasks=n_tasks,
             make=make,
@@ -71,7 +72,9 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             fold_tol=self.fold_tol,
             is_small=is_small(X),
             report=report,
-        ).run()
+        )
+        with closing(report):
+            chosen = search.run()
         report.end()
         self.l1_ratio_ = chosen.l1_ratio
         paths = tuple(one.without_duals() for one in chosen.paths)

@@ -111,6 +111,7 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())

@@ -89,6 +89,8 @@ random_state : int, RandomState instance or None, default=None
 verbose : int, default=0
     Whether to print a line at every certificate; a search over strengths prints one for each path,
     and from 2 on all certificates.
+progress_bar : bool, default=False
+    Whether to draw a bar with rich or else tqdm, one for all problems of the fit.
 callback : callable, optional
     Called with a `rectiline.Progress` at every certificate; a true return value stops.""",
     "warm_start": """

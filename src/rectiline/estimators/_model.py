@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, Protocol, Self
 
@@ -83,9 +84,9 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
             if warm is not None and len(warm) != len(makers):
                 warm = None
         report = FitReport(self, len(makers), X, y)
-        solutions = solve_all(
-            makers, RunOptions.of(self).since(began), warm, report, column_names(self)
-        )
+        options = RunOptions.of(self).since(began)
+        with closing(report):
+            solutions = solve_all(makers, options, warm, report, column_names(self))
         report.end()
         return solutions
 

@@ -35,6 +35,7 @@ RUNNING: dict[str, list[Any]] = {
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
+    "progress_bar": ["boolean"],
     "callback": [callable, None],
 }
 

@@ -137,6 +137,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())

@@ -126,6 +126,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())

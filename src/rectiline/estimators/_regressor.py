@@ -148,6 +148,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())

@@ -6,6 +6,7 @@ from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
 from rectiline.solvers._polish import central_intercept
 from rectiline.solvers._session import Session
+from rectiline.solvers._show import GapMeter, ProgressBar, progress_line
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads, one_thread
@@ -18,6 +19,7 @@ from rectiline.solvers.rehline import Rehline
 __all__ = [
     "Callback",
     "Candidate",
+    "GapMeter",
     "Generation",
     "Interior",
     "MultiTaskSolution",
@@ -25,6 +27,7 @@ __all__ = [
     "NewtonFollower",
     "PathFollower",
     "Progress",
+    "ProgressBar",
     "ReducedNewton",
     "Rehline",
     "Session",
@@ -35,6 +38,7 @@ __all__ = [
     "check_name",
     "limited_threads",
     "one_thread",
+    "progress_line",
     "round_solution",
     "solve",
     "solve_multitask",

@@ -17,6 +17,7 @@ from rectiline.solvers._choose import SOLVERS, check_name, choose, remaining, ze
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run, RunLimits
 from rectiline.solvers._session import Session
+from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads
@@ -38,6 +39,8 @@ def solve(
     random_state: int | None = 0,
     polish: bool = False,
     session: Session | None = None,
+    verbose: bool = False,
+    progress_bar: bool = False,
     **options: Any,
 ) -> Solution:
     """Solve a problem and prove how good the answer is.
@@ -66,6 +69,11 @@ def solve(
         to rounding, where that is cheap (small problems with a separable penalty).
     session : Session, optional
         Carries the state of the solver from one call to the next, for problems in a row.
+    verbose : bool, default=False
+        Whether to print a line at every certificate, and how the solve ended.
+    progress_bar : bool, default=False
+        Whether to draw a bar, with rich or else tqdm: how far the certified gap has come on the
+        way to `tol`, on a logarithmic scale.
     **options
         Options of the named solver, see its class; ``n_threads`` also with "auto".
 
@@ -93,18 +101,16 @@ def solve(
     >>> exact.certificate.relative_gap <= 1e-12
     True
     """
-    run, status, proof = _run(
-        problem,
-        solver,
-        options,
-        checked_limits(tol, max_iter, time_limit, random_state, callback),
-        warm_start,
-        callback,
-        session,
-        polish,
-    )
+    limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
+    with showing(callback, verbose, progress_bar, tol) as told:
+        run, status, proof = _run(
+            problem, solver, options, limits, warm_start, told, session, polish
+        )
     run.warn(status, stacklevel=2)
-    return _solution(run, status, proof)
+    solution = _solution(run, status, proof)
+    if verbose:
+        print(solution)
+    return solution
 
 
 def solve_quietly(
@@ -202,6 +208,7 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
             reason="the constraints contradict each other",
             infeasibility=proof,
             problem=weakref.ref(problem),
+            feature_names=problem.feature_names,
         )
     assert best.pair is not None
     coef, intercept, dual = best.pair
@@ -217,6 +224,7 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
         reason="; then ".join(run.reasons),
         history=tuple(run.history),
         problem=weakref.ref(problem),
+        feature_names=problem.feature_names,
     )
 
 

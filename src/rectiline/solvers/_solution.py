@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from rectiline._frames import coefficient_frame
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import save_infeasibility, save_optimality
@@ -46,6 +48,8 @@ class Solution:
         The certified points met on the way.
     infeasibility : InfeasibilityCertificate or None
         The proof, when the status is "infeasible"; `coef` is then NaN.
+    feature_names : ndarray of str or None
+        Names of the columns, where the problem was made from a data frame.
     """
 
     coef: Vector
@@ -61,6 +65,7 @@ class Solution:
     infeasibility: InfeasibilityCertificate | None = None
     # Known while the caller keeps the problem alive; a solution alone does not hold the data.
     problem: weakref.ref[Problem] | None = field(default=None, repr=False)
+    feature_names: NDArray[Any] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "problem": None}
@@ -121,13 +126,16 @@ class Solution:
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the columns of X; positions by default.
+            Names of the columns of X; by default those of the data frame that the problem was
+            made from, or positions.
 
         Returns
         -------
         pandas.DataFrame
             One row per column of X and a last row "(intercept)"; one column, "coef".
         """
+        if names is None and self.feature_names is not None:
+            names = list(self.feature_names)
         return coefficient_frame(
             self.coef, self.intercept, names, ["coef"], caller="Solution.to_frame"
         )

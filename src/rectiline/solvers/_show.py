@@ -1,0 +1,170 @@
+"""Show a solve at work, by lines and by a bar of rich or tqdm; for `solve` and the estimators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from rectiline.solvers._base import Callback, Progress
+
+__all__ = ["GapMeter", "ProgressBar", "progress_line", "showing"]
+
+
+def progress_line(progress: Progress) -> str:
+    """Return what is known at a certificate, in one line."""
+    proof = progress.certificate
+    return (
+        f"{progress.solver} {progress.n_iter} iterations, {progress.seconds:.2f} s: objective "
+        f"{proof.primal:.8g}, relative gap {proof.relative_gap:.1e}, violation "
+        f"{proof.violation:.1e}"
+    )
+
+
+class GapMeter:
+    """How much of the way from the first certified gap to the target is done.
+
+    Gaps shrink by factors, so the way is measured on a logarithmic scale. It never goes back.
+
+    Examples
+    --------
+    >>> meter = GapMeter(tol=1e-6)
+    >>> meter.share(1e-2), meter.share(1e-4), meter.share(1e-3), meter.share(0.0)
+    (0.0, 0.5, 0.5, 1.0)
+    """
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self._first: float | None = None
+        self._done = 0.0
+
+    def share(self, relative_gap: float) -> float:
+        """Note a gap; return the share that is done, between 0 and 1."""
+        if not math.isfinite(relative_gap):
+            return self._done
+        if self._first is None:
+            self._first = max(min(relative_gap, 1.0), self.tol)
+        if relative_gap <= self.tol:
+            self._done = 1.0
+        elif self._first > self.tol:
+            way = math.log(self._first / relative_gap) / math.log(self._first / self.tol)
+            self._done = min(max(self._done, way), 1.0)
+        return self._done
+
+
+class _Drawn(Protocol):
+    def set(self, done: float, text: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class ProgressBar:
+    """A bar from 0 to `total`, drawn by rich, or else by tqdm.
+
+    Raises ImportError, which names what to install, if neither is there.
+    """
+
+    def __init__(self, total: float, title: str) -> None:
+        self._drawn = _rich_bar(total, title) or _tqdm_bar(total, title)
+        if self._drawn is None:
+            raise ImportError(
+                "progress_bar=True needs rich or tqdm. Install one with: pip install "
+                '"rectiline[cli]" or pip install tqdm'
+            )
+
+    def set(self, done: float, text: str) -> None:
+        """Show how much is done, and a few words."""
+        assert self._drawn is not None
+        self._drawn.set(done, text)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        assert self._drawn is not None
+        self._drawn.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _RichBar:
+    def __init__(self, progress: Any, total: float, title: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(title, total=total, text="")
+        progress.start()
+
+    def set(self, done: float, text: str) -> None:
+        self._progress.update(self._task, completed=done, text=text)
+
+    def close(self) -> None:
+        self._progress.stop()
+
+
+class _TqdmBar:
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+
+    def set(self, done: float, text: str) -> None:
+        self._bar.set_postfix_str(text, refresh=False)
+        self._bar.update(max(done - self._bar.n, 0.0))
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def _rich_bar(total: float, title: str) -> _Drawn | None:
+    try:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    except ImportError:
+        return None
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[text]}"),
+    )
+    return _RichBar(Progress(*columns), total, title)
+
+
+def _tqdm_bar(total: float, title: str) -> _Drawn | None:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    layout = "{desc} {percentage:3.0f}%|{bar}| {elapsed} {postfix}"
+    return _TqdmBar(tqdm(total=total, desc=title, bar_format=layout))
+
+
+@contextmanager
+def showing(
+    callback: Callback | None, verbose: bool, progress_bar: bool, tol: float
+) -> Iterator[Callback | None]:
+    """Give a callback that shows each certificate and then asks the user's callback."""
+    if not verbose and not progress_bar:
+        yield callback
+        return
+    bar = ProgressBar(1.0, "solve") if progress_bar else None
+    meter = GapMeter(tol)
+
+    def tell(progress: Progress) -> Any:
+        if verbose:
+            print(progress_line(progress))
+        if bar is not None:
+            share = meter.share(progress.relative_gap)
+            bar.set(share, f"{progress.solver}, relative gap {progress.relative_gap:.1e}")
+        return None if callback is None else callback(progress)
+
+    try:
+        yield tell
+    finally:
+        if bar is not None:
+            bar.close()

@@ -1,0 +1,125 @@
+"""Progress that users see: printed lines, bars through rich or tqdm, and what they are without."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.estimators import PLQClassifier, PLQClassifierCV, PLQRegressor
+from rectiline.solvers import GapMeter
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 4))
+Y = X[:, 0] + RNG.normal(size=300)
+CLASSES = np.digitize(Y, [-0.5, 0.5])
+PROBLEM = rl.Problem(X, Y, "absolute")
+
+
+class Bar:
+    """Stands for tqdm and remembers what it was told."""
+
+    made: list[Bar] = []
+
+    def __init__(self, total, desc, bar_format):
+        self.total, self.desc, self.n, self.closed, self.texts = total, desc, 0.0, 0, []
+        Bar.made.append(self)
+
+    def set_postfix_str(self, text, refresh):
+        self.texts.append(text)
+
+    def update(self, step):
+        assert step >= 0
+        self.n += step
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def tqdm(monkeypatch):
+    """An environment with tqdm and without rich."""
+    Bar.made = []
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = Bar
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+    return Bar
+
+
+def test_verbose_prints_certificates_and_the_end(capsys):
+    solution = rl.solve(PROBLEM, verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(solution.history) + 1
+    assert f"relative gap {solution.history[-1].relative_gap:.1e}" in lines[-2]
+    assert lines[-1] == repr(solution)
+    rl.solve(PROBLEM)
+    assert capsys.readouterr().out == ""
+
+
+def test_verbose_and_a_callback(capsys):
+    heard = []
+    solution = rl.solve(PROBLEM, verbose=True, callback=lambda p: heard.append(p) or True)
+    assert len(heard) == 1 and solution.status in ("stopped", "solved")
+    assert "objective" in capsys.readouterr().out
+
+
+def test_a_bar_by_tqdm(tqdm):
+    rl.solve(PROBLEM, progress_bar=True, tol=1e-9)
+    (bar,) = tqdm.made
+    assert bar.total == 1.0 and bar.n == pytest.approx(1.0) and bar.closed
+    assert "relative gap" in bar.texts[-1]
+
+
+def test_a_bar_by_rich(capsys):
+    pytest.importorskip("rich")
+    rl.solve(PROBLEM, progress_bar=True)
+    assert "solve" in capsys.readouterr().out
+
+
+def test_bars_of_estimators(tqdm):
+    PLQClassifier(progress_bar=True).fit(X, CLASSES)
+    PLQClassifierCV(Cs=3, cv=2, progress_bar=True, n_jobs=2).fit(X, CLASSES)
+    PLQRegressor(progress_bar=True).fit(X, Y)
+    three, search, one = tqdm.made
+    assert (three.desc, three.total, three.n) == ("PLQClassifier", 3, pytest.approx(3.0))
+    assert (search.total, search.n) == (9, pytest.approx(9.0))
+    assert "9 of 9 paths" in search.texts[-1] and "3 of 3 problems" in three.texts[-1]
+    assert one.n == pytest.approx(1.0) and all(bar.closed for bar in tqdm.made)
+
+
+def test_a_bar_is_closed_after_an_error(tqdm):
+    def fail(progress):
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        rl.solve(PROBLEM, progress_bar=True, callback=fail)
+    with pytest.raises(RuntimeError):
+        PLQClassifier(progress_bar=True, callback=fail).fit(X, CLASSES)
+    assert len(tqdm.made) == 2 and all(bar.closed for bar in tqdm.made)
+
+
+def test_without_rich_and_tqdm(monkeypatch):
+    for module in ("rich.progress", "tqdm.auto", "tqdm"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r"rich or tqdm.*rectiline\[cli\]"):
+        rl.solve(PROBLEM, progress_bar=True)
+    with pytest.raises(ImportError, match=r"rich or tqdm.*rectiline\[cli\]"):
+        PLQRegressor("squared_error", progress_bar=True).fit(X, Y)
+
+
+def test_the_meter_never_goes_back():
+    meter = GapMeter(1e-6)
+    shares = [meter.share(gap) for gap in (np.inf, 0.5, 1e-3, 2e-3, 1e-9, 1e-2)]
+    assert shares == sorted(shares) and shares[0] == 0.0 and shares[-1] == 1.0
+    assert GapMeter(1e-3).share(1e-4) == 1.0
+
+
+def test_names_reach_the_table():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    assert list(rl.solve(rl.Problem(frame, Y, "huber")).to_frame().index[:4]) == list("abcd")
