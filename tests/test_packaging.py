@@ -1,6 +1,9 @@
 """What the package carries besides code: types, a version, a licence."""
 
 import re
+import subprocess
+import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
@@ -39,3 +42,23 @@ def test_public_names_are_there():
     for module in (rectiline, rectiline.losses, rectiline.penalties, rectiline.constraints):
         missing = [name for name in module.__all__ if not hasattr(module, name)]
         assert not missing, f"{module.__name__}: {missing}"
+
+
+def test_a_default_install_has_the_linear_program_solver_and_all_extras_have_a_name():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    names = {re.match(r"[\w-]+", one).group() for one in project["dependencies"]}
+    assert {"highspy", "numpy", "scikit-learn", "scipy"} <= names
+    extras = project["optional-dependencies"]
+    assert extras["lp"] == []
+    (everything,) = extras["all"]
+    listed = set(re.fullmatch(r"rectiline\[(.+)\]", everything).group(1).split(","))
+    assert listed == set(extras) - {"all", "docs", "lint", "lp", "test"}
+    assert {"arrow", "cli", "dask", "formula", "gpu", "plots"} <= listed
+
+
+def test_importing_the_package_leaves_heavy_modules_alone():
+    code = (
+        "import sys, rectiline; print(sorted({'highspy', 'matplotlib', 'rich'} & {*sys.modules}))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

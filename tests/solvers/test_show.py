@@ -10,6 +10,7 @@ import pytest
 
 import rectiline as rl
 from rectiline.estimators import PLQClassifier, PLQClassifierCV, PLQRegressor
+from rectiline.estimators.multitask import MultiTaskRegressor
 from rectiline.solvers import GapMeter
 
 RNG = np.random.default_rng(0)
@@ -85,7 +86,9 @@ def test_bars_of_estimators(tqdm):
     PLQClassifier(progress_bar=True).fit(X, CLASSES)
     PLQClassifierCV(Cs=3, cv=2, progress_bar=True, n_jobs=2).fit(X, CLASSES)
     PLQRegressor(progress_bar=True).fit(X, Y)
-    three, search, one = tqdm.made
+    MultiTaskRegressor(progress_bar=True).fit(X, np.c_[Y, -Y])
+    three, search, one, tasks = tqdm.made
+    assert tasks.n == pytest.approx(1.0)
     assert (three.desc, three.total, three.n) == ("PLQClassifier", 3, pytest.approx(3.0))
     assert (search.total, search.n) == (9, pytest.approx(9.0))
     assert "9 of 9 paths" in search.texts[-1] and "3 of 3 problems" in three.texts[-1]

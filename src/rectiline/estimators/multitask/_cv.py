@@ -145,7 +145,7 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
     <GRID>
     center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskRegressor`.
-    time_limit, random_state, verbose, callback
+    time_limit, random_state, verbose, progress_bar, callback
         As in `MultiTaskRegressor`; the time limit is for search and fit together, and the
         callback hears about the fit.
 
@@ -186,6 +186,7 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
         _set(self, locals())
@@ -205,7 +206,7 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
     <GRID>
     center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskClassifier`.
-    time_limit, random_state, verbose, callback
+    time_limit, random_state, verbose, progress_bar, callback
         As in `MultiTaskClassifier`; the time limit is for search and fit together, and the
         callback hears about the fit.
 
@@ -245,6 +246,7 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
         _set(self, locals())

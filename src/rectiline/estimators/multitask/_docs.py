@@ -38,6 +38,8 @@ PARAMETERS = """shared_dim : int, default=1
         Seed of every random choice; None means the fixed seed 0.
     verbose : int, default=0
         Whether to print a line for every certificate.
+    progress_bar : bool, default=False
+        Whether to draw a bar with rich or else tqdm.
     callback : callable, optional
         Called with a `rectiline.Progress` at every certificate, and at least about every 0.2
         seconds of work; a true return value stops the fit at the best answer so far."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from numbers import Integral, Real
 from typing import Any
 
@@ -55,6 +56,7 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "progress_bar": ["boolean"],
         "callback": [callable, None],
     }
     _loss_kinds: tuple[str, ...] = ()
@@ -136,8 +138,9 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         problem = self._problem(data, targets)
         warm = getattr(self, "solution_", None) if self.warm_start else None
         report = FitReport(self, 1)
-        solution = self._solve(problem, warm, self.tol, True, report.for_problem(0))
-        report.solved(0, solution)
+        with closing(report):
+            solution = self._solve(problem, warm, self.tol, True, report.for_problem(0))
+            report.solved(0, solution)
         report.end()
         self._store(problem, solution, data)
 
