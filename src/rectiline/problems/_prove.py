@@ -151,6 +151,8 @@ def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
             f"{sample.shape}."
         )
     problem.rows.clip(sample)
+    if not (rows.c.size + rows.f.size + np.size(dual.inequality) + np.size(dual.equality)):
+        return DualPoint(sample)
     parts = []
     for name, given, size in (
         ("inequality", dual.inequality, rows.c.size),
