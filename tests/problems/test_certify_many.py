@@ -103,7 +103,9 @@ def test_a_batch_leaves_the_candidates_as_they_were():
 def test_a_solution_is_certified_alone():
     problem = made("ridge")
     solution = rl.solve(problem)
-    assert problem.certify(solution) == solution.certificate
+    proof = problem.certify(solution)
+    assert proof == problem.certify(solution.coef, solution.intercept, solution.dual)
+    assert proof.primal == solution.objective and proof.holds(1e-6)
     with pytest.raises(TypeError, match="a solution alone"):
         problem.certify(solution, 1.0)
     with pytest.raises(TypeError, match="a solution alone"):

@@ -18,7 +18,6 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.losses import PLQCurve
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._close import Products, close
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._dual_units import DualUnits, dual_units
 from rectiline.problems.forms._penalty_parts import PenaltyParts
@@ -153,9 +152,9 @@ class CompositeForm(PenaltyParts):
     def gap(self, point: FormPoint, z: Vector, q: Vector) -> tuple[float, float]:
         """Return the objective and a bound on its distance to the optimum, from known products.
 
-        ``z = X b + b0`` and ``q = R'y - X'g``. The dual point is shrunk into the dual ball; what
-        the intercept's balance leaves is not repaired here, so this is the solver's estimate. What
-        is left of q on columns without cost is taken for rounding.
+        ``z = X b + b0`` and ``q = R'y - X'g``. This is the solver's estimate and no proof: the
+        dual point is shrunk into the dual ball, but sums that must be zero are taken to be so, and
+        rounding is not bounded.
         """
         terms = self.problem.terms
         q = q.copy()
@@ -165,10 +164,12 @@ class CompositeForm(PenaltyParts):
         q[wrong[np.abs(q[wrong]) <= 1e-9 * np.abs(q).max(initial=0.0)]] = 0.0
         share = terms.shrink_factor(q)
         loss, gap = self.rows.sums(z, share * point.sample)
-        dual = self.invert(point)[2].scaled(share)
-        products = Products(loss, gap, total=0.0, q=share * q)
-        proof = close(self.problem, point.coef, point.intercept, dual, products).certificate
-        return proof.primal, proof.gap
+        primal = loss + terms.penalty_value(point.coef)
+        gap += terms.penalty_gap(point.coef, share * q)
+        if self.n_constraints:
+            gap += terms.region.gap(point.coef, self.invert(point)[2].scaled(share))
+            return primal, gap
+        return primal, min(gap, primal - self.problem.least_loss)
 
     def rows_part(self, constraint: Vector) -> Vector | float:
         """Return ``A'xi + E'nu``."""
