@@ -9,6 +9,7 @@ import pytest
 
 import rectiline as rl
 from rectiline import ConvergenceWarning, Problem
+from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline.estimators import QuantileRegressor
 from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, Ridge
@@ -265,3 +266,30 @@ def test_a_callback_can_stop_between_certificates(monkeypatch):
     problem = Problem(rows, y, loss=Absolute(), penalty=Ridge(1e-6))
     answer = rl.solve(problem, solver="rehline", tol=1e-14, max_iter=10**9, callback=lambda p: True)
     assert answer.status == "stopped" and np.isfinite(answer.coef).all()
+
+
+def test_checkpoints_ask_only_inside_a_solve():
+    clock = Clock()
+    checkpoint()  # nobody is asked
+    with asked_at_checkpoints(Budget(0, np.inf, 0.0, watch=Watch(1.0, clock=clock))):
+        checkpoint(0.9)
+        with pytest.raises(OutOfTime):
+            checkpoint(1.1)  # the next step takes longer than what is left
+        clock.now = 2.0
+        with pytest.raises(OutOfTime):
+            checkpoint()
+    checkpoint(np.inf)
+
+
+def test_a_solver_that_cannot_be_prepared_in_time_leaves_a_certified_answer(monkeypatch):
+    """The span of the rows needs a decomposition that nobody can interrupt."""
+    monkeypatch.setattr("rectiline.backends._design._SECONDS_PER_CUBE", 1.0)
+    wide = Problem(_rng.normal(size=(30, 100)), Y[:30], loss=Huber(), penalty=Ridge(1.0))
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        answer = rl.solve(wide, solver="reduced_newton", time_limit=20.0)
+    assert answer.status == "time_limit" and answer.n_iter == 0
+    np.testing.assert_array_equal(answer.coef, 0.0)
+    assert np.isfinite(answer.certificate.gap)
+    # Another solver takes over as long as time is left.
+    assert rl.solve(wide, time_limit=20.0).status == "solved"
+    assert rl.solve(wide, solver="reduced_newton").status == "solved"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline import _core
+from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 
 __all__ = ["Design"]
@@ -20,6 +21,8 @@ _FEW = 50  # one column in so many: then they are gathered for the product
 _WIDE = 4  # columns per row
 _SOME = 4  # vectors from which on it pays to take them together
 _ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
+_SMALL_GRAM = 1e9  # products of ``X X'`` up to which it is one product, without checkpoints
+_SECONDS_PER_CUBE = 3e-10  # of an eigendecomposition, measured on one core
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
 
@@ -158,12 +161,14 @@ class Design:
         """``X X'`` as a dense matrix, computed in float64."""
         if self.is_sparse:
             return np.asarray((self.X @ self.X.T).toarray(), dtype=np.float64)
-        if self.X.dtype == np.float64:
+        small = float(self.n_samples) ** 2 * self.n_features <= _SMALL_GRAM
+        if self.X.dtype == np.float64 and small:
             return np.asarray(self.X @ self.X.T)
         gram = np.zeros((self.n_samples, self.n_samples))
         block = max(64, _GRAM_BLOCK // self.n_samples)
         for first in range(0, self.n_features, block):
-            part = self.X[:, first : first + block].astype(np.float64)
+            checkpoint()
+            part = self.X[:, first : first + block].astype(np.float64, copy=False)
             gram += part @ part.T
         return gram
 
@@ -174,6 +179,8 @@ class Design:
         By one product ``X X' = V diag(s^2) V'`` and its decomposition; remembered, because problems
         at many strengths and on many folds look at one design.
         """
+        # LAPACK cannot be interrupted: better not to begin what cannot be finished in time.
+        checkpoint(_SECONDS_PER_CUBE * float(self.n_samples) ** 3)
         squares, vectors = linalg.eigh(self.row_gram, driver="evd", check_finite=False)
         keep = squares > _RANK_TOLERANCE * max(float(squares[-1]), 1e-300)
         if not keep.any():

@@ -249,6 +249,10 @@ class MultiTaskProblem:
         ]
         return max((p[0] for p in pairs), default=0.0), max((p[1] for p in pairs), default=0.0)
 
+    def zero_pair(self) -> tuple[Matrix, Vector, None]:
+        """Return zero coefficients without multipliers, a pair to fall back on."""
+        return np.zeros((self.n_features, self.n_tasks)), np.zeros(self.n_tasks), None
+
     def clip_to_bounds(self, coef: Matrix) -> Matrix:
         """Return the coefficients as they are: bounds of tasks are constraint rows."""
         return coef

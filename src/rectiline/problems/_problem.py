@@ -348,6 +348,11 @@ class Problem:
         """A feasible point, or a proof that there is none."""
         return self.terms.region.feasibility
 
+    def zero_pair(self) -> tuple[Vector, float, DualPoint]:
+        """Return zero coefficients and the slopes of the losses there, a pair to fall back on."""
+        slopes = self.rows.slopes(np.zeros(self.n_samples))
+        return np.zeros(self.n_features), 0.0, DualPoint(slopes)
+
     def clip_to_bounds(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""
         return self.terms.region.clip(coef)

@@ -25,6 +25,9 @@ class CertifiedProblem(Protocol):
     def clip_to_bounds(self, coef: Any, /) -> Any:
         """Return the nearest coefficients within the bounds."""
 
+    def zero_pair(self) -> tuple[Any, Any, Any]:
+        """Return coefficients, intercept and multipliers to fall back on."""
+
     def violation(self, coef: Any, /) -> tuple[float, float]:
         """Return the worst violation, absolute and relative."""
 

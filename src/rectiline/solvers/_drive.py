@@ -183,8 +183,8 @@ def _without_a_solver(
             run.best.author = first.method.name
             return Status.SOLVED
     if solver == "auto" and warm is None and zero_may_do(problem):
-        slopes = DualPoint(problem.rows.slopes(np.zeros(problem.n_samples)))
-        run.best.keep(np.zeros(problem.n_features), 0.0, slopes, first.method.name)
+        coef, intercept, slopes = problem.zero_pair()
+        run.best.keep(coef, intercept, slopes, first.method.name)
         if run.verdict(tol) is Status.SOLVED:
             run.reasons.append("zero coefficients are already certified")
             return Status.SOLVED

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rectiline import _core
+from rectiline._polling import OutOfTime, asked_at_checkpoints
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import Certificate
 from rectiline.solvers._base import Budget, Callback, Progress, Stage
@@ -59,6 +60,7 @@ class Run:
         self.reasons: list[str] = []
         self.n_iter = 0
         self.tried: list[str] = []
+        self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
         report = None if callback is None else self._report_again
         self.watch = Watch(limits.time_limit, report, outer)
@@ -115,7 +117,7 @@ class Run:
             if status is Status.ITERATION_LIMIT:
                 ended = status
         self.best.combine()
-        return self.verdict(tol) or ended
+        return self.verdict(tol) or (Status.TIME_LIMIT if self._ran_out else ended)
 
     def _run_stage(
         self,
@@ -134,12 +136,10 @@ class Run:
         if self.limits.max_iter is not None:
             limit = self.limits.max_iter - self.n_iter
         limit = limit if most is None else min(limit, most)
-        form = method.form.apply(self.problem)
-        if state is None:
-            useless = not is_first and best.certificate.relative_gap > _USELESS
-            is_cold = stage.is_cold or useless or best.pair is None
-            warm = None if is_cold or best.pair is None else form.point_of(*best.pair)
-            state = method.start(form, warm, self.limits.seed)
+        try:
+            form, state = self._started(stage, is_first, state)
+        except OutOfTime:
+            return self._without_preparation(method.name, tol)
         self.last = (method, state)
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
@@ -166,6 +166,27 @@ class Run:
                 return Status.STALLED  # this solver believes in answers that cannot be certified
             method.learn(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
+
+    def _started(self, stage: Stage, is_first: bool, state: Any) -> tuple[Any, Any]:
+        """Return the form of the problem and the state of the solver at its start."""
+        method, best = stage.method, self.best
+        with self._polled(), asked_at_checkpoints(self._budget(0, 0.0)):
+            form = method.form.apply(self.problem)
+            if state is None:
+                useless = not is_first and best.certificate.relative_gap > _USELESS
+                is_cold = stage.is_cold or useless or best.pair is None
+                warm = None if is_cold or best.pair is None else form.point_of(*best.pair)
+                state = method.start(form, warm, self.limits.seed)
+        return form, state
+
+    def _without_preparation(self, name: str, tol: float) -> Status:
+        """End a stage whose solver cannot even be prepared in the time that is left."""
+        if self.best.pair is None:
+            coef, intercept, dual = self.problem.zero_pair()
+            self.best.keep(coef, intercept, dual, name)
+            self.report(name)
+        self._ran_out = True
+        return self.verdict(tol) or Status.STALLED
 
     def _budget(self, iterations: int, target: float) -> Budget:
         primal = self.best.certificate.primal

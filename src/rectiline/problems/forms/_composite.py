@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from rectiline import _core
+from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.losses import PLQCurve
@@ -132,6 +133,7 @@ class CompositeForm(PenaltyParts):
         low, high = float(ends.min()), float(ends.max())
 
         def slope(at: float) -> float:
+            checkpoint()
             return float(self.rows.slopes(z + at).sum())
 
         for _ in range(200):  # knots beyond the ends cannot hold the minimiser of a falling line

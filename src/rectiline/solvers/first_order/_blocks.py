@@ -9,6 +9,8 @@ Source: Section 4.3 of the L1-SVM column generation paper, equation (65).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +46,13 @@ class BlockDescent(SmoothedDescent):
         gram = X.T @ (X * self.weight[:, None])
         return group, X, float(np.linalg.eigvalsh(gram)[-1]), part
 
-    def run(self, iterations: int, mu: float, tolerance: float) -> int:
+    def run(
+        self,
+        iterations: int,
+        mu: float,
+        tolerance: float,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> int:
         """Sweep over the groups; stop once a sweep moves little compared with the point."""
         coef, b0 = self.coef.copy(), self.intercept
         z = self.design.dot(coef) + b0
@@ -55,6 +63,8 @@ class BlockDescent(SmoothedDescent):
             for group, X, size, part in self._blocks:
                 if size == 0.0:
                     continue
+                if is_over():
+                    break
                 step = mu / size
                 new = part.prox(coef[group] - step * (X.T @ self.slopes(z, mu)), step)
                 move = new - coef[group]
@@ -64,7 +74,7 @@ class BlockDescent(SmoothedDescent):
             if self.unit:
                 shift = -mu / self._total * float(self.slopes(z, mu).sum())
                 z, b0 = z + shift, b0 + shift
-            if np.linalg.norm(coef - before) <= tolerance * np.linalg.norm(coef):
+            if is_over() or np.linalg.norm(coef - before) <= tolerance * np.linalg.norm(coef):
                 break
         self.start_at(coef, b0)
         return done

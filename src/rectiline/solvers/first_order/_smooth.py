@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import checkpoint
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
 
@@ -46,6 +47,7 @@ def largest_squared_singular_value(
     v, v0 = rng.standard_normal(design.n_features), float(intercept > 0)
     size = 1.0
     for _ in range(rounds):
+        checkpoint()
         length = float(np.sqrt(v @ v + v0 * v0))
         if length == 0.0:
             break
@@ -131,8 +133,17 @@ class SmoothedDescent:
                 s[rows] = (t[rows] - curve.prox(t[rows], mu)) / mu
         return np.asarray(self.weight * self.direction * s)
 
-    def run(self, iterations: int, mu: float, tolerance: float) -> int:
-        """Take up to `iterations` steps; stop once they are short compared with the point."""
+    def run(
+        self,
+        iterations: int,
+        mu: float,
+        tolerance: float,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Take up to `iterations` steps; stop once they are short compared with the point.
+
+        `is_over` is asked after each step whether to stop.
+        """
         step = mu / self.size
         coef, b0 = self.coef, self.scaled_intercept
         old, old0 = self._previous
@@ -149,7 +160,7 @@ class SmoothedDescent:
             self.momentum = 1.0 if uphill else following
             old, old0, coef, b0 = coef, b0, new, new0
             moved = np.sqrt((coef - old) @ (coef - old) + (b0 - old0) ** 2)
-            if moved <= tolerance * np.sqrt(coef @ coef + b0 * b0):
+            if moved <= tolerance * np.sqrt(coef @ coef + b0 * b0) or is_over():
                 break
         self.coef, self.scaled_intercept, self._previous = coef, b0, (old, old0)
         return done

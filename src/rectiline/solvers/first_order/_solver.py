@@ -95,12 +95,12 @@ class FirstOrder:
         done = 0
         while done < budget.iterations:
             share = min(25, budget.iterations - done)
-            taken = state.method.run(share, state.mu, _AT_REST)
+            taken = state.method.run(share, state.mu, _AT_REST, budget.is_over)
             done += taken
-            if taken < share:
-                self._smooth_less(state)
             if budget.is_over():
                 break
+            if taken < share:
+                self._smooth_less(state)
         return Step(done, False)
 
     def _smooth_less(self, state: FirstOrderState) -> None:

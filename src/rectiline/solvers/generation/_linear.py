@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import checkpoint
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._highs import highs_refusal
@@ -112,6 +113,7 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
     while factor > 1.0 and state.master.patience > 0.0:
         state.master.set_factor(factor)
         for _ in range(rounds):
+            checkpoint()
             status = state.master.solve(np.inf)
             if status == "infeasible":
                 state.master.add_units(

@@ -190,7 +190,7 @@ def _start(problem: MultiTaskProblem, warm: MultiTaskSolution | None) -> Start:
     """Return the pair to start from: zeros, or the coefficients of a similar problem."""
     d, m = problem.n_features, problem.n_tasks
     if warm is None:
-        return np.zeros((d, m)), np.zeros(m), None
+        return problem.zero_pair()
     if not isinstance(warm, MultiTaskSolution):
         raise TypeError(
             f"warm_start must be a MultiTaskSolution or None; got {type(warm).__name__}."
