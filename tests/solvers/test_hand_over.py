@@ -106,7 +106,7 @@ def test_a_point_and_a_bound_of_different_pairs_are_put_together(problem, optimu
     half = (optimum.coef, optimum.intercept, wrong)
     other = (np.zeros(5), 0.0, optimum.dual)
     for pair in (half, other):
-        alone = Best(problem)
+        alone = Best(problem, 1e-6)
         assert alone.keep(*pair, "alone").relative_gap > 1e-3
     run = Run(problem, limits())
     stages = [Stage(GivesUp([half], "one"), ""), Stage(GivesUp([other], "two"), "")]
