@@ -11,12 +11,14 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted((ROOT / "docs").rglob("*.rst"))
 
 
-def test_readme_example_runs(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
-    assert blocks
-    for block in blocks:
+def test_readme_example_prints_what_it_says(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", text, re.S)
+    assert len(blocks) == text.count("```python") == 1
+    for block, output in blocks:
         exec(compile(block, "README.md", "exec"), {})
-    assert "solved" in capsys.readouterr().out
+        assert capsys.readouterr().out == output
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
