@@ -43,12 +43,16 @@ def decompose(curve: PLQCurve) -> PLQUnits:
         jumps = outer - inner
         jumps[0] = max(outer[0], 0.0)
         lengths = np.append(np.abs(np.diff(knots)), np.inf)
+        before = 0.0
         for knot, jump, bend, length in zip(knots, jumps, curvature, lengths):
             if jump > 0:
                 relu.append((sign * jump, -sign * jump * knot))
-            if bend > 0:
-                s = float(np.sqrt(bend))
+            s = float(np.sqrt(bend))
+            if bend > 0 and abs(bend - before) <= 1e-14 * bend:  # a kink in a curved stretch
+                rehu[-1] = (*rehu[-1][:2], rehu[-1][2] + s * length)
+            elif bend > 0:
                 rehu.append((sign * s, -sign * s * knot, s * length))
+            before = bend
     u, v = np.array(relu).reshape(-1, 2).T
     s_, t_, tau = np.array(rehu).reshape(-1, 3).T
     return PLQUnits(u, v, s_, t_, tau, constant)
