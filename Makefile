@@ -41,7 +41,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test pytest doctest core-test sanitize lint format docs bench bench-quick \
-	bench-setup clean clean-all
+	bench-coverage bench-inference bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
 help:  ## list the jobs
@@ -149,6 +149,12 @@ bench: $(STAMPS)/package  ## race SUITE= (default all, hours) against the rivals
 
 bench-quick: $(STAMPS)/package  ## one race per suite, a few minutes
 	@$(PY) -m benchmarks quick $(if $(DATA),--data "$(DATA)")
+
+bench-coverage: $(STAMPS)/package  ## coverage of confidence intervals in simulation, half an hour
+	@$(PY) -m benchmarks.inference_coverage
+
+bench-inference: $(STAMPS)/package  ## what errors, rank intervals and bootstraps cost, a minute
+	@$(PY) -m benchmarks.inference_measures
 
 # ---- starting over -------------------------------------------------------------------------------
 

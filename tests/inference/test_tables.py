@@ -104,3 +104,16 @@ def test_equal_slopes_needs_several_levels():
         rl.inference.equal_slopes(MODEL, X, Y)
     test = rl.inference.equal_slopes(MANY, X, Y, columns=["income"])
     assert test.df == (1, 469) and test.p_value < 1e-4
+
+
+def test_a_summary_can_be_kept_at_the_fit():
+    kept = rl.QuantileRegressor(quantile=0.5, alpha=0, inference="nid").fit(X, Y)
+    assert str(kept.summary()) == str(MODEL.summary(X, Y, kind="nid"))
+    np.testing.assert_array_equal(kept.summary_.interval, kept.summary().interval)
+    kept.set_params(inference=None).fit(X, Y)
+    with pytest.raises(ValueError, match="set the parameter inference"):
+        kept.summary()
+    penalised = rl.QuantileRegressor(quantile=0.5, alpha=0.1, inference="nid")
+    with pytest.raises(ValueError, match="penalty"):
+        penalised.fit(X, Y)
+    assert not hasattr(penalised, "coef_")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +72,14 @@ class HasInference:
             random_state=random_state,
             **options,
         )
+
+    def _keep_summary(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Compute the summary that the parameter `inference` asks for, at the end of a fit."""
+        self.__dict__.pop("summary_", None)
+        kind: str | None = getattr(self, "inference", None)
+        if kind is not None:
+            self.summary_ = self.summary(X, y, kind, sample_weight=sample_weight)
+        return self
 
     def conf_int(
         self, X: Any, y: ArrayLike, kind: str | None = None, *, level: float = 0.95, **options: Any

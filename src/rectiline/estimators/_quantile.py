@@ -73,6 +73,8 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     penalty_params : dict, optional
         ``{"groups": ...}`` for "group", ``{"q": ...}`` or ``{"strengths": ...}`` for "slope".
     {constraints}
+    inference : str, optional
+        Keep a summary of this kind at the fit, such as "nid"; see `summary`.
     {fit_intercept}
     {running_tight}
     {warm_start}
@@ -83,6 +85,8 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     intercept_ : float or ndarray of shape (n_quantiles,)
     quantiles_ : ndarray
         The quantiles of the columns of a prediction.
+    summary_ : SummaryTable or SummaryTables
+        What ``summary()`` returns; only with `inference`.
     {proof}
 
     Notes
@@ -110,6 +114,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         "non_crossing": ["boolean"],
         "shared_slopes": ["boolean"],
         **{name: COMMON[name] for name in _CONSTRAINED},
+        "inference": [str, None],
         **RUNNING,
     }
 
@@ -130,6 +135,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         constraints: Any = (),
         monotone: dict[Any, int] | None = None,
         order: Any = None,
+        inference: str | None = None,
         tol: float = 1e-9,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -160,7 +166,8 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         self
         """
         with restored_on_failure(self):
-            return self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight)
+            return self._keep_summary(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> QuantileRegressor:
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)

@@ -37,6 +37,7 @@ _FIXED = (
     "constraints",
     "monotone",
     "order",
+    "inference",
 )
 
 
@@ -106,6 +107,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
     constraints = ()
     monotone = None
     order = None
+    inference = None
 
     def __init__(
         self,

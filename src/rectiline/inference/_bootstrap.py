@@ -30,7 +30,7 @@ Vector = NDArray[np.float64]
 
 __all__ = ["bootstrap", "bootstrap_covariance", "replicates"]
 
-_MOST_ENTRIES = 2_000_000  # of the weights that are drawn at once
+_MOST_ENTRIES = 600_000  # of the weights that are drawn at once: they stay in the cache
 _LARGEST_CHUNK = 25
 
 

@@ -69,6 +69,8 @@ class QuantileReplicates:
                 for slope, height in zip(slopes, heights, strict=True)
             ]
         distance = 1.2 * (np.sqrt(fit.p) + 1.5)
+        if self.wild:
+            distance *= np.sqrt(2.0)  # two copies of every sample near the plane
         self._families = [self._family(k, float(distance)) for k in range(fit.m)]
 
     def _doubled(self, k: int) -> Fit:
@@ -113,7 +115,7 @@ class QuantileReplicates:
         """Return the coefficients of the replicates with these seeds, (len(seeds), m, p)."""
         made = np.empty((len(seeds), self.fit.m, self.fit.p))
         for k in range(self.fit.m):
-            weights = np.column_stack([self._weights(k, seed) for seed in seeds])
+            weights = np.array([self._weights(k, seed) for seed in seeds])
             extra = self._perturbations(k, seeds)
             self._solve_level(k, weights, extra, made[:, k])
         return made
@@ -131,7 +133,9 @@ class QuantileReplicates:
             upper = (rng.random(fit.rows.n) < share).astype(np.float64)
         else:
             upper = rng.binomial(fit.weight.astype(np.int64), share).astype(np.float64)
-        return np.concatenate([upper, fit.weight - upper])
+        made = np.empty(2 * fit.rows.n)
+        made[: fit.rows.n], made[fit.rows.n :] = upper, fit.weight - upper
+        return made
 
     def _perturbations(self, k: int, seeds: Seeds) -> Matrix:
         """Return what the wild gradient bootstrap adds to the gradient, (len(seeds), p)."""
@@ -143,12 +147,12 @@ class QuantileReplicates:
     def _solve_level(self, k: int, weights: Matrix, extra: Matrix, out: Matrix) -> None:
         fit, family = self._fits[k], self._families[k]
         place = 0 if self.wild else k
-        open_ones = np.arange(weights.shape[1])
+        open_ones = np.arange(weights.shape[0])
         while open_ones.size:
             near = family.near
-            totals = near.total(fit, weights[:, open_ones]) + extra[open_ones] / near.scale
+            totals = near.total(fit, weights[open_ones]) + extra[open_ones] / near.scale
             totals = np.ascontiguousarray(totals)
-            kept = np.ascontiguousarray(weights[near.index][:, open_ones].T)
+            kept = np.ascontiguousarray(weights[np.ix_(open_ones, near.index)])
             method, left = near.method(), []
             for row, b in enumerate(open_ones):
                 found = near.solve(

@@ -55,6 +55,8 @@ class NearRows:
         R above, in scaled columns.
     radius : float
         Distance within which the samples that are not kept stay on their side.
+    weight : ndarray of shape (k,)
+        Their weights in the fit.
     lengths : ndarray of shape (k,)
         The l_i above.
     first : ndarray of shape (p,)
@@ -70,6 +72,7 @@ class NearRows:
     centre: Vector
     factor: Matrix
     radius: float
+    weight: Vector
     lengths: Vector
     first: Index
 
@@ -109,6 +112,7 @@ class NearRows:
             centre=fit.coef[k] * scale,
             factor=np.ascontiguousarray(fit.factor / scale),
             radius=radius,
+            weight=fit.weight[index],
             lengths=fit.lengths[index],
             first=first,
         )
@@ -123,10 +127,9 @@ class NearRows:
         return _core.QuantileBasis(self.columns, self.targets)
 
     def total(self, fit: Fit, weight: Matrix) -> Matrix:
-        """Return what the kept samples have to balance under weights (n,) or (n, m)."""
-        share = (1.0 - self.level) - self.above
-        weighted = weight * (share if weight.ndim == 1 else share[:, None])
-        return np.ascontiguousarray(fit.rows.cross(weighted) / self.scale)
+        """Return what the kept samples have to balance under weights (n,) or (b, n)."""
+        weighted = weight * ((1.0 - self.level) - self.above)
+        return np.ascontiguousarray(fit.rows.cross(weighted.T) / self.scale)
 
     def solve(
         self, method: _core.QuantileBasis, weight: Vector, total: Vector, basis: Index
@@ -146,7 +149,7 @@ class NearRows:
         if self.keeps_all:
             return [basis] * weights.shape[0]
         window = 2.0 * self.radius * self.lengths
-        second = (self.columns / window) @ self.columns.T
+        second = (self.columns * (self.weight / window)) @ self.columns.T
         above = self.targets > self.columns.T @ self.centre
         gradient = totals - (weights * above) @ self.columns.T
         coef = self.centre - np.linalg.solve(second, gradient.T).T
