@@ -38,7 +38,7 @@ struct Evaluation {
 
 struct Value {
     double loss, size;
-    bool moves;  // whether a product was rounded, and may have underflowed
+    double steepness;  // not zero if a product was rounded, and may have underflowed
 };
 
 template <class Packed>
@@ -51,7 +51,7 @@ RECTILINE_INLINE Value value_of(const Packed& f, double t) {
     }
     const double e = t - a, length = size_of(e);
     return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length),
-            length > 0 && size_of(m) + q > 0};
+            length > 0 ? size_of(m) + q : 0.0};
 }
 
 Value value_of(const Curve& f, double t) {
@@ -62,7 +62,7 @@ Value value_of(const Curve& f, double t) {
     const double e = t - f.knot[j], length = size_of(e);
     return {f.value[j] + e * (m + 0.5 * q * e),
             size_of(f.value[j]) + length * (size_of(m) + 0.5 * q * length),
-            length > 0 && (m != 0 || q > 0)};
+            length > 0 ? size_of(m) + q : 0.0};
 }
 
 RECTILINE_INLINE double larger(double a, double b) {
@@ -79,20 +79,20 @@ struct RowBound {
     double loss_lost, gap_lost;  // what underflow may have taken from the weighted terms
 };
 
-// `gap(t, s)`: the Fenchel-Young term. The slope is known within `room` of s.
-template <class Curved, class Gap>
+// `gap(t, s)`: the Fenchel-Young term. The slope is known within `room` of s; exactly if Exact.
+template <bool Exact, class Curved, class Gap>
 RECTILINE_INLINE RowBound bound_of(const Curved& f, const Gap& gap, double t, double e, double s,
                                    double lowest, double highest, double room) {
     const Value at = value_of(f, t), below = value_of(f, t - e), above = value_of(f, t + e);
     const double moved = larger(size_of(below.loss - at.loss), size_of(above.loss - at.loss));
     const double size = larger(at.size, larger(below.size, above.size));
-    const double least = larger(s - room, lowest);
+    const double least = Exact ? s : larger(s - room, lowest);
     const double most = s + room < highest ? s + room : highest;
     double upper = larger(gap(t - e, least), gap(t + e, least));
-    upper = larger(upper, larger(gap(t - e, most), gap(t + e, most)));
-    // The curve's own numbers (values at knots, slopes of neighbouring pieces) are rounded as well.
-    const double loss_lost = at.moves || below.moves || above.moves ? kUnderflow : 0.0;
-    const double gap_lost = s != 0 ? kUnderflow : loss_lost;
+    if (!Exact) upper = larger(upper, larger(gap(t - e, most), gap(t + e, most)));
+    const double steepness = at.steepness + below.steepness + above.steepness;
+    const double loss_lost = steepness > 0 ? kUnderflow : 0.0;
+    const double gap_lost = steepness + size_of(s) > 0 ? kUnderflow : 0.0;
     return {at.loss, moved + kValue * size, gap(t, s), kTerm * upper + kCurve * size, loss_lost,
             gap_lost};
 }
@@ -115,7 +115,9 @@ struct Arguments {
     const double *argument, *radius;
 };
 
-template <bool Moving, class Packed>
+enum class Slopes { exact, rounded, moving };  // what is known about the multipliers
+
+template <Slopes Known, class Packed>
 RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFunctions& rows,
                                                 RowBlock block, Arguments at, Multipliers dual,
                                                 double lowest, double highest,
@@ -129,14 +131,15 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
         const double w = weight[i], t = at.argument[i];
         const double e = visible(at.radius[i] + (per_argument * size_of(t) + constant), t);
         double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
-        const double moved = Moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
+        const double moved = Known == Slopes::moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
         const double room = dual.spread * size_of(s) + moved;
         s = s < lowest ? lowest : s;
         s = s > highest ? highest : s;
         const auto term = [&f](double point, double slope) {
             return f.fenchel_young(point, slope);
         };
-        const RowBound row = bound_of(f, term, t, e, s, lowest, highest, room);
+        const RowBound row =
+            bound_of<Known == Slopes::exact>(f, term, t, e, s, lowest, highest, room);
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
         gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
@@ -156,7 +159,8 @@ RowBound any_row(const RowFunctions& rows, std::int64_t i, double t, double radi
     const auto term = [&f](double point, double slope) {
         return larger(0.0, fenchel_young(f, slope, point));
     };
-    return bound_of(f, term, t, e, s, lowest, highest, spread * size_of(s) + kTerm * move / w);
+    return bound_of<false>(f, term, t, e, s, lowest, highest,
+                           spread * size_of(s) + kTerm * move / w);
 }
 
 BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Arguments at,
@@ -219,11 +223,17 @@ RowBounds row_bounds(const RowFunctions& rows, const double* argument, const dou
     const double lowest = only.lowest_slope(), highest = only.highest_slope();
     const bool packed = !rows.curve_index && with_packed(only, [&](const auto& curve) {
         const Evaluation evaluation(only);
-        for (const RowBlock& block : blocks)
-            add(block, move ? block_bounds<true>(curve, rows, block, at, dual, lowest, highest,
-                                                 evaluation, losses)
-                            : block_bounds<false>(curve, rows, block, at, dual, lowest, highest,
-                                                  evaluation, losses));
+        const auto bounds = [&]<Slopes Known>() {
+            for (const RowBlock& block : blocks)
+                add(block, block_bounds<Known>(curve, rows, block, at, dual, lowest, highest,
+                                               evaluation, losses));
+        };
+        if (move)
+            bounds.template operator()<Slopes::moving>();
+        else if (spread > 0)
+            bounds.template operator()<Slopes::rounded>();
+        else
+            bounds.template operator()<Slopes::exact>();
     });
     if (!packed)
         for (const RowBlock& block : blocks)

@@ -61,6 +61,23 @@ class Products:
     scale: Callable[[float], float]
     radius: float = math.inf
 
+    @classmethod
+    def unbounded(
+        cls, loss: float, q: Any, terms: list[float], least_loss: float, scale: float
+    ) -> Products:
+        """Return products whose rounding errors are not bounded: terms count as they are."""
+        excess = max(loss - least_loss, 0.0)
+        return cls(
+            loss=loss,
+            loss_error=0.0,
+            q=q,
+            q_error=np.zeros_like(q),
+            terms=[Term(one, one) for one in terms],
+            at_zero=lambda: Term(excess, excess),
+            excess=excess,
+            scale=lambda _: abs(scale),
+        )
+
 
 class Program(Protocol):
     """What `close` asks of a problem; shapes of coefficients are its own affair."""

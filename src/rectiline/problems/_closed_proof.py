@@ -25,6 +25,7 @@ __all__ = ["Proof", "balanced_on", "closed_proof"]
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
 _LITTLE_SHRINKING = 1.0 - 1e-11  # shares from here on cost next to nothing
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
+_FAR = 4.0  # gaps so many times the target decide nothing
 _RADIUS = 1024.0  # see `Certificate.radius`
 
 
@@ -65,13 +66,17 @@ def closed_proof(
     b0: float,
     point: DualPoint,
     measure: Callable[[DualPoint], Measured],
+    tol: float | None,
 ) -> Proof:
-    """Return the proof of a pair; `measure` computes what is needed of a dual point."""
+    """Return the proof of a pair; `measure` computes what is needed of a dual point.
+
+    Where the gap is much larger than `tol` allows, no exact balance is looked for.
+    """
     terms = problem.terms
     free = terms.free_columns
     measured = measure(point)
     # A bound on one side only asks for a sign of q_j; where it may be wrong, q_j is made zero.
-    for _ in range(_SIGN_ROUNDS):
+    for _ in range(_SIGN_ROUNDS if terms.columns.has_bounds else 0):
         q, error = _without(measured, free)
         wrong = terms.wrong_signs(q, error)
         if not wrong.size:
@@ -81,7 +86,10 @@ def closed_proof(
         measured = measure(point)
     q, error = _without(measured, free)
     outside, excess = _outside_by_rounding(problem, q, error, point.sample)
-    balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
+    if free.size and _is_far(problem, measured, point.sample, tol):
+        outside, balance = outside[:0], _charged(problem, b, b0, free, measured)
+    else:
+        balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
     if outside.size and balance.move is None:
         outside = outside[:0]
         balance = _exact_balance(problem, b, b0, point.sample, free, measured)
@@ -169,7 +177,7 @@ def _exact_balance(
             entries = np.abs(row.toarray() if problem.design.is_sparse else row).ravel()
             change = entries.astype(np.float64) * (total * (1 + 4 * UNIT))
             return _Balance(row=k, row_move=total, q_error=change)
-        return _Balance(charge=total * _largest_intercept(problem, b0), radius=_RADIUS)
+        return _charged(problem, b, b0, free, measured)
     left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
     columns, residual = free, left
     if outside is not None and excess is not None:
@@ -178,10 +186,26 @@ def _exact_balance(
     if move is not None:
         change = problem.design.norm_bounds[0] * norm_of(move) if move.any() else 0.0
         return _Balance(move=move, q_error=change)
+    return _charged(problem, b, b0, free, measured)
+
+
+def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Measured) -> _Balance:
+    """Return what is charged for columns and an intercept that are not balanced exactly."""
+    left = (np.abs(measured.q.value) + measured.q.error)[free]
     charge = float(left @ (_RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
     if problem.fit_intercept:
-        charge += total * _largest_intercept(problem, b0)
+        offset = float(np.max(np.abs(problem.offset), initial=0.0))
+        largest = _RADIUS * max(abs(b0), offset, problem.argument_scale)
+        charge += (abs(measured.total[0]) + measured.total[1]) * largest
     return _Balance(charge=charge * (1 + gamma(free.size)), radius=_RADIUS)
+
+
+def _is_far(problem: Problem, measured: Measured, sample: Vector, tol: float | None) -> bool:
+    """Whether the samples alone keep the certificate from holding to anything like `tol`."""
+    if tol is None or tol == 0.0:
+        return False
+    loss, _, gap, _ = _core.row_bounds(problem.rows, *measured.arguments, sample)
+    return gap > _FAR * tol * abs(loss)
 
 
 def _outside_by_rounding(
@@ -214,11 +238,6 @@ def _share(problem: Problem, q: Vector, error: Vector, outside: Indices) -> floa
     q, error = q.copy(), error.copy()
     q[outside] = error[outside] = 0.0
     return problem.terms.safe_share(q, error)
-
-
-def _largest_intercept(problem: Problem, b0: float) -> float:
-    offset = float(np.max(np.abs(problem.offset), initial=0.0))
-    return _RADIUS * max(abs(b0), offset, problem.argument_scale)
 
 
 def _constraint_terms(measured: Measured, point: DualPoint, share: float) -> list[Term]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, Term, close
+from rectiline.problems._close import Products, close
 from rectiline.problems._common_part import feasible_dual
 
 if TYPE_CHECKING:
@@ -52,18 +52,8 @@ def prove_tasks(
         terms.append(sum(abs(b0 * float(p.sample.sum())) for b0, p in zip(b, points)))
     if left > _FREE_TOLERANCE:
         terms.append(math.inf)
-    excess = max(loss - problem.least_loss, 0.0)
-    # Rounding is not bounded here: every term stands for its own upper bound.
-    products = Products(
-        loss=loss,
-        loss_error=0.0,
-        q=q,
-        q_error=np.zeros_like(q),
-        terms=[Term(one, one) for one in terms],
-        at_zero=lambda: Term(excess, excess),
-        excess=excess,
-        scale=lambda _: abs(problem.loss_at_zero),
-    )
+    least, scale = problem.least_loss, problem.loss_at_zero
+    products = Products.unbounded(loss, q, terms, least, scale)
     certificate, by_zero_dual = close(problem, U, products)
     if by_zero_dual:
         points = [task.region.zero_dual(task.design.n_samples) for task in tasks]
