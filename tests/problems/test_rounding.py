@@ -105,6 +105,8 @@ def check(problem, solution):
     if not np.isfinite(proof.gap):
         assert solution.status != "solved"
         return
+    if np.isfinite(proof.radius) and solution.status != "solved":
+        return  # a statement about coefficients of limited size; see Certificate.radius
     reached = exact.at(exact_point(problem, solution))
     assert rational(proof.primal) - rational(proof.gap) <= low
     assert reached - low <= rational(proof.gap)
