@@ -25,7 +25,6 @@ __all__ = ["Proof", "balanced_on", "closed_proof"]
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
 _LITTLE_SHRINKING = 1.0 - 1e-11  # shares from here on cost next to nothing
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
-_FAR = 4.0  # gaps so many times the target decide nothing
 _RADIUS = 2.0**20  # see `Certificate.radius`
 
 
@@ -66,12 +65,8 @@ def closed_proof(
     b0: float,
     point: DualPoint,
     measure: Callable[[DualPoint], Measured],
-    tol: float | None,
 ) -> Proof:
-    """Return the proof of a pair; `measure` computes what is needed of a dual point.
-
-    Where the gap is much larger than `tol` allows, no exact balance is looked for.
-    """
+    """Return the proof of a pair; `measure` computes what is needed of a dual point."""
     terms = problem.terms
     free = terms.free_columns
     measured = measure(point)
@@ -86,10 +81,7 @@ def closed_proof(
         measured = measure(point)
     q, error = _without(measured, free)
     outside, excess = _outside_by_rounding(problem, q, error, point.sample)
-    if free.size and _is_far(problem, measured, point.sample, tol):
-        outside, balance = outside[:0], _charged(problem, b, b0, free, measured)
-    else:
-        balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
+    balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
     if outside.size and balance.move is None:
         outside = outside[:0]
         balance = _exact_balance(problem, b, b0, point.sample, free, measured)
@@ -198,14 +190,6 @@ def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Me
         largest = _RADIUS * max(abs(b0), offset, problem.argument_scale)
         charge += (abs(measured.total[0]) + measured.total[1]) * largest
     return _Balance(charge=charge * (1 + gamma(free.size)), radius=_RADIUS)
-
-
-def _is_far(problem: Problem, measured: Measured, sample: Vector, tol: float | None) -> bool:
-    """Whether the samples alone keep the certificate from holding to anything like `tol`."""
-    if tol is None or tol == 0.0:
-        return False
-    loss, _, gap, _ = _core.row_bounds(problem.rows, *measured.arguments, sample)
-    return gap > _FAR * tol * abs(loss)
 
 
 def _outside_by_rounding(

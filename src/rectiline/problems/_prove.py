@@ -111,10 +111,10 @@ def _certified(
         known = image if moved is point else problem.design.tdot(moved.sample)
         return measure_plain(problem, b, b0, moved, z, known)
 
-    proof = closed_proof(problem, b, b0, point, plain, tol)
+    proof = closed_proof(problem, b, b0, point, plain)
     if _is_undecided(proof.certificate, tol):
         better = closed_proof(
-            problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved), tol
+            problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved)
         )
         if not better.certificate.gap > proof.certificate.gap:
             return better
