@@ -25,7 +25,7 @@ __all__ = ["Proof", "balanced_on", "closed_proof"]
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
 _LITTLE_SHRINKING = 1.0 - 1e-11  # shares from here on cost next to nothing
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
-_RADIUS = 2.0**20  # see `Certificate.radius`
+_RADIUS = 1024.0  # see `Certificate.radius`
 
 
 class Proof(NamedTuple):
