@@ -11,6 +11,7 @@ import numpy as np
 
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
 from rectiline.solvers._choose import SOLVERS, check_name, choose, remaining, zero_may_do
@@ -212,10 +213,11 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
         )
     assert best.pair is not None
     coef, intercept, dual = best.pair
+    direction = falling_direction(problem, coef) if status is Status.SOLVED else None
     return Solution(
         coef=coef,
         intercept=intercept,
-        status=status,
+        status=status if direction is None else Status.UNBOUNDED,
         solver=best.author,
         n_iter=run.n_iter,
         seconds=run.watch.seconds,
@@ -225,6 +227,7 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
         history=tuple(run.history),
         problem=weakref.ref(problem),
         feature_names=problem.feature_names,
+        direction=direction,
     )
 
 

@@ -48,6 +48,8 @@ class Solution:
         The certified points met on the way.
     infeasibility : InfeasibilityCertificate or None
         The proof, when the status is "infeasible"; `coef` is then NaN.
+    direction : ndarray of shape (n_features,) or None
+        Along which the objective falls without end, when the status is "unbounded".
     feature_names : ndarray of str or None
         Names of the columns, where the problem was made from a data frame.
     """
@@ -66,6 +68,7 @@ class Solution:
     # Known while the caller keeps the problem alive; a solution alone does not hold the data.
     problem: weakref.ref[Problem] | None = field(default=None, repr=False)
     feature_names: NDArray[Any] | None = field(default=None, repr=False)
+    direction: Vector | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "problem": None}

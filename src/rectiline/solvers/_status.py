@@ -62,7 +62,7 @@ _ADVICE = {
         "Loosen one of the constraints that `infeasibility` names: together they contradict each "
         "other."
     ),
-    Status.UNBOUNDED: "Add a penalty or bounds: the objective falls without end.",
+    Status.UNBOUNDED: "Add a penalty or bounds: along `direction` the objective falls without end.",
 }
 _WARNED = (
     Status.STALLED,
