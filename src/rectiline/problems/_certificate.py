@@ -18,7 +18,9 @@ ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that
 class DualPoint:
     """Multipliers of a problem.
 
-    Bounds need no multiplier of their own: the best one is known in closed form.
+    Bounds need no multiplier of their own: the best one is known in closed form. Constraint rows
+    whose largest entry is beyond ``2**-40 .. 2**40`` are scaled to ordinary size by a power of two
+    first; their multipliers belong to the rows so scaled (`Problem.constraint_rows`).
 
     Attributes
     ----------
@@ -62,8 +64,9 @@ class Certificate:
         What rounding errors of the proof may add to the gap; contained in `gap`. Not bounded for
         multi-task problems, where it is 0.0.
     scale : float
-        What the losses would cost if the terms of each prediction did not cancel one another or
-        the target; computed for gaps that may belong to an optimum of zero, 0.0 otherwise.
+        What the losses would cost if the terms of each prediction did not cancel one another, the
+        target or a knot of the loss; computed for gaps that may belong to an optimum of zero, 0.0
+        otherwise.
     radius : float
         Infinite, with one exception. A column without penalty and bounds (and an intercept) asks
         for multipliers that balance exactly. These are shown to exist near the given ones, and

@@ -245,7 +245,9 @@ def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
 
     0.0 where `gap` is too large for that to matter.
     """
-    rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0)
+    # Arguments are compared with knots, so that these are terms as well.
+    knot = max(float(np.max(np.abs(one.curve.knots))) for one in problem.losses)
+    rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0) + knot
 
     def cost(size: Vector) -> float:
         ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))

@@ -16,6 +16,7 @@ from rectiline.penalties import get as get_penalty
 from rectiline.problems._inputs import checked_losses
 from rectiline.problems._linear_term import checked_linear, with_linear_row
 from rectiline.problems._region import Region
+from rectiline.problems._row_scales import with_ordinary_rows
 from rectiline.problems._samples import Samples
 
 __all__ = ["DEFAULT_PENALTY", "Given", "read_given"]
@@ -73,7 +74,7 @@ def read_given(
         )
     made = get_penalty(penalty, d, names=names)
     asked = tuple(named_constraints(constraints, names=names, n_features=d))
-    region = Region(combine([one.rows(d, design) for one in asked], d, names))
+    region = Region(with_ordinary_rows(combine([one.rows(d, design) for one in asked], d, names)))
     if vector is not None:
         design, samples = with_linear_row(design, samples, vector, made, region)
     assert design is not None and samples is not None

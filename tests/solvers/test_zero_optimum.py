@@ -1,0 +1,89 @@
+"""An optimum of exactly zero is solved: relative gaps below one cannot be proved for it."""
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.constraints import LinearEquality, Nonnegative
+from rectiline.losses import (
+    Absolute,
+    EpsilonInsensitive,
+    Expectile,
+    Hinge,
+    Huber,
+    Pinball,
+    SmoothedHinge,
+    SquaredEpsilonInsensitive,
+    SquaredError,
+    SquaredHinge,
+)
+from rectiline.penalties import Ridge
+
+RESIDUAL = [
+    SquaredError(),
+    Absolute(),
+    Huber(0.5),
+    Pinball(0.3),
+    EpsilonInsensitive(0.1),
+    SquaredEpsilonInsensitive(0.1),
+    Expectile(0.7),
+]
+MARGIN = [Hinge(), SquaredHinge(), SmoothedHinge()]
+
+
+def problems(loss, seed):
+    """Problems with fewer samples than columns that cost nothing at the optimum."""
+    rng = np.random.default_rng(seed)
+    n, d = 2 + int(rng.integers(3)), 5 + int(rng.integers(4))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-2, 2)
+    budget = [LinearEquality(np.ones((1, d)), [-1.0])]
+    if loss.of == "margin":
+        y = np.array([1.0, -1.0] * n)[:n]
+        return [(X, y, None, ()), (X, y, None, budget)]
+    positive = X @ np.abs(rng.normal(size=d))
+    return [
+        (X, np.zeros(n), None, ()),
+        (X, np.zeros(n), Ridge(1.0), ()),
+        (X, np.zeros(n), None, budget),
+        (X, rng.normal(size=n), None, ()),
+        (X, 0.05 * rng.uniform(-1, 1, size=n), None, ()),
+        (X, positive, None, [Nonnegative()]),
+    ]
+
+
+@pytest.mark.parametrize("loss", RESIDUAL + MARGIN, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_an_optimum_of_zero_is_solved(loss, intercept):
+    for seed in range(2):
+        for X, y, penalty, constraints in problems(loss, seed):
+            problem = rl.Problem(
+                X, y, loss=loss, penalty=penalty, constraints=constraints, fit_intercept=intercept
+            )
+            solution = rl.solve(problem)
+            assert solution.status == "solved"
+            proof = solution.certificate
+            assert proof.dual <= 0.0 <= proof.primal
+            assert proof.gap <= max(2.0**-52 * proof.scale, 1e-6 * proof.primal)
+
+
+def test_two_assets_and_a_budget():
+    """The least (x - y)^2 with x + y = 1 is zero, at a half each."""
+    problem = rl.Problem(
+        [[1.0, -1.0]],
+        [0.0],
+        loss=SquaredError(),
+        penalty=None,
+        constraints=[LinearEquality([[1.0, 1.0]], [-1.0])],
+        fit_intercept=False,
+    )
+    solution = rl.solve(problem)
+    assert solution.status == "solved"
+    np.testing.assert_allclose(solution.coef, [0.5, 0.5], rtol=1e-7)
+
+
+def test_small_is_not_zero():
+    """A proved positive optimum has to be met relatively, however small it is."""
+    proof = rl.Certificate(primal=3e-20, gap=1e-20, violation=0.0, scale=1.0)
+    assert not proof.holds(1e-3)
+    assert rl.Certificate(primal=1e-20, gap=2e-20, violation=0.0, scale=1.0).holds(1e-3)
+    assert not rl.Certificate(primal=1e-9, gap=1e-9, violation=0.0, scale=1.0).holds(1e-3)
