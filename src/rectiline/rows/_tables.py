@@ -1,0 +1,149 @@
+"""Yields blocks of Arrow tables, data sets of files and streams, with a cache of decoded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.rows._arrays import block_length, checked_vector
+from rectiline.rows._base import RowBlocks
+from rectiline.rows._block import Block
+from rectiline.rows._cache import Cache, CacheWriter
+from rectiline.rows._columns import Columns, decoded
+from rectiline.rows._finite import refuse_non_finite
+
+__all__ = ["TableRows"]
+
+
+class TableRows(RowBlocks):
+    """Rows of a table that is decoded block by block.
+
+    Parameters
+    ----------
+    open_batches : callable
+        Takes the number of rows of a batch and returns an iterator of record batches.
+    columns : Columns
+    block_rows : int or None
+    cache : Cache or None
+        Where the first whole pass writes what it decodes; later passes read that.
+    n_rows : int or None
+    y, sample_weight : array-like or None
+        Targets and weights that are not columns of the table.
+    """
+
+    def __init__(
+        self,
+        open_batches: Callable[[int], Iterable[Any]],
+        columns: Columns,
+        block_rows: int | None,
+        cache: Cache | None = None,
+        n_rows: int | None = None,
+        y: Any = None,
+        sample_weight: Any = None,
+    ) -> None:
+        super().__init__()
+        self._open_batches, self._columns = open_batches, columns
+        self.feature_names = tuple(columns.features)
+        self.n_features, self.dtype = len(columns.features), columns.dtype
+        self.block_rows = block_length(block_rows, self.n_features * self.dtype.itemsize)
+        self._n_rows = n_rows
+        if n_rows is not None:
+            self._y = None if y is None else checked_vector("y", y, n_rows)
+            weight = sample_weight
+            if weight is not None:
+                weight = checked_vector("sample_weight", weight, n_rows).astype(np.float64)
+            self._weight = weight
+        elif y is not None or sample_weight is not None:
+            raise ValueError("Name the columns of target and weight in the table instead of y.")
+        else:
+            self._y = self._weight = None
+        self.has_target = columns.target is not None or y is not None
+        self.has_weight = columns.weight is not None or sample_weight is not None
+        self._cache = cache
+        self._stored: dict[str, NDArray[Any]] | None = None
+        self._labels: NDArray[Any] | None = None
+        if cache is not None:
+            self._use_stored()
+
+    def _use_stored(self) -> None:
+        known = None if self._cache is None else self._cache.stored()
+        if known is not None:
+            self._stored, facts = known
+            self._n_rows = int(facts["n_rows"])
+            if facts["labels"] is not None:
+                self._labels = np.array(facts["labels"], dtype=object)
+            self._stored["X"] = self._stored["X"].reshape(self._n_rows, self.n_features)
+
+    def _open(self) -> Iterator[Block]:
+        if self._stored is not None:
+            for start in range(0, self.n_rows, self.block_rows):
+                yield self._part(slice(start, start + self.block_rows), start)
+        elif self._cache is None:
+            yield from self._decoded()
+        else:
+            yield from self._decoded_and_written(CacheWriter(self._cache))
+
+    def _decoded(self) -> Iterator[Block]:
+        batches = self._open_batches(self.block_rows)
+        for place, block in enumerate(decoded(batches, self._columns, self.block_rows)):
+            some = slice(block.start, block.start + block.n_rows)
+            y = block.y if self._y is None else self._y[some]
+            weight = block.weight if self._weight is None else self._weight[some]
+            block = Block(block.X, y, weight, block.start)
+            if not self._is_known:
+                refuse_non_finite(block, place, self.feature_names)
+            yield block
+
+    def _decoded_and_written(self, writer: CacheWriter) -> Iterator[Block]:
+        """Yield the blocks while they are written; a pass that ends early leaves nothing."""
+        labels: dict[Any, int] = {}
+        n, has_labels = 0, False
+        try:
+            for block in self._decoded():
+                writer.append("X", block.X)
+                y = block.y
+                if y is not None and y.dtype.kind not in "fiub":
+                    has_labels = True
+                    found, at = np.unique(y.astype(object), return_inverse=True)
+                    codes = [labels.setdefault(label, len(labels)) for label in found.tolist()]
+                    y = np.array(codes, dtype=np.int32)[at]
+                if y is not None:
+                    writer.append("y", y)
+                if block.weight is not None:
+                    writer.append("weight", block.weight)
+                n += block.n_rows
+                yield block
+            if n:
+                writer.finish({"n_rows": n, "labels": list(labels) if has_labels else None})
+        finally:
+            writer.discard()
+        if n:
+            self._use_stored()
+
+    def _part(self, some: Any, start: int) -> Block:
+        assert self._stored is not None
+        y, weight = self._stored.get("y"), self._stored.get("weight")
+        if y is not None:
+            y = y[some]
+            y = y if self._labels is None else self._labels[y]
+        return Block(self._stored["X"][some], y, None if weight is None else weight[some], start)
+
+    @property
+    def has_random_access(self) -> bool:
+        """Whether `take` reads some rows without reading all of them."""
+        return self._stored is not None
+
+    def take(self, rows: NDArray[np.int64]) -> Block:
+        """Return copies of some rows, in increasing order, as one block."""
+        if self._stored is None:
+            return super().take(rows)
+        return self._part(np.asarray(rows, dtype=np.int64), 0)
+
+    def read_once(self) -> RowBlocks:
+        """Read a stream that cannot be opened again into the cache."""
+        for _ in self:
+            pass
+        return self
