@@ -101,8 +101,6 @@ class Design:
         They must be zero on samples without weight.
         """
         way = self._way_for(len(weights))
-        if way == "core" and self.n_features > _WIDE * self.n_samples and self._is_double:
-            way = "numpy"  # its blocks are better for so many sums
         if way == "core":
             return self.view.tdot_many(weights, sample_weight)
         return np.asarray(weights @ self.X if way == "numpy" else [self.tdot(g) for g in weights])
@@ -115,6 +113,8 @@ class Design:
         """
         if count < _SOME or self.is_sparse:
             return "each"
+        if self._is_double and self.n_features > _WIDE * self.n_samples:
+            return "numpy"  # its blocks are better for so many columns
         if self.view.takes_many and self.n_stored <= _ONE_THREAD:
             return "core"
         return "numpy" if self._is_double else "each"

@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["MultiplierProgram"]
 
-_ATOMS_PER_ROUND = 30
+_ATOMS_PER_ROUND = 100
 _ROUNDS = 100
 _FIRST_LEVEL = 1e-3  # of the first guess: columns that the first program looks at
 _MOST_ENTRIES = 4_000_000  # of the linear program; beyond, what is proved so far is returned

@@ -74,7 +74,7 @@ def choose(problem: Problem, warm: bool = False) -> list[Stage]:
     `warm`: there is a pair to start from. The first stage takes the problem; whether a later one
     does is looked at when its turn comes.
     """
-    stages = _coupled(problem) if not problem.is_separable else _separable(problem, warm)
+    stages = _coupled(problem, warm) if not problem.is_separable else _separable(problem, warm)
     while stages and stages[0].method.refuses(problem) is not None:
         del stages[0]
     if stages:
@@ -106,8 +106,9 @@ def remaining(plan: list[Stage]) -> list[Stage]:
     ]
 
 
-def _coupled(problem: Problem) -> list[Stage]:
-    large = problem.n_features > 500
+def _coupled(problem: Problem, warm: bool) -> list[Stage]:
+    # Generation goes on from a neighbouring solution; an interior method begins anew.
+    large = problem.n_features > 500 or warm
     interior = Stage(Interior(), "interior: a penalty that couples columns, of moderate size")
     generation = Stage(Generation(), "generation: a penalty that couples many columns")
     return [generation, interior] if large else [interior, generation]
