@@ -1,4 +1,4 @@
-"""Folds are solved to a modest tolerance: they choose as exact ones do, and the fit is exact."""
+"""Folds are as exact as fits, unless `fold_tol` says otherwise."""
 
 from __future__ import annotations
 
@@ -32,37 +32,48 @@ def cancer():
     return scale(X), y
 
 
+def gene_table():
+    """Few rows, many columns of different sizes, a weak signal."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 1500)) * np.exp(rng.normal(size=1500))
+    return X, np.where(X[:, :20].sum(axis=1) + 3 * rng.normal(size=50) > 0, 1, -1)
+
+
 CASES = {
-    "cancer raw": (load_breast_cancer(return_X_y=True), PLQClassifierCV()),
-    "cancer scaled": (cancer(), PLQClassifierCV(penalty="elasticnet")),
-    "cancer l1": (load_breast_cancer(return_X_y=True), PLQClassifierCV(penalty="l1")),
+    "cancer": (cancer(), PLQClassifierCV(penalty="elasticnet")),
     "wine": (load_wine(return_X_y=True), PLQClassifierCV()),
-    "diabetes": (load_diabetes(return_X_y=True), PLQRegressorCV()),
     "diabetes quantile": (load_diabetes(return_X_y=True), QuantileRegressorCV(quantile=0.7)),
-    "labels": (synthetic(1500, 20, "labels", 0.5), PLQClassifierCV()),
-    "weak labels": (synthetic(1500, 20, "labels", 0.1), PLQClassifierCV()),
-    "targets": (synthetic(1500, 20, "targets", 0.5), PLQRegressorCV(loss="absolute")),
-    "weak targets": (synthetic(1500, 20, "targets", 0.1), PLQRegressorCV(loss="absolute")),
-    "weak quantile": (synthetic(1500, 20, "targets", 0.1), QuantileRegressorCV(l1_ratios=[0.5])),
+    "genes, squared hinge": (gene_table(), PLQClassifierCV("squared_hinge")),
+    "genes, hinge": (gene_table(), PLQClassifierCV()),
+    "hinge": (synthetic(4000, 15, "labels", 0.1), PLQClassifierCV()),
+    "hinge, l1": (synthetic(4000, 15, "labels", 0.1), PLQClassifierCV(penalty="l1")),
+    "absolute": (synthetic(4000, 15, "targets", 0.1), PLQRegressorCV("absolute")),
+    "huber": (synthetic(4000, 15, "targets", 0.1), PLQRegressorCV("huber")),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_choice_is_as_good_as_that_of_exact_folds(name):
+def test_the_default_chooses_as_much_tighter_folds_do(name):
+    """The choice is the same, and its score moves by less than a tenth of its standard error.
+
+    At other strengths single samples may change sides: solutions under L1 need not be unique.
+    """
     (X, y), model = CASES[name]
-    rough = model.set_params(fold_tol=1e-3).fit(X, y).cv_results_["mean_test_score"]
-    exact = model.set_params(fold_tol=1e-6).fit(X, y).cv_results_
-    scores, noise = exact["mean_test_score"], exact["std_test_score"]
-    lost = scores.max() - scores[np.argmax(rough)]
-    assert lost <= 0.2 * noise[np.argmax(scores)]
+    model.set_params(**{"alphas" if isinstance(model, QuantileRegressorCV) else "Cs": 12})
+    default = model.set_params(fold_tol=None).fit(X, y).cv_results_["mean_test_score"].copy()
+    exact = model.set_params(tol=1e-10).fit(X, y).cv_results_
+    scores, error = exact["mean_test_score"], exact["std_test_score"] / np.sqrt(5)
+    best = int(np.argmax(scores))
+    assert np.argmax(default) == best
+    assert abs(default[best] - scores[best]) <= 0.1 * error[best] + 1e-12
 
 
 def test_the_fit_itself_is_as_good_as_asked_for():
     X, y = synthetic(4000, 20, "labels", 0.5)
-    model = PLQClassifierCV(Cs=6).fit(X, y)
+    model = PLQClassifierCV(Cs=6, fold_tol=1e-3).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-6
-    assert 1e-6 < model.path_.relative_gaps.max() <= 1e-3  # a large table: as the folds are
-    tight = PLQClassifierCV(Cs=6, fold_tol=1e-6).fit(X, y)
+    assert 1e-6 < model.path_.relative_gaps.max() <= 1e-3  # as the folds are
+    tight = PLQClassifierCV(Cs=6).fit(X, y)
     assert tight.path_.relative_gaps.max() <= 1e-6
     same = PLQClassifier(C=model.C_).fit(X, y)
     np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-3)
@@ -72,8 +83,16 @@ def test_the_fit_itself_is_as_good_as_asked_for():
     ("search", "plain", "data"),
     [
         (PLQClassifierCV(Cs=[0.1, 1.0], fold_tol=0.1), PLQClassifier(), cancer()),
-        (PLQRegressorCV(Cs=[0.1, 1.0], fold_tol=0.1), PLQRegressor(), CASES["diabetes"][0]),
-        (QuantileRegressorCV(alphas=[0.1, 1.0]), QuantileRegressor(), CASES["diabetes"][0]),
+        (
+            PLQRegressorCV(Cs=[0.1, 1.0], fold_tol=0.1),
+            PLQRegressor(),
+            load_diabetes(return_X_y=True),
+        ),
+        (
+            QuantileRegressorCV(alphas=[0.1, 1.0]),
+            QuantileRegressor(),
+            load_diabetes(return_X_y=True),
+        ),
     ],
     ids=["classifier", "regressor", "quantiles"],
 )
@@ -88,4 +107,4 @@ def test_a_loose_search_ends_in_a_plain_fit(search, plain, data):
 @pytest.mark.parametrize("wrong", [0.0, 1.0, -1e-3, "small"])
 def test_fold_tol_is_checked(wrong):
     with pytest.raises(InvalidParameterError, match="fold_tol"):
-        PLQRegressorCV(fold_tol=wrong).fit(*CASES["diabetes"][0])
+        PLQRegressorCV(fold_tol=wrong).fit(*load_diabetes(return_X_y=True))

@@ -22,7 +22,6 @@ from rectiline.estimators._search import (
     ScoreFold,
     Search,
     grid_values,
-    is_small,
 )
 from rectiline.estimators._state import restored_on_failure
 from rectiline.estimators._typed import checked_fit
@@ -37,7 +36,7 @@ __all__ = ["ChoosesC", "ChoosesStrength"]
 class ChoosesStrength(RoutesToSplitter, ABC):
     """What the three CV estimators share: search, then solve what was chosen."""
 
-    fold_tol: float
+    fold_tol: float | None
 
     @abstractmethod
     def _ratios(self) -> list[float | None]:
@@ -70,7 +69,6 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             strengths=[self._grid(make, ratio, n_tasks) for ratio in ratios],
             options=RunOptions.of(self),
             fold_tol=self.fold_tol,
-            is_small=is_small(X),
             report=report,
         )
         with closing(report):

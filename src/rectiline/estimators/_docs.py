@@ -68,9 +68,10 @@ cv : int, splitter or iterable, optional
     How to split, as everywhere in scikit-learn; 5 folds by default.
 scoring : str or callable, optional
     What to maximise; the estimator's own score by default.
-fold_tol : float, default=1e-3
-    Largest certified relative gap of the fits on folds, where it is above `tol`. Scores of folds
-    differ by far more than such gaps can move them. The fit with the chosen strength has `tol`.""",
+fold_tol : float, optional
+    Largest certified relative gap of the fits on folds and along ``path_``; `tol` by default. A
+    larger number, such as 1e-4, makes a search on a large table up to twice as fast, and may move
+    scores by a good part of their standard error. The fit with the chosen strength has `tol`.""",
     "running": """
 solver : str, default="auto"
     Name of a solver, or "auto"; see `rectiline.solve`.

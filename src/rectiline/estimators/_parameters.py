@@ -58,7 +58,7 @@ GRID: dict[str, list[Any]] = {
     "l1_ratios": ["array-like", None],
     "cv": ["cv_object"],
     "scoring": [str, callable, None],
-    "fold_tol": [Interval(Real, 0, 1, closed="neither")],
+    "fold_tol": [Interval(Real, 0, 1, closed="neither"), None],
 }
 
 

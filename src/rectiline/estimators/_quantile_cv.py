@@ -76,7 +76,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         The quantiles of the columns of a prediction.
     path_ : Path or tuple of Path
         All strengths on all the data, for the chosen share, in the units of a mean of losses:
-        certified to `tol` where X has up to 50,000 entries, to `fold_tol` beyond.
+        certified to `fold_tol`.
     cv_results_ : dict of ndarray
         One entry per point of the grid: ``param_alpha``, scores of the folds, their mean and rank.
     {proof}
@@ -118,7 +118,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         loss: str = "pinball",
         cv: Any = None,
         scoring: Any = None,
-        fold_tol: float = 1e-3,
+        fold_tol: float | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
         solver_options: dict[str, Any] | None = None,

@@ -56,8 +56,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
     intercept_ : float or ndarray of shape (n_outputs,)
     {relative}
     path_ : Path or tuple of Path
-        All strengths on all the data, for the chosen mix: certified to `tol` where X has up to
-        50,000 entries, to `fold_tol` beyond.
+        All strengths on all the data, for the chosen mix: certified to `fold_tol`.
     cv_results_ : dict of ndarray
         One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.
     {proof}
@@ -99,7 +98,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         order: Any = None,
         cv: Any = None,
         scoring: Any = None,
-        fold_tol: float = 1e-3,
+        fold_tol: float | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
         solver_options: dict[str, Any] | None = None,

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
@@ -45,10 +44,8 @@ __all__ = [
     "ScorePoints",
     "Search",
     "grid_values",
-    "is_small",
 ]
 
-_SMALL = 50_000  # entries of X, or of X X' where that is smaller, up to which folds are exact
 _FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
 _MOST_SCORED = 4_000_000  # predictions made at once
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
@@ -138,8 +135,7 @@ class Search:
     l1_ratios: list[float | None]
     strengths: list[Vector]  # one grid per mix, from large to small
     options: RunOptions
-    fold_tol: float
-    is_small: bool  # then every path is solved to the tolerance of the fit
+    fold_tol: float | None
     report: FitReport
 
     def run(self) -> Chosen:
@@ -192,7 +188,7 @@ class Search:
         )
 
     def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
-        tol = self.options.tol if self.is_small else max(self.fold_tol, self.options.tol)
+        tol = self.options.tol if self.fold_tol is None else max(self.fold_tol, self.options.tol)
         keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
         return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
 
@@ -250,13 +246,6 @@ class Search:
 def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the arrays along a second axis; one alone needs no copy."""
     return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
-
-
-def is_small(X: Any) -> bool:
-    """Return whether exact folds cost little: few entries, or few rows under many columns."""
-    n, d = X.shape
-    stored = X.nnz if issparse(X) else n * d
-    return bool(min(stored, n * n) <= _SMALL)
 
 
 def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ _LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is 
 _AIM = 0.92  # of the target: estimates are not certificates
 _MOST_STEPS = 40  # at one strength; beyond, `solve` is the better method
 _ROWS_PER_COLUMN = 15  # from which on it beats pivots on linear programs
+_FEW_ROWS = 25  # per column: with fewer of them, kinks take many steps at each strength
 _EASY_SIZE = 50_000  # entries of X up to which no target is too small
 _SMALLEST_TARGET = 1e-4  # on larger data, for losses with kinks: `solve` has working sets of rows
 _SMALLEST_L1_TARGET = 5e-4  # on larger data, with kinks in the penalty
@@ -96,7 +97,9 @@ class NewtonFollower:
             return True
         if columns.has_l1:
             return target >= _SMALLEST_L1_TARGET
-        return target >= _SMALLEST_TARGET or not problem.slope_width[1]
+        if not problem.slope_width[1]:
+            return True
+        return target >= _SMALLEST_TARGET and n >= _FEW_ROWS * d
 
     def place(self, coef: Vector, intercept: float, dual: DualPoint) -> None:
         """Start at a pair; its multipliers may lie outside their ranges."""
