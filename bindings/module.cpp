@@ -1,6 +1,7 @@
 #include "rectiline/support/threads.hpp"
 
 #include "common.hpp"
+#include <cstdlib>
 
 void bind_quantile_basis(nb::module_& m);
 
@@ -16,6 +17,9 @@ nb::object set_poll(const nb::object& poll) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    // Python never unwinds daemon threads at exit, so that objects which they hold are still there
+    // when nanobind counts. To a user that looks like an error; set the variable to look for leaks.
+    nb::set_leak_warnings(std::getenv("RECTILINE_REPORT_LEAKS") != nullptr);
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
     m.def("default_thread_count", &rectiline::support::default_thread_count,
           "Number of threads used when n_threads is 0.");

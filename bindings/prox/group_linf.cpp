@@ -24,19 +24,19 @@ Groups checked(const Indices& columns, const Indices& starts, std::size_t width)
         most = std::max(most, columns.data()[k]);
     }
     require(least >= 0 && most < static_cast<std::int64_t>(width), "a column is out of range");
-    return {columns.data(), starts.data(), count};
+    return {{columns.data(), columns.shape(0)}, {starts.data(), starts.shape(0)}};
 }
 
 NumpyVector totals(Indices columns, Indices starts, VectorIn values) {
     const Groups groups = checked(columns, starts, values.shape(0));
-    NumpyVector out = new_vector(static_cast<std::size_t>(groups.count));
+    NumpyVector out = new_vector(static_cast<std::size_t>(groups.count()));
     rectiline::prox::group_totals(groups, values.data(), out.data());
     return out;
 }
 
 NumpyVector largest(Indices columns, Indices starts, VectorIn values) {
     const Groups groups = checked(columns, starts, values.shape(0));
-    NumpyVector out = new_vector(static_cast<std::size_t>(groups.count));
+    NumpyVector out = new_vector(static_cast<std::size_t>(groups.count()));
     rectiline::prox::group_largest(groups, values.data(), out.data());
     return out;
 }
@@ -60,7 +60,7 @@ NumpyMatrix signed_sums(const Design& X, Indices columns, Indices starts, Vector
     const Groups groups =
         checked(columns, starts, static_cast<std::size_t>(rectiline::design::n_columns(X.view)));
     require(signs.shape(0) == columns.shape(0), "signs must have one entry per column");
-    const std::size_t count = static_cast<std::size_t>(groups.count);
+    const std::size_t count = static_cast<std::size_t>(groups.count());
     double* data = new double[n * count > 0 ? n * count : 1];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     rectiline::prox::signed_sums(X.view, groups, signs.data(), data);

@@ -8,8 +8,8 @@ NumpyVector prox(VectorIn v, VectorIn strengths) {
     require(v.shape(0) == strengths.shape(0), "v and strengths must have equal length");
     NumpyVector result = new_vector(v.shape(0));
     nb::gil_scoped_release release;
-    rectiline::prox::sorted_l1_prox(v.data(), strengths.data(),
-                                    static_cast<std::int64_t>(v.shape(0)), result.data());
+    rectiline::prox::sorted_l1_prox({v.data(), v.shape(0)}, {strengths.data(), v.shape(0)},
+                                    {result.data(), v.shape(0)});
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common.hpp"
 #include <limits>
+#include <span>
 
 namespace {
 
@@ -12,6 +13,12 @@ using rectiline::simplex::SimplexOutcome;
 using Positions = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Block = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BytesOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// The entries of an array with one dimension.
+template <class Array>
+auto in(const Array& array) {
+    return std::span(array.data(), array.shape(0));
+}
 
 void check_positions(const Positions& named, std::int64_t limit) {
     for (std::size_t k = 0; k < named.shape(0); ++k)
@@ -23,8 +30,7 @@ void add_columns(BoxedSimplex& self, VectorIn cost, VectorIn width, Positions ro
                 rows.shape(0) == values.shape(0),
             "sizes of cost, width, rows and values do not fit");
     check_positions(rows, self.n_rows());
-    self.add_columns(static_cast<std::int64_t>(cost.shape(0)), cost.data(), width.data(),
-                     rows.data(), static_cast<std::int64_t>(rows.shape(0)), values.data());
+    self.add_columns(in(cost), in(width), in(rows), values.data());
 }
 
 void add_rows(BoxedSimplex& self, VectorIn low, VectorIn high, Positions columns, Block values) {
@@ -32,22 +38,20 @@ void add_rows(BoxedSimplex& self, VectorIn low, VectorIn high, Positions columns
                 columns.shape(0) == values.shape(1),
             "sizes of low, high, columns and values do not fit");
     check_positions(columns, self.n_columns());
-    self.add_rows(static_cast<std::int64_t>(low.shape(0)), low.data(), high.data(), columns.data(),
-                  static_cast<std::int64_t>(columns.shape(0)), values.data());
+    self.add_rows(in(low), in(high), in(columns), values.data());
 }
 
 void set_row_bounds(BoxedSimplex& self, Positions rows, VectorIn low, VectorIn high) {
     require(rows.shape(0) == low.shape(0) && low.shape(0) == high.shape(0),
             "rows, low and high must have equal length");
     check_positions(rows, self.n_rows());
-    self.set_row_bounds(static_cast<std::int64_t>(rows.shape(0)), rows.data(), low.data(),
-                        high.data());
+    self.set_row_bounds(in(rows), in(low), in(high));
 }
 
 void set_widths(BoxedSimplex& self, Positions columns, VectorIn width) {
     require(columns.shape(0) == width.shape(0), "columns and width must have equal length");
     check_positions(columns, self.n_columns());
-    self.set_widths(static_cast<std::int64_t>(columns.shape(0)), columns.data(), width.data());
+    self.set_widths(in(columns), in(width));
 }
 
 std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, double most_work) {
@@ -77,7 +81,7 @@ std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, d
 
 NumpyVector values(const BoxedSimplex& self) {
     NumpyVector out = new_vector(static_cast<std::size_t>(self.n_columns()));
-    self.values(out.data());
+    self.values({out.data(), out.shape(0)});
     return out;
 }
 
@@ -85,14 +89,14 @@ void set_basis(BoxedSimplex& self, BytesIn columns, BytesIn rows) {
     require(static_cast<std::int64_t>(columns.shape(0)) == self.n_columns() &&
                 static_cast<std::int64_t>(rows.shape(0)) == self.n_rows(),
             "the basis needs one entry per column and per row");
-    self.set_basis(columns.data(), rows.data());
+    self.set_basis(in(columns), in(rows));
 }
 
 void get_basis(const BoxedSimplex& self, BytesOut columns, BytesOut rows) {
     require(static_cast<std::int64_t>(columns.shape(0)) == self.n_columns() &&
                 static_cast<std::int64_t>(rows.shape(0)) == self.n_rows(),
             "the basis needs one entry per column and per row");
-    self.basis(columns.data(), rows.data());
+    self.basis(in(columns), in(rows));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ bool UpdatedGram::list_changes(const double* weight, std::int64_t n) {
     risen_.clear(), fallen_.clear();
     const Changes changes = count_changes(weight, weight_.data(), n);
     if (changes.changed > changes.used / kMostChanged) return false;
-    for (std::int64_t i = 0, left = changes.changed; left > 0; ++i) {
+    for (std::int64_t i = 0, left = changes.changed; i < n && left > 0; ++i) {
         const double change = weight[i] - weight_[i];
         if (change == 0) continue;
         if (change > 0)

@@ -65,7 +65,7 @@ double GroupProx::prox(const double* v, double s, double* b, Clusters& clusters)
     std::copy(v, v + size_, b);
     clusters.clear();
     const std::int64_t count = static_cast<std::int64_t>(starts_.size()) - 1;
-    const Groups groups{columns_.data(), starts_.data(), count};
+    const Groups groups{columns_, starts_};
     if (s * strength_ > 0.0) group_prox(groups, s * strength_, b);
     for (std::int64_t g = 0; g < count; ++g) {
         const std::int64_t first = starts_[g], last = starts_[g + 1];

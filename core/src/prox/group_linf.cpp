@@ -41,7 +41,7 @@ template <class T>
 void sums_by_rows(const DenseView<T>& X, const Groups& atoms, const double* signs, double* out) {
     for (std::int64_t i = 0; i < X.n; ++i) {
         const T* x = X.row(i);
-        for (std::int64_t a = 0; a < atoms.count; ++a) {
+        for (std::int64_t a = 0; a < atoms.count(); ++a) {
             double sum = 0.0;
             for (std::int64_t k = atoms.starts[a]; k < atoms.starts[a + 1]; ++k)
                 sum += signs[k] * static_cast<double>(x[atoms.columns[k] * X.column_stride]);
@@ -52,8 +52,8 @@ void sums_by_rows(const DenseView<T>& X, const Groups& atoms, const double* sign
 
 template <class T>
 void sums_by_columns(const DenseView<T>& X, const Groups& atoms, const double* signs, double* out) {
-    std::fill(out, out + atoms.count * X.n, 0.0);
-    for (std::int64_t a = 0; a < atoms.count; ++a)
+    std::fill(out, out + atoms.count() * X.n, 0.0);
+    for (std::int64_t a = 0; a < atoms.count(); ++a)
         for (std::int64_t k = atoms.starts[a]; k < atoms.starts[a + 1]; ++k)
             axpy(signs[k], X.data + atoms.columns[k] * X.column_stride, out + a * X.n, X.n);
 }
@@ -61,7 +61,7 @@ void sums_by_columns(const DenseView<T>& X, const Groups& atoms, const double* s
 }  // namespace
 
 void group_totals(const Groups& groups, const double* values, double* totals) {
-    for (std::int64_t g = 0; g < groups.count; ++g) {
+    for (std::int64_t g = 0; g < groups.count(); ++g) {
         double total = 0.0;
         for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
             total += std::fabs(values[groups.columns[k]]);
@@ -70,7 +70,7 @@ void group_totals(const Groups& groups, const double* values, double* totals) {
 }
 
 void group_largest(const Groups& groups, const double* values, double* largest) {
-    for (std::int64_t g = 0; g < groups.count; ++g) {
+    for (std::int64_t g = 0; g < groups.count(); ++g) {
         double found = 0.0;
         for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
             found = std::max(found, std::fabs(values[groups.columns[k]]));
@@ -81,7 +81,7 @@ void group_largest(const Groups& groups, const double* values, double* largest) 
 double group_fenchel_young(const Groups& groups, double strength, const double* coef,
                            const double* q) {
     double sum = 0.0;
-    for (std::int64_t g = 0; g < groups.count; ++g) {
+    for (std::int64_t g = 0; g < groups.count(); ++g) {
         const std::int64_t first = groups.starts[g], last = groups.starts[g + 1];
         double largest = 0.0;
         for (std::int64_t k = first; k < last; ++k)
@@ -99,8 +99,8 @@ double group_fenchel_young(const Groups& groups, double strength, const double* 
 }
 
 void group_prox(const Groups& groups, double radius, double* v) {
-    for (std::int64_t g = 0; g < groups.count; ++g) {
-        const std::int64_t* columns = groups.columns + groups.starts[g];
+    for (std::int64_t g = 0; g < groups.count(); ++g) {
+        const std::int64_t* columns = groups.columns.data() + groups.starts[g];
         const std::int64_t size = groups.starts[g + 1] - groups.starts[g];
         const double level = cap(columns, size, radius, v);
         for (std::int64_t k = 0; k < size; ++k) {

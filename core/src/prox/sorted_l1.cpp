@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -17,15 +18,16 @@ struct Block {
 
 }  // namespace
 
-void sorted_l1_prox(const double* v, const double* strengths, std::int64_t size, double* result) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+void sorted_l1_prox(std::span<const double> v, std::span<const double> strengths,
+                    std::span<double> result) {
+    std::vector<std::int64_t> order(v.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::stable_sort(order.begin(), order.end(), [v](std::int64_t a, std::int64_t b) {
         return std::fabs(v[a]) > std::fabs(v[b]);
     });
     // Behind the last positive difference everything is zero: blocks there cannot have a positive
     // mean.
-    std::int64_t last = size;
+    std::int64_t last = static_cast<std::int64_t>(v.size());
     while (last > 0 && !(std::fabs(v[order[last - 1]]) > strengths[last - 1]))
         --last;
     std::vector<Block> blocks;
@@ -38,7 +40,7 @@ void sorted_l1_prox(const double* v, const double* strengths, std::int64_t size,
         }
         blocks.push_back(block);
     }
-    std::fill(result, result + size, 0.0);
+    std::fill(result.begin(), result.end(), 0.0);
     std::int64_t k = 0;
     for (const Block& block : blocks) {
         const double level = block.mean();

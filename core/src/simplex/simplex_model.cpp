@@ -5,48 +5,47 @@
 
 namespace rectiline::simplex {
 
-void BoxedSimplex::add_columns(std::int64_t count, const double* cost, const double* width,
-                               const std::int32_t* named, std::int64_t n_named,
-                               const double* values) {
-    const std::int64_t first = n_columns();
+void BoxedSimplex::add_columns(std::span<const double> cost, std::span<const double> width,
+                               std::span<const std::int32_t> named, const double* values) {
+    const std::int64_t first = n_columns(), count = static_cast<std::int64_t>(cost.size());
     A_.grow(0, count);
-    for (std::int64_t k = 0; k < n_named; ++k)
+    for (const std::int32_t r : named)
         for (std::int64_t u = 0; u < count; ++u)
-            A_.set(named[k], first + u, values[k * count + u]);
-    given_cost_.insert(given_cost_.end(), cost, cost + count);
-    width_.insert(width_.end(), width, width + count);
+            A_.set(r, first + u, *values++);
+    given_cost_.insert(given_cost_.end(), cost.begin(), cost.end());
+    width_.insert(width_.end(), width.begin(), width.end());
     column_place_.resize(n_columns(), -1);
     turn_.resize(n_columns(), 1.0);
-    open_.insert(open_.end(), width, width + count);
+    open_.insert(open_.end(), width.begin(), width.end());
     t_.resize(n_columns(), 0.0);
 }
 
-void BoxedSimplex::add_rows(std::int64_t count, const double* low, const double* high,
-                            const std::int32_t* named, std::int64_t n_named, const double* values) {
-    const std::int64_t first = n_rows();
+void BoxedSimplex::add_rows(std::span<const double> low, std::span<const double> high,
+                            std::span<const std::int32_t> named, const double* values) {
+    const std::int64_t first = n_rows(), count = static_cast<std::int64_t>(low.size());
     A_.grow(count, 0);
-    A_.add_to_rows(first, count, named, n_named, values);
-    low_.insert(low_.end(), low, low + count);
-    high_.insert(high_.end(), high, high + count);
+    A_.add_to_rows(first, count, named.data(), static_cast<std::int64_t>(named.size()), values);
+    low_.insert(low_.end(), low.begin(), low.end());
+    high_.insert(high_.end(), high.begin(), high.end());
     row_place_.resize(n_rows(), -1);
     side_.resize(n_rows(), 1.0);
     y_.resize(n_rows(), 0.0);
 }
 
-void BoxedSimplex::set_row_bounds(std::int64_t count, const std::int32_t* rows, const double* low,
-                                  const double* high) {
-    for (std::int64_t k = 0; k < count; ++k) {
+void BoxedSimplex::set_row_bounds(std::span<const std::int32_t> rows, std::span<const double> low,
+                                  std::span<const double> high) {
+    for (std::size_t k = 0; k < rows.size(); ++k) {
         low_[rows[k]] = low[k];
         high_[rows[k]] = high[k];
     }
 }
 
-void BoxedSimplex::set_widths(std::int64_t count, const std::int32_t* columns,
-                              const double* width) {
-    for (std::int64_t k = 0; k < count; ++k)
+void BoxedSimplex::set_widths(std::span<const std::int32_t> columns,
+                              std::span<const double> width) {
+    for (std::size_t k = 0; k < columns.size(); ++k) {
         width_[columns[k]] = width[k];
-    for (std::int64_t k = 0; k < count; ++k)
         if (column_place_[columns[k]] < 0) open_[columns[k]] = width[k];
+    }
 }
 
 void BoxedSimplex::note_places() {
@@ -66,7 +65,8 @@ void BoxedSimplex::forget_basis() {
     normed_rows_ = 0;
 }
 
-void BoxedSimplex::set_basis(const std::uint8_t* columns, const std::uint8_t* rows) {
+void BoxedSimplex::set_basis(std::span<const std::uint8_t> columns,
+                             std::span<const std::uint8_t> rows) {
     forget_basis();
     for (std::int64_t u = 0; u < n_columns(); ++u) {
         turn_[u] = columns[u] == kAtHigh ? -1.0 : 1.0;
@@ -84,14 +84,14 @@ void BoxedSimplex::set_basis(const std::uint8_t* columns, const std::uint8_t* ro
     note_places();
 }
 
-void BoxedSimplex::basis(std::uint8_t* columns, std::uint8_t* rows) const {
+void BoxedSimplex::basis(std::span<std::uint8_t> columns, std::span<std::uint8_t> rows) const {
     for (std::int64_t u = 0; u < n_columns(); ++u)
         columns[u] = column_place_[u] >= 0 ? kBasic : at_high(u) ? kAtHigh : kAtLow;
     for (std::int64_t r = 0; r < n_rows(); ++r)
         rows[r] = row_place_[r] < 0 ? kBasic : side_[r] > 0.0 ? kAtHigh : kAtLow;
 }
 
-void BoxedSimplex::values(double* v) const {
+void BoxedSimplex::values(std::span<double> v) const {
     for (std::int64_t u = 0; u < n_columns(); ++u)
         v[u] = at_high(u) ? width_[u] : 0.0;
     for (std::int64_t j = 0; j < kernel_.size(); ++j)

@@ -19,7 +19,7 @@ double uniform(Random& random) {
 // are the radius where the group moves, and it points along the largest entries.
 void check_prox(Random& random, double radius, bool rounded) {
     const std::vector<std::int64_t> columns = {0, 3, 5, 1, 2, 6, 7, 8}, starts = {0, 3, 4, 8};
-    const Groups groups{columns.data(), starts.data(), 3};
+    const Groups groups{columns, starts};
     std::vector<double> v(10);
     for (double& one : v)
         one = rounded ? std::round(2.0 * uniform(random)) : uniform(random);
@@ -55,7 +55,7 @@ void check_ties() {
         const std::int64_t starts[] = {0, static_cast<std::int64_t>(one.v.size())};
         const std::vector<std::int64_t> columns = {0, 1, 2, 3, 4, 5};
         std::vector<double> b = one.v;
-        group_prox({columns.data(), starts, 1}, one.radius, b.data());
+        group_prox({columns, starts}, one.radius, b.data());
         for (std::size_t j = 0; j < b.size(); ++j)
             CHECK(std::fabs(b[j] - std::min(one.v[j], one.cap)) < 1e-14);
     }
@@ -63,7 +63,7 @@ void check_ties() {
 
 void check_fenchel_young(Random& random) {
     const std::vector<std::int64_t> columns = {0, 2, 4, 1, 3}, starts = {0, 3, 5};
-    const Groups groups{columns.data(), starts.data(), 2};
+    const Groups groups{columns, starts};
     std::vector<double> b(5), q(5);
     for (int j = 0; j < 5; ++j)
         b[j] = uniform(random), q[j] = uniform(random);
@@ -88,7 +88,7 @@ void check_sums(Random& random) {
         }
     const std::vector<std::int64_t> columns = {1, 4, 0, 1}, starts = {0, 2, 4};
     const std::vector<double> signs = {1.0, -1.0, 0.5, 2.0};
-    const Groups atoms{columns.data(), starts.data(), 2};
+    const Groups atoms{columns, starts};
     const DesignView views[] = {DenseView<double>{by_rows.data(), n, d, d, 1},
                                 DenseView<double>{by_columns.data(), n, d, 1, n},
                                 DenseView<float>{single.data(), n, d, d, 1}};

@@ -144,7 +144,7 @@ void check_sorted(Random& random) {
 void check_groups(Random& random) {
     const Problem problem(random);
     const std::vector<std::int64_t> columns = {0, 3, 6, 1, 4, 7, 2, 5, 8}, starts = {0, 3, 6, 9};
-    const Groups groups{columns.data(), starts.data(), 3};
+    const Groups groups{columns, starts};
     const double strength = 1.2;
     check_pair(
         problem, std::make_unique<GroupProx>(problem.d, columns, starts, strength),

@@ -48,7 +48,8 @@ struct Program {
         for (std::int64_t r = 0; r < rows; ++r)
             for (std::int64_t u = 0; u < count; ++u)
                 values[r * count + u] = A[r * k + first + u];
-        model.add_columns(count, cost.data() + first, width.data() + first, named.data(), rows,
+        const auto size = static_cast<std::size_t>(count);
+        model.add_columns({cost.data() + first, size}, {width.data() + first, size}, named,
                           values.data());
     }
 
@@ -59,13 +60,14 @@ struct Program {
         std::vector<double> values;
         for (std::int64_t r = first; r < last; ++r)
             values.insert(values.end(), A.begin() + r * k, A.begin() + r * k + columns);
-        model.add_rows(last - first, low.data() + first, high.data() + first, named.data(), columns,
+        const auto size = static_cast<std::size_t>(last - first);
+        model.add_rows({low.data() + first, size}, {high.data() + first, size}, named,
                        values.data());
     }
 
     void check(const BoxedSimplex& model) const {
         std::vector<double> v(k), t(cost);
-        model.values(v.data());
+        model.values(v);
         const std::vector<double>& y = model.multipliers();
         double value = 0.0, kinks = 0.0;
         for (std::int64_t r = 0; r < m; ++r) {
@@ -105,11 +107,11 @@ void grows(std::int64_t m, std::int64_t k, std::uint64_t seed, bool rounded) {
     program.check(model);
 
     std::vector<std::uint8_t> columns(k), rows(m);
-    model.basis(columns.data(), rows.data());
+    model.basis(columns, rows);
     BoxedSimplex other;
     program.add_columns(other, 0, k);
     program.add_rows(other, 0, m);
-    other.set_basis(columns.data(), rows.data());
+    other.set_basis(columns, rows);
     CHECK(other.solve(100000, never) == SimplexOutcome::optimal);
     program.check(other);
 }

@@ -15,13 +15,11 @@ namespace {
 BoxedSimplex program(const std::vector<double>& cost, const std::vector<double>& width,
                      const std::vector<double>& low, const std::vector<double>& high,
                      const std::vector<double>& A) {
-    const auto k = static_cast<std::int64_t>(cost.size()),
-               m = static_cast<std::int64_t>(low.size());
-    std::vector<std::int32_t> named(k);
+    std::vector<std::int32_t> named(cost.size());
     std::iota(named.begin(), named.end(), 0);
     BoxedSimplex model;
-    model.add_columns(k, cost.data(), width.data(), nullptr, 0, nullptr);
-    model.add_rows(m, low.data(), high.data(), named.data(), k, A.data());
+    model.add_columns(cost, width, {}, nullptr);
+    model.add_rows(low, high, named, A.data());
     return model;
 }
 
@@ -79,8 +77,8 @@ void stops_when_asked_and_goes_on() {
     }
     CHECK(stops > 2);
     std::vector<double> v(500), w(500);
-    model.values(v.data());
-    whole.values(w.data());
+    model.values(v);
+    whole.values(w);
     for (std::size_t u = 0; u < v.size(); ++u)
         CHECK_NEAR(v[u], w[u], 1e-8);
 }

@@ -1,4 +1,4 @@
-"""Who stores and multiplies the design matrix."""
+"""Storage of the design matrix, and products with it."""
 
 from rectiline.backends._checked import as_design
 from rectiline.backends._design import Design

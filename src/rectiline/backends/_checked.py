@@ -1,4 +1,4 @@
-"""What users pass as a design matrix, checked and wrapped without a copy where possible."""
+"""Check what users pass as X and wrap it, without a copy where possible; for `Problem`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A design matrix is what it can multiply: dense or sparse, float32 or float64, any order."""
+"""`Design`: products with a dense or sparse X of either precision and any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every constraint can do: write itself as rows."""
+"""The base class of all constraints, which turn into rows and bounds for `Problem`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds on single coefficients."""
+"""`Nonnegative` and `Box`: bounds on single coefficients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions that do not move with a sensitive column.
+"""`Fairness`: predictions that do not move with a sensitive column.
 
     | mean_i (s_i - mean s) x_i'b |  <=  tolerance        for each sensitive column s
 

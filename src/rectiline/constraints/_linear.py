@@ -1,4 +1,4 @@
-"""Linear inequalities and equalities, as the user writes them."""
+"""Linear inequalities and equalities with a matrix that the user gives."""
 
 from __future__ import annotations
 

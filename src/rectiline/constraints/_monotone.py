@@ -1,4 +1,4 @@
-"""Coefficients in order."""
+"""`Monotone`: coefficients in increasing or decreasing order."""
 
 from __future__ import annotations
 

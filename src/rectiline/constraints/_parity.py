@@ -1,4 +1,4 @@
-"""Mean predictions that do not differ between groups.
+"""`DemographicParity` and `EqualOpportunity`: mean predictions equal between groups.
 
     | mean of x_i'b over group g  -  mean over group h |  <=  tolerance      for any two groups
 

@@ -1,4 +1,4 @@
-"""The common form of all constraints: A b + c >= 0, E b + f = 0, lower <= b <= upper."""
+"""The rows A b + c >= 0, E b + f = 0 and bounds that every constraint turns into."""
 
 from __future__ import annotations
 

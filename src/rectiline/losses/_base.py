@@ -1,4 +1,4 @@
-"""What every loss is: a convex curve, and what its argument means.
+"""The base class of all losses: a convex curve, and what its argument means.
 
 The loss of row i at the prediction z is ``c phi(p z + o)``: phi is the curve, c the weight, and the
 sign p and the offset o come from the target y::

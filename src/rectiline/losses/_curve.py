@@ -1,4 +1,4 @@
-"""``PLQCurve``: a convex piecewise linear-quadratic function of one variable.
+"""``PLQCurve``: the convex piecewise linear-quadratic function behind every loss.
 
 The function is kept as its knots with the value and both slopes at each, and the curvature of each
 piece. A piece is evaluated from one of its knots, the one nearer to the minimiser::

@@ -1,4 +1,4 @@
-"""Turn any convex piecewise linear-quadratic function into ReLU and ReHU units.
+"""Turn a curve into ReLU and ReHU units, for `Loss.units`.
 
 Walk outwards from the minimiser t0, which is a knot of a canonical curve. To the right, at each
 knot t_k the jump J of the slope (at t0 the whole right slope) is the unit relu(J (t - t_k)), and a

@@ -1,4 +1,4 @@
-"""The upper envelope of quadratics: which one is the largest where.
+"""The upper envelope of quadratics, for losses that are given as a maximum.
 
 Two envelopes are merged into one: on each interval between their edges only two quadratics compete,
 and they cross at most twice. Halving the list makes this O(m log m) for m quadratics.

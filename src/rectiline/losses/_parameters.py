@@ -1,4 +1,4 @@
-"""Check the numbers that a loss is made with."""
+"""Check the parameters of losses; their constructors use it."""
 
 from __future__ import annotations
 

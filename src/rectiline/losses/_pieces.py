@@ -1,4 +1,4 @@
-"""From quadratic pieces, or from units, to the arrays of a ``PLQCurve``.
+"""Turn quadratic pieces, or units, into the arrays of a ``PLQCurve``; losses use it.
 
 Coefficients a t^2 + b t + c are what users write, but a poor way to compute: far from t = 0 the
 three terms cancel. Here they are read once, at the knots: the slopes there are integrated outwards

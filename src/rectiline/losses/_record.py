@@ -1,4 +1,4 @@
-"""Frozen records of arrays: read-only, comparable, hashable, picklable."""
+"""Frozen records of arrays (read-only, comparable, hashable), the base of curves and units."""
 
 from __future__ import annotations
 

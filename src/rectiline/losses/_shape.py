@@ -1,4 +1,4 @@
-"""The arrays of a ``PLQCurve`` and what can be done with them before it exists."""
+"""The arrays of a ``PLQCurve`` before it is made: sorting, merging and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look losses up by name."""
+"""Look losses up by name, as estimators and problems take them."""
 
 from __future__ import annotations
 

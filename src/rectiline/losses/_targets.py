@@ -1,4 +1,4 @@
-"""Check the targets ``y`` a user gave, and turn labels into signs.
+"""Check the targets ``y`` and turn labels into signs, for losses that read them.
 
 Checks name the loss, the argument, the first offending value and what is allowed.
 """

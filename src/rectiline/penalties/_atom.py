@@ -1,4 +1,4 @@
-"""One direction in which a penalised coefficient vector may leave zero."""
+"""An atom: a direction in which coefficients may leave zero, as pricing returns it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every penalty can do: its value, its dual ball, its proximal step and its pricing.
+"""The base class of all penalties: value, dual ball, proximal step and pricing.
 
 A penalty is a convex function Omega with Omega(0) = 0 that never falls away from 0. Its conjugate
 Omega*(q) = sup_b q'b - Omega(b) enters the dual of every problem. For a norm the conjugate is 0 on
@@ -121,7 +121,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def with_strength(self, strength: float) -> Penalty:
-        """Return the same penalty, scaled as a whole to another main strength."""
+        """Return this penalty scaled as a whole, so that its main strength is `strength`."""
 
     # ---- a value among values ----------------------------------------------------------------
 

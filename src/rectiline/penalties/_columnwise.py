@@ -1,4 +1,4 @@
-"""An elastic net with strengths of its own for each column."""
+"""`Columnwise`: an elastic net with strengths of its own for each column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sum of absolute values and half the squared norm."""
+"""`ElasticNet`: the sum of absolute values and half the squared norm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sum over groups of the largest absolute value.
+"""`GroupLinf`: the sum over groups of the largest absolute value.
 
 Omega(b)       =  strength * sum_g max_{j in g} |b_j|
 feasible q     :  sum_{j in g} |q_j| <= strength for each group, q_j = 0 for free columns

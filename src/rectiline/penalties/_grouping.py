@@ -1,4 +1,4 @@
-"""Read groups of columns, given as one label per column or as a list of index lists."""
+"""Read the groups of `GroupLinf`: one label per column, or a list of index lists."""
 
 from __future__ import annotations
 

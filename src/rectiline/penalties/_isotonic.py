@@ -1,4 +1,4 @@
-"""The closest non-increasing sequence."""
+"""The closest non-increasing sequence, for the dual ball of `Slope`."""
 
 from __future__ import annotations
 

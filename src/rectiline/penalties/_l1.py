@@ -1,4 +1,4 @@
-"""The weighted sum of absolute values."""
+"""`L1`: the weighted sum of absolute values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Singular values and left singular vectors of a matrix with one long side, hardly copying it."""
+"""Singular values and left vectors of a matrix with one long side, for `SharedSubspace`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Half the squared Euclidean norm."""
+"""`Ridge`: half the squared Euclidean norm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The penalty that pulls the coefficients of many tasks into one subspace."""
+"""`SharedSubspace`: a penalty on the part of the task coefficients outside one subspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sorted L1 norm: the largest coefficient pays the largest strength.
+"""`Slope`, the sorted L1 norm: the largest coefficient pays the largest strength.
 
 Omega(b)    =  sum_k strengths_k |b|_(k),   |b|_(1) >= |b|_(2) >= ...
 feasible q  :  the k largest |q_j| sum to at most strengths_1 + .. + strengths_k, each k

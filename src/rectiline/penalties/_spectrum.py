@@ -1,4 +1,4 @@
-"""The one-multiplier search behind the shared subspace.
+"""The weights of singular values in `SharedSubspace`, by a search for one multiplier.
 
 For sizes ``s_i >= 0``, a softness ``eta > 0`` and a budget ``h`` find the weights that
 

@@ -1,4 +1,4 @@
-"""How the certified gap of a solve closed."""
+"""`ConvergenceDisplay`: the certified gap over the course of a solve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fairness costs: accuracy against the tolerance."""
+"""`FairnessDisplay`: accuracy against the tolerance of a fairness constraint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What losses charge, side by side."""
+"""`LossDisplay`: the curves of losses side by side."""
 
 from __future__ import annotations
 

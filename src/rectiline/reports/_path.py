@@ -1,4 +1,4 @@
-"""How coefficients change along a path."""
+"""`PathDisplay`: coefficients along a path of strengths."""
 
 from __future__ import annotations
 

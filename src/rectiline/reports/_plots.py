@@ -1,4 +1,4 @@
-"""Where displays draw, and what of; matplotlib is imported when first needed."""
+"""Axes for the displays; matplotlib is imported when it is first needed."""
 
 from __future__ import annotations
 

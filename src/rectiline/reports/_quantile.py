@@ -1,4 +1,4 @@
-"""Fan charts of quantile regressions."""
+"""`QuantileDisplay`: fan charts of quantile regressions."""
 
 from __future__ import annotations
 

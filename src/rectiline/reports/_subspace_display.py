@@ -1,4 +1,4 @@
-"""What the tasks of a multi-task model share, and where each of them lies in it."""
+"""`SubspaceDisplay`: the subspace that tasks share, and where each task lies in it."""
 
 from __future__ import annotations
 

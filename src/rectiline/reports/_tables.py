@@ -1,4 +1,4 @@
-"""Solutions and paths as tables."""
+"""Tables of solutions and paths, for `to_frame` and the reports."""
 
 from __future__ import annotations
 

@@ -7,13 +7,13 @@
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::prox {
 
 struct Groups {
-    const std::int64_t* columns;
-    const std::int64_t* starts;  // count + 1 of them
-    std::int64_t count;
+    std::span<const std::int64_t> columns, starts;
+    std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
 };
 
 // totals[g] = sum of |values_j| over the group.

@@ -9,11 +9,13 @@
 
 #include "rectiline/rooms.hpp"
 
-#include <cstdint>
+#include <span>
 
 namespace rectiline::prox {
 
-// strengths must be non-increasing and non-negative; result may not overlap v.
-void sorted_l1_prox(const double* v, const double* strengths, std::int64_t size, double* result);
+// strengths must be non-increasing and non-negative; result may not overlap v, and all
+// three have one size.
+void sorted_l1_prox(std::span<const double> v, std::span<const double> strengths,
+                    std::span<double> result);
 
 }  // namespace rectiline::prox

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace rectiline::simplex {
@@ -37,29 +38,30 @@ enum SimplexPlace : std::uint8_t { kAtLow = 0, kBasic = 1, kAtHigh = 2 };
 
 class BoxedSimplex {
   public:
-    // values: one line per named row (of `count` entries) or per new row (of `n_named` entries).
-    void add_columns(std::int64_t count, const double* cost, const double* width,
-                     const std::int32_t* named, std::int64_t n_named, const double* values);
-    void add_rows(std::int64_t count, const double* low, const double* high,
-                  const std::int32_t* named, std::int64_t n_named, const double* values);
-    void set_row_bounds(std::int64_t count, const std::int32_t* rows, const double* low,
-                        const double* high);
-    void set_widths(std::int64_t count, const std::int32_t* columns, const double* width);
+    // values: one line per named row, with an entry for each new column.
+    void add_columns(std::span<const double> cost, std::span<const double> width,
+                     std::span<const std::int32_t> named, const double* values);
+    // values: one line per new row, with an entry for each named column.
+    void add_rows(std::span<const double> low, std::span<const double> high,
+                  std::span<const std::int32_t> named, const double* values);
+    void set_row_bounds(std::span<const std::int32_t> rows, std::span<const double> low,
+                        std::span<const double> high);
+    void set_widths(std::span<const std::int32_t> columns, std::span<const double> width);
 
     // Goes on from the present basis; stops at the limit after so much more work, in products.
     SimplexOutcome solve(std::int64_t most_steps, Interrupt& interrupt,
                          double most_work = std::numeric_limits<double>::infinity());
     void forget_basis();
     // Singular kernels lose the pairs that make them so.
-    void set_basis(const std::uint8_t* columns, const std::uint8_t* rows);
-    void basis(std::uint8_t* columns, std::uint8_t* rows) const;
+    void set_basis(std::span<const std::uint8_t> columns, std::span<const std::uint8_t> rows);
+    void basis(std::span<std::uint8_t> columns, std::span<std::uint8_t> rows) const;
 
     std::int64_t n_rows() const { return A_.n_rows(); }
     std::int64_t n_columns() const { return A_.n_columns(); }
     std::int64_t n_steps() const { return n_steps_; }
     double work() const { return work_; }
     const std::vector<double>& multipliers() const { return y_; }
-    void values(double* v) const;
+    void values(std::span<double> v) const;
     // After "unbounded": the direction in which the sum of kinks falls for ever.
     const std::vector<double>& ray() const { return ray_; }
 
