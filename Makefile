@@ -9,6 +9,11 @@
 VENV ?= .venv
 JOBS ?= 2
 PYTEST_ARGS ?=
+# The oldest versions that pyproject.toml allows, and test tools of their time.
+OLDEST := numpy==1.26.0 scipy==1.13.0 scikit-learn==1.6.0 joblib==1.2.0 threadpoolctl==3.1.0 \
+	highspy==1.7.1 pandas==2.1.1 polars==1.0.0 pytest==8.3.0 pytest-xdist hypothesis cvxpy clarabel
+OLDEST_TESTS := tests/losses tests/penalties tests/constraints tests/backends tests/problems \
+	tests/estimators tests/solvers/test_drive.py tests/solvers/test_auto.py tests/golden
 DEMO_PICTURE ?= demo.png
 
 # A Python that can build the package: new enough, able to make environments, with its headers.
@@ -40,8 +45,8 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest doctest core-test sanitize lint format docs bench bench-quick \
-	bench-coverage bench-inference bench-setup clean clean-all
+.PHONY: help demo fuzz-inputs test test-oldest pytest doctest core-test sanitize lint format docs \
+	bench bench-quick bench-coverage bench-inference bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
 help:  ## list the jobs
@@ -88,6 +93,15 @@ demo: $(STAMPS)/package $(STAMPS)/extra-plots  ## fit three models on real data,
 	@$(PY) examples/demo.py --output $(DEMO_PICTURE)
 
 # ---- testing it ----------------------------------------------------------------------------------
+
+test-oldest: $(STAMPS)/wheel  ## run tests with the oldest versions that pyproject.toml allows
+	@echo "==> tests with the oldest supported versions, in $(VENV)-oldest"
+	@$(PYTHON) -m venv $(VENV)-oldest
+	@$(VENV)-oldest/bin/pip install --quiet --only-binary :all: $(OLDEST) $(WHEELS)/*.whl
+	@$(VENV)-oldest/bin/python -m pytest -q -n $(JOBS) $(OLDEST_TESTS) $(PYTEST_ARGS)
+
+fuzz-inputs: $(STAMPS)/package $(STAMPS)/extra-test  ## throw extreme numbers at problems and estimators for two minutes
+	@$(PY) tests/fuzz_inputs.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
 
 test: core-test doctest pytest  ## run every test: C++ core, examples in docstrings, Python
 

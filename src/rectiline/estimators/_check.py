@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from rectiline._numbers import refuse_masked
 from rectiline.backends import Design, as_design
 
 Vector = NDArray[np.float64]
@@ -27,6 +28,8 @@ _DTYPES = (np.float64, np.float32)
 
 def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output: bool) -> Any:
     """Return X and y as arrays, and note the number and the names of the columns."""
+    refuse_masked("X", X)
+    refuse_masked("y", y)
     return validate_data(
         estimator,
         X,
@@ -48,6 +51,7 @@ def check_weight(sample_weight: Any, X: Any) -> Vector:
     """Return sample weights as a private float64 vector, ones if there are none."""
     if sample_weight is None:
         return np.ones(X.shape[0])
+    refuse_masked("sample_weight", sample_weight)
     weight: Vector = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))

@@ -67,7 +67,13 @@ def column_spreads(X: Any, weight: Vector, *, centred: bool) -> Vector:
 
     Without centring it is the root mean square instead.
     """
-    share = weight / weight.sum()
+    share = weight / weight.max()  # so that their sum cannot overflow
+    share /= share.sum()
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return _spreads(X, share, centred)
+
+
+def _spreads(X: Any, share: Vector, centred: bool) -> Vector:
     if sp.issparse(X):
         mean, variance = mean_variance_axis(X, axis=0, weights=share.astype(X.dtype))
         mean, variance = np.asarray(mean, np.float64), np.asarray(variance, np.float64)

@@ -81,5 +81,6 @@ def fold_paths(
 
 def in_threads(call: Callable[[Item], Result], items: Sequence[Item], n_jobs: int) -> list[Result]:
     """Call for every item in threads, each with one thread of its own for linear algebra."""
+    quiet = np.errstate(all="ignore")(call)  # a setting of each thread
     with one_thread:
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(one) for one in items))
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(quiet)(one) for one in items))

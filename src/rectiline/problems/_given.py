@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._column_names import names_of
+from rectiline._numbers import refuse_masked
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, combine, named_constraints
 from rectiline.penalties import Penalty, Ridge
@@ -36,6 +38,7 @@ class Given:
     feature_names: NDArray[Any] | None
 
 
+@np.errstate(all="ignore")  # sizes that overflow are refused or end as unsolved
 def read_given(
     X: Any,
     y: ArrayLike | None,
@@ -50,6 +53,7 @@ def read_given(
     feature_names: NDArray[Any] | None,
 ) -> Given:
     """Check the arguments of `Problem`, which describes them."""
+    refuse_masked("y", y)
     if y is None and penalty is DEFAULT_PENALTY:
         penalty = None
     names = names_of(X) if feature_names is None else feature_names
@@ -72,6 +76,8 @@ def read_given(
             "A linear term goes with fit_intercept=False. For an intercept add a column of ones "
             "to X that pays no penalty, such as a zero among the weights of L1."
         )
+    if samples is not None:
+        _check_size(samples)
     made = get_penalty(penalty, d, names=names)
     asked = tuple(named_constraints(constraints, names=names, n_features=d))
     region = Region(with_ordinary_rows(combine([one.rows(d, design) for one in asked], d, names)))
@@ -79,6 +85,17 @@ def read_given(
         design, samples = with_linear_row(design, samples, vector, made, region)
     assert design is not None and samples is not None
     return Given(design, samples, made, region, asked, names)
+
+
+def _check_size(samples: Samples) -> None:
+    """Raise ValueError if the objective is infinite before anything is fitted."""
+    finite = math.isfinite(samples.loss_at_zero) and math.isfinite(samples.weight.sum())
+    if not finite:
+        raise ValueError(
+            f"The loss of zero coefficients overflows float64 (largest |y| or offset "
+            f"{np.abs(samples.offset).max():.1e}, largest sample weight "
+            f"{samples.weight.max():.1e}): rescale y or sample_weight."
+        )
 
 
 def _without_data(

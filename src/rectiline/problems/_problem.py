@@ -128,7 +128,8 @@ class Problem:
             linear=linear,
             feature_names=feature_names,
         )
-        terms = Terms.of(given.penalty, given.region, given.constraints)
+        with np.errstate(all="ignore"):
+            terms = Terms.of(given.penalty, given.region, given.constraints)
         self._set(Data.of(given.design, given.samples), terms, given.feature_names)
 
     def _set(self, data: Data, terms: Terms, feature_names: NDArray[Any] | None = None) -> Self:

@@ -44,6 +44,7 @@ class Candidate(Protocol):
         """Multipliers, or None for slopes of the losses at the predictions."""
 
 
+@np.errstate(all="ignore")  # what overflows is not finite, and proves nothing
 def prove(
     problem: Problem,
     coef: ArrayLike,
@@ -65,6 +66,7 @@ def prove(
     return _certified(problem, b, b0, point, z, image, tol)
 
 
+@np.errstate(all="ignore")
 def prove_many(problems: Sequence[Problem], candidates: Sequence[Candidate]) -> list[Proof]:
     """Return `prove` of one candidate for each problem; all problems share their data.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-from rectiline.problems import Certificate
+import numpy as np
+
+from rectiline.problems import Certificate, DualPoint
 
 __all__ = ["FEASIBLE", "Best", "CertifiedProblem"]
 
@@ -43,6 +45,19 @@ class CertifiedProblem(Protocol):
         """
 
 
+def _finite(part: Any) -> Any:
+    """Return numbers or multipliers with zeros in place of what is not finite."""
+    if isinstance(part, DualPoint):
+        cleaned = [_finite(one) for one in (part.sample, part.inequality, part.equality)]
+        same = cleaned[0] is part.sample and cleaned[1] is part.inequality
+        return part if same and cleaned[2] is part.equality else DualPoint(*cleaned)
+    if isinstance(part, list | tuple):
+        return type(part)(_finite(one) for one in part)
+    if part is None or np.isfinite(part).all():
+        return part
+    return np.where(np.isfinite(part), part, 0.0)[()]
+
+
 class Best:
     """The best certified pair so far, and the best point and the best bound on their own.
 
@@ -75,8 +90,12 @@ class Best:
         return min(self._primal - self._bound, self.certificate.gap)
 
     def offer(self, coef: Any, intercept: Any, dual: Any, author: str) -> Certificate:
-        """Certify a pair, moved into the constraints where nearly there, and keep the best."""
+        """Certify a pair, moved into the constraints where nearly there, and keep the best.
+
+        Entries that overflowed in the solver count as zero.
+        """
         problem = self._problem
+        coef, intercept, dual = _finite(coef), _finite(intercept), _finite(dual)
         if problem.is_constrained:
             coef = problem.clip_to_bounds(coef)
             if 0.0 < problem.violation(coef)[1] < _REPAIR_BELOW:

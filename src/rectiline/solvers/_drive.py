@@ -103,7 +103,8 @@ def solve(
     True
     """
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
-    with showing(callback, verbose, progress_bar, tol) as told:
+    # What overflows is not finite, and only finite pairs are ever certified.
+    with np.errstate(all="ignore"), showing(callback, verbose, progress_bar, tol) as told:
         run, status, proof = _run(
             problem, solver, options, limits, warm_start, told, session, polish
         )

@@ -13,10 +13,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rectiline import _core
 from rectiline._polling import OutOfTime, asked_at_checkpoints
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.problems import Certificate
+from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.solvers._base import Budget, Callback, Progress, Stage
 from rectiline.solvers._best import Best
 from rectiline.solvers._status import Status
@@ -108,7 +110,12 @@ class Run:
                 return Status.ITERATION_LIMIT
             if not is_first and stage.method.refuses(self.problem) is not None:
                 continue
-            status = self._run_stage(stage, tol, is_first, stage is stages[-1], most, state)
+            try:
+                status = self._run_stage(stage, tol, is_first, stage is stages[-1], most, state)
+            except (ArithmeticError, np.linalg.LinAlgError):
+                # Numbers too large or too small for this solver; another one may cope.
+                self._have_some_pair(stage.method.name)
+                status = Status.STALLED
             state = None
             if status in _FINAL:
                 if status is Status.STOPPED:
@@ -118,6 +125,14 @@ class Run:
                 ended = status
         self.best.combine()
         return self.verdict(tol) or (Status.TIME_LIMIT if self._ran_out else ended)
+
+    def _have_some_pair(self, author: str) -> None:
+        """Certify zero coefficients if nothing has been certified yet."""
+        if self.best.pair is None:
+            if not isinstance(self.problem, Problem):
+                raise
+            nothing = DualPoint(np.zeros(self.problem.n_samples))
+            self.best.offer(np.zeros(self.problem.n_features), 0.0, nothing, author)
 
     def _run_stage(
         self,
