@@ -115,6 +115,8 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
         top = np.abs(system * scale * scale[:, None]).max(axis=0)
         scale = scale / np.sqrt(np.where(top > 0, top, 1.0))
     scaled, wanted = system * scale * scale[:, None], scale * right
+    if not (np.isfinite(scaled).all() and np.isfinite(wanted).all()):
+        return None  # LAPACK may never come back from such numbers
     factors, pivots, info = lapack.dgetrf(scaled)
     if info == 0:
         move = lapack.dgetrs(factors, pivots, wanted)[0]
