@@ -91,7 +91,7 @@ def auto_C(penalty: Penalty | None, loss: Loss, scale: float, spreads: Vector) -
     natural = np.zeros(spreads.size)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         natural[varying] = scale / (np.sqrt(d) * spreads[varying])
-        C = penalty.value(natural) / (d * _loss_beyond(loss, scale))
+        C = penalty.value(natural) / np.float64(d * _loss_beyond(loss, scale))
     return float(np.clip(C, _LEAST, _MOST)) if C > 0 else 1.0
 
 

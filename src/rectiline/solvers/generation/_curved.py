@@ -148,6 +148,8 @@ def _relative(form: CompositeForm, point: FormPoint, z: Vector, q: Vector) -> tu
     """
     primal, gap = form.gap(point, z, q)
     relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
+    if not np.isfinite(point.coef).all():
+        raise FloatingPointError("coefficients overflowed")  # ends this stage, see `Run`
     if form.n_constraints:
         violation = form.problem.violation(point.coef)[1]
         if violation > relative:
