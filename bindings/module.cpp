@@ -3,6 +3,7 @@
 #include "common.hpp"
 #include <cstdlib>
 
+void bind_passes(nb::module_& m);
 void bind_quantile_basis(nb::module_& m);
 
 namespace {
@@ -41,4 +42,5 @@ NB_MODULE(_core, m) {
     bind_group_linf(m);
     bind_proximal_multipliers(m);
     bind_quantile_basis(m);
+    bind_passes(m);
 }

@@ -51,6 +51,12 @@ using namespace rows;
 using namespace support;
 }  // namespace rehline
 
+namespace passes {  // one pass over a block of rows that are frozen on their pieces
+using namespace design;
+using namespace rows;
+using namespace support;
+}  // namespace passes
+
 namespace path {  // many strengths of one problem in a row
 using namespace design;
 using namespace newton;

@@ -1,0 +1,161 @@
+#include "rectiline/passes/pass.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "../common.hpp"
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace {
+
+using namespace rectiline;
+using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A member with the arrays it looks at.
+struct Member {
+    passes::Member view;
+    std::size_t d;
+    bool intercept;
+    std::vector<nb::object> keep;
+};
+
+void make_member(Member* self, const Rows& rows, VectorIn coef, double intercept,
+                 bool fit_intercept) {
+    new (self) Member();
+    self->view.rows = rows.view;
+    self->view.coef = coef.data();
+    self->view.intercept = intercept;
+    self->d = coef.shape(0);
+    self->intercept = fit_intercept;
+    self->keep = {nb::find(rows), nb::cast(coef)};
+}
+
+void check_rows(const Member& self, IndexIn listed) {
+    const std::int64_t *rows = listed.data(), *end = rows + listed.shape(0);
+    require(std::is_sorted(rows, end), "listed rows must grow");
+    require(rows == end || (rows[0] >= 0 && end[-1] < self.view.rows.n),
+            "listed rows must be rows of the block");
+}
+
+void keep_rows(Member& self, IndexIn rows) {
+    check_rows(self, rows);
+    self.view.always = rows.data();
+    self.view.n_always = static_cast<std::int64_t>(rows.shape(0));
+    self.keep.push_back(nb::cast(rows));
+}
+
+void list_rows(Member& self, IndexIn listed) {
+    check_rows(self, listed);
+    self.view.listed = listed.data();
+    self.view.n_listed = static_cast<std::int64_t>(listed.shape(0));
+    self.keep.push_back(nb::cast(listed));
+}
+
+void judge(Member& self, VectorIn split, double split_intercept, std::optional<VectorOut> out) {
+    require(split.shape(0) == self.d, "split must have one entry per column");
+    self.view.split = split.data();
+    self.view.split_intercept = split_intercept;
+    self.keep.push_back(nb::cast(split));
+    if (out) {
+        require(static_cast<std::int64_t>(out->shape(0)) == self.view.rows.n,
+                "out must have one entry per row");
+        self.view.out = out->data();
+        self.keep.push_back(nb::cast(*out));
+    }
+}
+
+void judge_given(Member& self, VectorIn multipliers) {
+    require(static_cast<std::int64_t>(multipliers.shape(0)) == self.view.rows.n,
+            "multipliers must have one entry per row");
+    self.view.given = multipliers.data();
+    self.keep.push_back(nb::cast(multipliers));
+}
+
+void split(Member& self, double reach, double longest, MatrixIn directions, bool keeps_listed) {
+    require(directions.shape(1) == self.d + (self.intercept ? 1 : 0),
+            "directions must have one entry per column, and one for the intercept");
+    require(reach > 0, "reach must be positive");
+    self.view.splits = true;
+    self.view.reach = reach;
+    self.view.longest = longest;
+    self.view.directions = directions.data();
+    self.view.n_directions = static_cast<std::int64_t>(directions.shape(0));
+    self.view.keeps_listed = keeps_listed;
+    self.keep.push_back(nb::cast(directions));
+}
+
+nb::object vector_of(const std::vector<double>& values) {
+    return nb::cast(copy_vector(values));
+}
+
+using Answer = nb::typed<nb::dict, nb::str, nb::any>;
+
+Answer as_dict(const passes::Sums& sums) {
+    nb::dict out;
+    out["loss"] = sums.loss, out["gap"] = sums.gap;
+    out["error"] = sums.error, out["total"] = sums.total, out["total_size"] = sums.total_size;
+    out["steepest"] = sums.steepest, out["weight"] = sums.weight, out["crossed"] = sums.crossed;
+    out["gradient"] = vector_of(sums.gradient), out["sizes"] = vector_of(sums.sizes);
+    out["change_total"] = sums.change_total, out["change"] = vector_of(sums.change);
+    out["curvature"] = vector_of(sums.curvature);
+    auto* near = new std::int64_t[std::max<std::size_t>(sums.near.size(), 1)];
+    std::copy(sums.near.begin(), sums.near.end(), near);
+    nb::capsule owner(near, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+    out["near"] =
+        nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(near, {sums.near.size()}, owner);
+    return Answer(out);
+}
+
+// One dictionary of sums for each member; nothing if the deadline came first.
+std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const Member*>& members,
+                                       bool fit_intercept, int n_threads, double seconds) {
+    const auto d = static_cast<std::size_t>(design::n_columns(X.view));
+    std::vector<passes::Member> views;
+    for (const Member* member : members) {
+        require(member->view.rows.n == design::n_rows(X.view), "X and rows differ in rows");
+        require(member->d == d, "coef must have one entry per column");
+        require(member->intercept == fit_intercept, "members must agree about the intercept");
+        views.push_back(member->view);
+    }
+    PythonInterrupt interrupt(seconds);
+    std::vector<passes::Sums> sums;
+    bool done = false;
+    {
+        nb::gil_scoped_release release;
+        done = passes::run_pass(X.view, views, fit_intercept, n_threads, interrupt.handle(), sums);
+    }
+    interrupt.rethrow();
+    if (!done) return std::nullopt;
+    std::vector<Answer> out;
+    for (const passes::Sums& one : sums)
+        out.push_back(as_dict(one));
+    return out;
+}
+
+}  // namespace
+
+void bind_passes(nb::module_& m) {
+    nb::class_<Member>(m, "PassMember", "What one problem wants to know from a pass over rows.")
+        .def("__init__", &make_member, nb::arg("rows"), nb::arg("coef"), nb::arg("intercept"),
+             nb::arg("fit_intercept"))
+        .def("list_rows", &list_rows, nb::arg("rows"), "Rows that are not frozen, growing")
+        .def("keep_rows", &keep_rows, nb::arg("rows"),
+             "Rows that are near at the next split in any case, growing")
+        .def("judge", &judge, nb::arg("split"), nb::arg("split_intercept"),
+             nb::arg("out").none() = nb::none(),
+             "Judge the candidate with rows frozen at `split`, but for those that are listed")
+        .def("judge_given", &judge_given, nb::arg("multipliers"),
+             "Judge the candidate with these multipliers")
+        .def("split", &split, nb::arg("reach"), nb::arg("longest"), nb::arg("directions"),
+             nb::arg("keeps_listed"), "Prepare the next split around the candidate")
+        .def(
+            "measure", [](Member& self) { self.view.wants_sizes = true; },
+            "Add up the sizes of the columns");
+    m.def("run_pass", &run, nb::arg("X"), nb::arg("members"), nb::arg("fit_intercept"),
+          nb::arg("n_threads"), nb::arg("seconds"),
+          "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
+          "out of time");
+}

@@ -1,0 +1,264 @@
+// The part of X that belongs to a chunk of rows: products with it, whatever its storage.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/passes/row_kernels.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::passes {
+
+// Dense rows are turned first: column j of the chunk lies at tile + j * kTileStride, whatever the
+// order and the precision of X. Products with several vectors, and sums over the rows, are then
+// loops over neighbouring numbers.
+constexpr std::int64_t kTileStride = kChunk + 8;  // columns do not share the sets of a cache
+constexpr int kSide = 16;                         // rows whose sums stay in registers
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define RECTILINE_QUADS 1
+typedef double Quad __attribute__((vector_size(32), aligned(8), may_alias));
+
+template <class T>
+RECTILINE_INLINE Quad load_quad(const T* x) {
+    return Quad{static_cast<double>(x[0]), static_cast<double>(x[1]), static_cast<double>(x[2]),
+                static_cast<double>(x[3])};
+}
+RECTILINE_INLINE Quad load_quad(const double* x) {
+    return *reinterpret_cast<const Quad*>(x);
+}
+
+// Four rows by four columns, turned.
+template <class T>
+RECTILINE_INLINE void turn_four(const T* x, std::int64_t stride, double* tile) {
+    typedef long long Places __attribute__((vector_size(32)));
+    const Quad a = load_quad(x), b = load_quad(x + stride), c = load_quad(x + 2 * stride),
+               d = load_quad(x + 3 * stride);
+    const Quad ab = __builtin_shuffle(a, b, Places{0, 4, 2, 6});
+    const Quad ba = __builtin_shuffle(a, b, Places{1, 5, 3, 7});
+    const Quad cd = __builtin_shuffle(c, d, Places{0, 4, 2, 6});
+    const Quad dc = __builtin_shuffle(c, d, Places{1, 5, 3, 7});
+    *reinterpret_cast<Quad*>(tile) = __builtin_shuffle(ab, cd, Places{0, 1, 4, 5});
+    *reinterpret_cast<Quad*>(tile + kTileStride) = __builtin_shuffle(ba, dc, Places{0, 1, 4, 5});
+    *reinterpret_cast<Quad*>(tile + 2 * kTileStride) =
+        __builtin_shuffle(ab, cd, Places{2, 3, 6, 7});
+    *reinterpret_cast<Quad*>(tile + 3 * kTileStride) =
+        __builtin_shuffle(ba, dc, Places{2, 3, 6, 7});
+}
+#endif
+
+template <class T>
+RECTILINE_INLINE void turn_rows(const T* x, std::int64_t stride, std::int64_t count, std::int64_t d,
+                                double* tile) {
+    std::int64_t r = 0;
+#ifdef RECTILINE_QUADS
+    for (; r + 4 <= count; r += 4) {
+        const T* rows = x + r * stride;
+        std::int64_t j = 0;
+        for (; j + 4 <= d; j += 4)
+            turn_four(rows + j, stride, tile + j * kTileStride + r);
+        for (; j < d; ++j)
+            for (int k = 0; k < 4; ++k)
+                tile[j * kTileStride + r + k] = static_cast<double>(rows[k * stride + j]);
+    }
+#endif
+    for (; r < count; ++r)
+        for (std::int64_t j = 0; j < d; ++j)
+            tile[j * kTileStride + r] = static_cast<double>(x[r * stride + j]);
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void fill_tile(const DenseView<T>& X, std::int64_t first, std::int64_t count,
+                                      double* tile) {
+    if (X.rows_contiguous()) {
+        turn_rows(X.row(first), X.row_stride, count, X.d, tile);
+    } else {
+        for (std::int64_t j = 0; j < X.d; ++j) {
+            const T* column = X.row(first) + j * X.column_stride;
+            for (std::int64_t r = 0; r < count; ++r)
+                tile[j * kTileStride + r] = static_cast<double>(column[r * X.row_stride]);
+        }
+    }
+    for (std::int64_t j = 0; count < kChunk && j < X.d; ++j)  // so that all rows may be summed
+        std::fill(tile + j * kTileStride + count, tile + j * kTileStride + kChunk, 0.0);
+}
+
+// z = X b
+RECTILINE_MULTIVERSION inline void tile_product(const double* tile, std::int64_t d, const double* b,
+                                                double* z) {
+    for (std::int64_t i = 0; i < kChunk; i += kSide) {
+        double sum[kSide] = {};
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double* x = tile + j * kTileStride + i;
+            const double v = b[j];
+#pragma omp simd
+            for (int k = 0; k < kSide; ++k)
+                sum[k] += v * x[k];
+        }
+        std::copy(sum, sum + kSide, z + i);
+    }
+}
+
+// z = X a, y = X b, size = |X| |b|, in one look
+RECTILINE_MULTIVERSION inline void tile_products(const double* tile, std::int64_t d,
+                                                 const double* a, const double* b, double* z,
+                                                 double* y, double* size) {
+    constexpr int kNarrow = 8;
+    for (std::int64_t i = 0; i < kChunk; i += kNarrow) {
+        double s0[kNarrow] = {}, s1[kNarrow] = {}, s2[kNarrow] = {};
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double* x = tile + j * kTileStride + i;
+            const double u = a[j], v = b[j];
+#pragma omp simd
+            for (int k = 0; k < kNarrow; ++k) {
+                const double term = v * x[k];
+                s0[k] += u * x[k];
+                s1[k] += term;
+                s2[k] += term < 0 ? -term : term;
+            }
+        }
+        std::copy(s0, s0 + kNarrow, z + i);
+        std::copy(s1, s1 + kNarrow, y + i);
+        std::copy(s2, s2 + kNarrow, size + i);
+    }
+}
+
+// q += X'g; g is zero beyond the rows that count.
+RECTILINE_MULTIVERSION inline void add_tile(const double* tile, std::int64_t d, const double* g,
+                                            double* q) {
+    std::int64_t j = 0;
+    for (; j + 4 <= d; j += 4) {
+        const double *x0 = tile + j * kTileStride, *x1 = x0 + kTileStride, *x2 = x1 + kTileStride,
+                     *x3 = x2 + kTileStride;
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (std::int64_t i = 0; i < kChunk; ++i) {
+            const double w = g[i];
+            s0 += w * x0[i], s1 += w * x1[i], s2 += w * x2[i], s3 += w * x3[i];
+        }
+        q[j] += s0, q[j + 1] += s1, q[j + 2] += s2, q[j + 3] += s3;
+    }
+    for (; j < d; ++j) {
+        const double* x = tile + j * kTileStride;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t i = 0; i < kChunk; ++i)
+            sum += g[i] * x[i];
+        q[j] += sum;
+    }
+}
+
+// sizes += |X|'w for w >= 0
+RECTILINE_MULTIVERSION inline void add_tile_sizes(const double* tile, std::int64_t d,
+                                                  std::int64_t count, const double* w,
+                                                  double* sizes) {
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double* x = tile + j * kTileStride;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t i = 0; i < count; ++i)
+            sum += w[i] * (x[i] < 0 ? -x[i] : x[i]);
+        sizes[j] += sum;
+    }
+}
+
+template <class T>
+class DenseChunk {
+  public:
+    explicit DenseChunk(const DenseView<T>& X)
+        : X_(X), tile_(static_cast<std::size_t>(kTileStride * X.d)) {}
+    void load(std::int64_t first, std::int64_t count) {
+        count_ = count;
+        fill_tile(X_, first, count, tile_.data());
+    }
+    void product(const double* b, double* z) const { tile_product(tile_.data(), X_.d, b, z); }
+    void products(const double* a, const double* b, double* z, double* y, double* size) const {
+        tile_products(tile_.data(), X_.d, a, b, z, y, size);
+    }
+    void add(const double* g, double* q) const { add_tile(tile_.data(), X_.d, g, q); }
+    void add_sizes(const double* weight, double* sizes) const {
+        add_tile_sizes(tile_.data(), X_.d, count_, weight, sizes);
+    }
+    double row_dot(std::int64_t r, const double* b) const {
+        double sum = 0;
+        for (std::int64_t j = 0; j < X_.d; ++j)
+            sum += tile_[static_cast<std::size_t>(j * kTileStride + r)] * b[j];
+        return sum;
+    }
+
+  private:
+    const DenseView<T>& X_;
+    std::int64_t count_ = 0;
+    std::vector<double> tile_;
+};
+
+// Compressed sparse rows.
+template <class T, class I>
+class SparseChunk {
+  public:
+    explicit SparseChunk(const SparseView<T, I>& X) : X_(X) {}
+    void load(std::int64_t first, std::int64_t count) { first_ = first, count_ = count; }
+    void product(const double* b, double* z) const {
+        for (std::int64_t r = 0; r < count_; ++r)
+            z[r] = row_dot(r, b);
+    }
+    void products(const double* a, const double* b, double* z, double* y, double* size) const {
+        for (std::int64_t r = 0; r < count_; ++r) {
+            double s0 = 0, s1 = 0, s2 = 0;
+            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
+                const double u = static_cast<double>(X_.values[k]), term = u * b[X_.indices[k]];
+                s0 += u * a[X_.indices[k]];
+                s1 += term;
+                s2 += std::fabs(term);
+            }
+            z[r] = s0, y[r] = s1, size[r] = s2;
+        }
+    }
+    void add(const double* g, double* q) const {
+        for (std::int64_t r = 0; r < count_; ++r) {
+            if (g[r] == 0) continue;
+            const I start = X_.pointers[first_ + r];
+            sparse_axpy(g[r], X_.values + start, X_.indices + start, length(r), q);
+        }
+    }
+    void add_sizes(const double* weight, double* sizes) const {
+        for (std::int64_t r = 0; r < count_; ++r)
+            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k)
+                sizes[X_.indices[k]] += weight[r] * std::fabs(static_cast<double>(X_.values[k]));
+    }
+    double row_dot(std::int64_t r, const double* b) const {
+        const I start = X_.pointers[first_ + r];
+        return sparse_dot(X_.values + start, X_.indices + start, length(r), b);
+    }
+
+  private:
+    std::int64_t length(std::int64_t r) const {
+        return static_cast<std::int64_t>(X_.pointers[first_ + r + 1] - X_.pointers[first_ + r]);
+    }
+    const SparseView<T, I>& X_;
+    std::int64_t first_ = 0, count_ = 0;
+};
+
+// Calls use(chunk) with the access that fits the view. Sparse views must be by rows.
+template <class Use>
+void with_chunk_access(const DesignView& X, Use&& use) {
+    std::visit(
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; }) {
+                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.data)>>;
+                DenseChunk<T> chunk(view);
+                use(chunk);
+            } else {
+                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.values)>>;
+                using I = std::remove_cv_t<std::remove_pointer_t<decltype(view.indices)>>;
+                SparseChunk<T, I> chunk(view);
+                use(chunk);
+            }
+        },
+        X);
+}
+
+}  // namespace rectiline::passes

@@ -1,0 +1,73 @@
+// One pass over a block of rows, for several members of a family of problems on the same X.
+//
+// Far rows are frozen on the piece of their loss that they are on at the coefficients `split`. A
+// frozen row has the slope of its piece, continued to wherever the candidate takes it and clipped
+// into the range of slopes of the loss; that slope is its multiplier. Rows that are listed carry
+// multipliers of their own and are left out. The pass adds up what a certificate needs to know
+// about the frozen rows at the candidate, and prepares the next split around the candidate: which
+// rows are near a knot, and by how much gradient and curvature of the frozen rows change.
+//
+// All sums are float64 for float32 data too, and have the same bits for any number of threads.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/rows.hpp"
+#include "rectiline/support/interrupt.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::passes {
+
+// What one member wants to know. Arrays belong to the caller.
+struct Member {
+    RowFunctions rows;
+
+    const double* coef;  // d: the candidate, and the centre of the next split
+    double intercept;
+
+    // The pair to be judged. Neither `split` nor `given`: nothing is judged, and no row is frozen.
+    const double* split = nullptr;  // d: where rows were frozen
+    double split_intercept = 0;
+    const double* given = nullptr;         // n: multipliers of all rows, instead of frozen ones
+    const std::int64_t* listed = nullptr;  // sorted rows that are not frozen
+    std::int64_t n_listed = 0;
+    double* out = nullptr;  // n: receives the multipliers of frozen rows, 0 for listed ones
+
+    // The next split. A row is near if it lies within reach * |directions x| of a knot, or has
+    // crossed one. `longest` bounds |directions x| for rows that are looked at closely.
+    bool splits = false;
+    bool keeps_listed = false;             // whether rows that are listed stay near
+    const std::int64_t* always = nullptr;  // sorted rows that are near in any case
+    std::int64_t n_always = 0;
+    double reach = 0, longest = 0;
+    const double* directions = nullptr;  // n_directions x d; the intercept has the last column
+    std::int64_t n_directions = 0;       // if there is one
+
+    bool wants_sizes = false;  // whether to add up weight_i |x_ij|
+};
+
+struct Sums {
+    double loss = 0;
+    double gap = 0;         // sum of the Fenchel-Young terms, an upper bound whatever the rounding
+    double error = 0;       // sum of weight * bound on the error of an argument
+    double total = 0;       // sum of the multipliers
+    double total_size = 0;  // sum of their sizes
+    double steepest = 0;    // largest size of a slope per unit of weight
+    double weight = 0;      // sum of the weights
+    std::int64_t crossed = 0;      // frozen rows that are not on their piece any more
+    std::vector<double> gradient;  // d: X' times the multipliers
+    std::vector<double> sizes;     // d: sum of weight_i |x_ij|, if asked for
+
+    double change_total = 0;         // of the sum of slopes of frozen rows, at the next split
+    std::vector<double> change;      // d: of X' times those slopes
+    std::vector<double> curvature;   // (d + intercept)^2: change of X' diag(curvatures) X; or empty
+    std::vector<std::int64_t> near;  // rows of the block
+};
+
+// Returns false if it was interrupted. `intercept`: whether there is one.
+bool run_pass(const design::DesignView& X, const std::vector<Member>& members, bool intercept,
+              int n_threads, support::Interrupt& interrupt, std::vector<Sums>& out);
+
+}  // namespace rectiline::passes

@@ -1,0 +1,126 @@
+// What a pass does per row once predictions are known: loops over a chunk of rows without X.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/packed_curve.hpp"
+#include "rectiline/rows/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace rectiline::passes {
+
+constexpr std::int64_t kChunk = 128;  // rows whose part of X stays in a cache
+
+// One chunk. Inputs: predictions z and z_split, the sizes of the terms of z; which rows are left
+// out. Outputs: multipliers g of frozen rows, slack to the nearest knot, and for the next split
+// the slopes g_next and weights times curvatures before and after.
+struct Chunk {
+    std::int64_t count = 0;
+    double z[kChunk], z_split[kChunk], size[kChunk], listed[kChunk];
+    double g[kChunk], g_next[kChunk], curved[kChunk], curved_next[kChunk], slack[kChunk];
+    double crossed[kChunk];
+};
+
+struct ChunkSums {
+    double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0;
+    double weight = 0, crossed = 0;
+};
+
+// Knots at which nothing changes are left out: they are infinite.
+inline void find_bends(const rows::Curve& f, double* bends) {
+    for (std::int64_t k = 0; k < f.n_knots; ++k) {
+        const bool bends_here = f.left[k] != f.right[k] || f.curvature[k] != f.curvature[k + 1];
+        bends[k] = bends_here ? f.knot[k] : std::numeric_limits<double>::infinity();
+    }
+}
+
+// Slope at t of the piece that t_split lies on, continued.
+template <class Packed>
+RECTILINE_INLINE double continued_slope(const Packed& f, double t_split, double t,
+                                        double& curvature) {
+    double a = f.at[0], m = f.slope[0], q = f.curvature[0];
+    for (int k = 1; k <= Packed::kKnots; ++k) {
+        const bool past = t_split > f.knot[k - 1];
+        a = past ? f.at[k] : a, m = past ? f.slope[k] : m, q = past ? f.curvature[k] : q;
+    }
+    curvature = q;
+    return Packed::kStraight ? m : m + q * (t - a);
+}
+
+RECTILINE_INLINE double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+// Judges the rows of a chunk that are not listed. `unit`: bound on the relative error of a
+// prediction against the sizes of its terms. The Fenchel-Young term is convex in the argument, so
+// the larger of its values at both ends of the argument's error is an upper bound.
+template <bool Given, class Packed>
+RECTILINE_MULTIVERSION void judge_packed(const Packed& curve, const double* direction,
+                                         const double* offset, const double* weight, double least,
+                                         double most, double unit, const double* given, Chunk& c,
+                                         ChunkSums& out) {
+    const Packed f = curve;
+    double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0, crossed = 0;
+    double all = 0;
+#pragma omp simd reduction(+ : loss, gap, error, total, size, crossed, all) \
+    reduction(max : steepest)
+    for (std::int64_t i = 0; i < c.count; ++i) {
+        const double w = weight[i] * (1.0 - c.listed[i]);
+        const double t = direction[i] * c.z[i] + offset[i];
+        double q = 0, s;
+        if constexpr (Given)
+            s = weight[i] > 0 ? direction[i] * given[i] / weight[i] : 0.0;
+        else
+            s = continued_slope(f, direction[i] * c.z_split[i] + offset[i], t, q);
+        s = s < least ? least : s;
+        s = s > most ? most : s;
+        const double own = f.slope_at(t);
+        const double err = unit * (c.size[i] + (offset[i] < 0 ? -offset[i] : offset[i]));
+        const double worst = larger(f.fenchel_young(t - err, s), f.fenchel_young(t + err, s));
+        const double slope = larger(s < 0 ? -s : s, own < 0 ? -own : own);
+        loss += w * f.loss(t);
+        gap += w * worst;
+        error += w * err;
+        all += w;
+        steepest = larger(steepest, w > 0 ? slope : 0.0);
+        c.crossed[i] = s != own ? 1.0 : 0.0;
+        crossed += w > 0 ? c.crossed[i] : 0.0;
+        const double g = direction[i] * w * s;
+        c.g[i] = g;
+        c.curved[i] = w * q;
+        total += g, size += g < 0 ? -g : g;
+    }
+    out = {loss, gap, error, total, size, steepest, all, crossed};
+}
+
+// Slopes, curvatures and slack at the candidate, for the next split.
+template <class Packed>
+RECTILINE_MULTIVERSION void look_packed(const Packed& curve, const double* bends,
+                                        const double* direction, const double* offset,
+                                        const double* weight, Chunk& c) {
+    const Packed f = curve;
+    double bend[Packed::kKnots];
+    std::copy(bends, bends + Packed::kKnots, bend);
+#pragma omp simd
+    for (std::int64_t i = 0; i < c.count; ++i) {
+        const double t = direction[i] * c.z[i] + offset[i];
+        double slack = std::numeric_limits<double>::infinity();
+        for (int k = 0; k < Packed::kKnots; ++k) {
+            const double gone = t - bend[k], far = gone < 0 ? -gone : gone;
+            slack = far < slack ? far : slack;
+        }
+        c.slack[i] = weight[i] > 0 ? slack : std::numeric_limits<double>::infinity();
+        c.g_next[i] = direction[i] * weight[i] * f.slope_at(t);
+        c.curved_next[i] = weight[i] * f.curvature_at(t);
+    }
+}
+
+// Curves with many knots, or one for each row: row by row.
+void judge_each(const rows::RowFunctions& rows, std::int64_t first, double unit,
+                const double* given, Chunk& c, ChunkSums& out);
+void look_each(const rows::RowFunctions& rows, std::int64_t first, Chunk& c);
+
+}  // namespace rectiline::passes
