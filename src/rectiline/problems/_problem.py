@@ -36,6 +36,7 @@ from rectiline.problems._given import DEFAULT_PENALTY, read_given
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
 from rectiline.problems._terms import PenaltyTerms, Terms
+from rectiline.rows import RowBlocks
 
 __all__ = ["Problem"]
 
@@ -101,6 +102,14 @@ class Problem:
     data: Data
     terms: Terms
     feature_names: NDArray[Any] | None
+
+    def __new__(cls, X: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Return a problem in memory, or one on blocks where X is a source of rows."""
+        if not isinstance(X, RowBlocks):
+            return object.__new__(cls)
+        from rectiline.problems.blocks import BlockProblem
+
+        return BlockProblem(X, *args, **kwargs)
 
     def __init__(
         self,

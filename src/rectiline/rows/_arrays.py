@@ -50,6 +50,11 @@ class ArrayRows(RowBlocks):
         """The whole matrix."""
         return self._X
 
+    @property
+    def targets_in_memory(self) -> NDArray[Any] | None:
+        """All targets."""
+        return self._y
+
     def _open(self) -> Iterator[Block]:
         for start in range(0, self.n_rows, self.block_rows):
             yield self._block(slice(start, start + self.block_rows), start)

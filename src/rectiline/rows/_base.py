@@ -121,6 +121,16 @@ class RowBlocks(ABC):
         self._n_rows, self._is_known = rows, True
 
     @property
+    def knows_n_rows(self) -> bool:
+        """Whether the number of rows is known without reading the source."""
+        return self._n_rows is not None
+
+    @property
+    def targets_in_memory(self) -> NDArray[Any] | None:
+        """All targets, where they are at hand; None otherwise."""
+        return None
+
+    @property
     def has_random_access(self) -> bool:
         """Whether `take` reads some rows without reading all of them."""
         return False

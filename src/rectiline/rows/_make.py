@@ -13,6 +13,7 @@ from rectiline.rows._arrays import ArrayRows
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._files import from_table, of_path
 from rectiline.rows._stream import StreamRows
+from rectiline.rows._tensors import TensorRows, is_tensor_like
 
 __all__ = ["from_arrays", "from_stream", "of"]
 
@@ -26,7 +27,8 @@ def from_arrays(
     ----------
     X : array-like or scipy sparse matrix of shape (n_rows, n_features)
         NumPy arrays of any order, memory maps and CSR matrices are read in place; integers are
-        converted block by block.
+        converted block by block. Torch tensors, and arrays on a GPU that speak DLPack, stay on
+        their device.
     y : array-like of shape (n_rows,), optional
         Targets. Rows without targets can be predicted.
     sample_weight : array-like of shape (n_rows,), optional
@@ -47,6 +49,8 @@ def from_arrays(
     >>> [block.n_rows for block in rows]
     [3, 3, 1]
     """
+    if is_tensor_like(X):
+        return TensorRows(X, y, sample_weight, block_rows)
     return ArrayRows(X, y, sample_weight, block_rows)
 
 
@@ -111,7 +115,7 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
         if y is not None or sample_weight is not None:
             raise ValueError("These rows hold their own y and weights: pass neither beside them.")
         return X
-    if isinstance(X, np.ndarray | list | tuple) or sp.issparse(X):
+    if isinstance(X, np.ndarray | list | tuple) or sp.issparse(X) or is_tensor_like(X):
         return from_arrays(X, y, sample_weight, **options)
     if callable(X):
         if y is not None or sample_weight is not None:

@@ -1,0 +1,21 @@
+"""Problems on rows that are read block by block, and certificates by exception."""
+
+from rectiline.problems.blocks._aggregate import with_frozen_rows
+from rectiline.problems.blocks._dual import SplitDual
+from rectiline.problems.blocks._pass import NearRows, NextSplit, PassState, Query, Totals, run_pass
+from rectiline.problems.blocks._problem import BlockProblem
+from rectiline.problems.blocks._prove import BlockProof, judge
+
+__all__ = [
+    "BlockProblem",
+    "BlockProof",
+    "NearRows",
+    "NextSplit",
+    "PassState",
+    "Query",
+    "SplitDual",
+    "Totals",
+    "judge",
+    "run_pass",
+    "with_frozen_rows",
+]

@@ -1,0 +1,286 @@
+"""One pass over rows in blocks: what it is asked, what a block answers, how answers are added.
+
+`run_block` is a pure function of a block and a small state, so that engines can run it where the
+block is. Answers are added in the order of the blocks with compensated sums: the result has the
+same bits whoever ran them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline._typing import Vector
+from rectiline.backends import Design
+from rectiline.problems.blocks._targets import Encoded, Targets
+from rectiline.rows import Block, RowBlocks
+
+__all__ = ["Answer", "NearRows", "NextSplit", "PassState", "Query", "Totals", "run_pass"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextSplit:
+    """Which rows count as near: those within ``reach * |directions x|`` of a knot.
+
+    Attributes
+    ----------
+    reach : float
+    longest : float
+        Rows are looked at closely if they are within ``reach * longest`` of a knot.
+    directions : ndarray of shape (k, n_features + fit_intercept)
+    keeps_listed : bool
+        Whether rows that are listed stay near.
+    always : ndarray of int64
+        Rows that are near in any case, growing.
+    """
+
+    reach: float
+    longest: float
+    directions: NDArray[np.float64]
+    keeps_listed: bool = False
+    always: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """What one problem asks of a pass: judge a candidate, split around it, or both.
+
+    Attributes
+    ----------
+    curves : list of tuples of arrays
+        The losses, as `_core.RowFunctions` takes them.
+    targets : Targets
+    coef, intercept
+        The candidate.
+    split : tuple of (ndarray, float) or None
+        Where rows are frozen, if the candidate is to be judged.
+    listed : ndarray of int64
+        Rows that are not frozen.
+    next_split : NextSplit or None
+    collect : bool
+        Whether to return the listed rows, for a judgement without a next split.
+    measure : bool
+        Whether to add up the sizes of columns and the loss at zero.
+    out : ndarray or None
+        For rows in memory: where to write the multipliers of frozen rows.
+    """
+
+    curves: Any
+    targets: Targets
+    coef: Vector
+    intercept: float
+    split: tuple[Vector, float] | None = None
+    listed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    next_split: NextSplit | None = None
+    collect: bool = False
+    measure: bool = False
+    out: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassState:
+    """What is sent to every block."""
+
+    queries: tuple[Query, ...]
+    fit_intercept: bool
+    n_threads: int = 0
+    seconds: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearRows:
+    """Copies of some rows: their numbers, X, and what they pay."""
+
+    rows: NDArray[np.int64]
+    X: Any
+    targets: Encoded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What one block answers to one query."""
+
+    sums: dict[str, Any]
+    near: NearRows
+    loss_at_zero: float = 0.0
+
+
+def run_block(block: Block, state: PassState) -> list[Answer] | None:
+    """Return the answers of one block to all queries; None if the time was up."""
+    if block.is_tensor:
+        from rectiline.problems.blocks._tensor import run_tensor_block
+
+        return run_tensor_block(block, state)
+    view = Design(block.X).view if block.n_rows else None
+    encoded: dict[int, Encoded] = {}
+    members, functions, listed = [], [], []
+    for query in state.queries:
+        targets = encoded.setdefault(id(query.targets), query.targets.encode(block))
+        rows = _core.RowFunctions(
+            query.curves, targets.direction, targets.offset, targets.weight, targets.index
+        )
+        member = _core.PassMember(rows, query.coef, query.intercept, state.fit_intercept)
+        here = _in_block(query.listed, block)
+        member.list_rows(here)
+        if query.split is not None:
+            some = slice(block.start, block.start + block.n_rows)
+            out = None if query.out is None else query.out[some]
+            member.judge(*query.split, out)
+        if query.next_split is not None:
+            split = query.next_split
+            member.keep_rows(_in_block(split.always, block))
+            member.split(split.reach, split.longest, split.directions, split.keeps_listed)
+        if query.measure:
+            member.measure()
+        members.append(member)
+        functions.append(rows)
+        listed.append(here)
+    if view is None:
+        return [_nothing(block, query) for query in state.queries]
+    found = _core.run_pass(view, members, state.fit_intercept, state.n_threads, state.seconds)
+    if found is None:
+        return None
+    answers = []
+    for query, rows, here, sums in zip(state.queries, functions, listed, found, strict=True):
+        _refuse_non_finite(block, sums)
+        at = here if query.collect else sums.pop("near")
+        targets = encoded[id(query.targets)]
+        near = NearRows(at + block.start, block.X[at], targets.take(at))
+        at_zero = 0.0
+        if query.measure:
+            at_zero = rows.loss(np.zeros(block.n_rows))
+            sums["measured_weight"] = float(targets.weight.sum())
+        answers.append(Answer(sums, near, at_zero))
+    return answers
+
+
+def _in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
+    """Return the places in a block of those of the sorted rows that it holds."""
+    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
+    return rows[first:last] - block.start
+
+
+def _nothing(block: Block, query: Query) -> Answer:
+    empty = np.zeros(0, dtype=np.int64)
+    return Answer({}, NearRows(empty, block.X[:0], query.targets.encode(block)))
+
+
+def _refuse_non_finite(block: Block, sums: dict[str, Any]) -> None:
+    """Raise if X holds NaN or infinity; sums show it without a look at X."""
+    numbers = (sums["loss"], sums["total"], sums["change_total"])
+    vectors = (sums["gradient"], sums["change"], sums["sizes"])
+    if all(map(math.isfinite, numbers)) and all(np.isfinite(v).all() for v in vectors):
+        return
+    X = block.X
+    values = X.data if block.is_sparse else X
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    if block.is_sparse:
+        place = int(np.argmax(bad))
+        row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
+        value = float(values[place])
+    else:
+        row, column = (int(k) for k in np.argwhere(bad)[0])
+        value = float(X[row, column])
+    raise ValueError(
+        f"X contains NaN or infinity: row {block.start + row}, column {column} is {value} (block "
+        f"that starts at row {block.start}). Impute or drop such entries first."
+    )
+
+
+class Totals:
+    """Sums of the answers to one query over all blocks."""
+
+    _SUMMED = (
+        "loss",
+        "gap",
+        "error",
+        "total",
+        "total_size",
+        "weight",
+        "change_total",
+        "gradient",
+        "sizes",
+        "change",
+        "curvature",
+        "measured_weight",
+    )
+
+    def __init__(self, n_features: int) -> None:
+        zero = np.zeros(n_features)
+        self._sums: dict[str, Any] = {"gradient": zero, "change": zero}
+        self._lost: dict[str, Any] = {}
+        self._near: list[NearRows] = []
+        self.loss_at_zero = 0.0
+        self.steepest = 0.0
+        self.crossed = 0
+
+    def add(self, answer: Answer) -> None:
+        """Add the answer of the next block."""
+        sums = answer.sums
+        for name in self._SUMMED:
+            value = sums.get(name)
+            if value is None or np.size(value) == 0:
+                continue
+            old = self._sums.get(name, 0.0)
+            new = old + value
+            part = new - old
+            lost = (old - (new - part)) + (value - part)
+            self._sums[name] = new
+            self._lost[name] = self._lost.get(name, 0.0) + lost
+        self.steepest = max(self.steepest, sums.get("steepest", 0.0))
+        self.crossed += sums.get("crossed", 0)
+        self.loss_at_zero += answer.loss_at_zero
+        self._near.append(answer.near)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._sums.get(name, 0.0) + self._lost.get(name, 0.0)
+
+    def has(self, name: str) -> bool:
+        """Whether any block had such a sum."""
+        return name in self._sums
+
+    def near(self) -> NearRows:
+        """Return the rows that were collected, put together."""
+        return join_near(self._near)
+
+
+def join_near(parts: Sequence[NearRows]) -> NearRows:
+    """Return rows collected from several blocks as one set."""
+    from scipy import sparse as sp
+
+    some = [part for part in parts if part.rows.size] or list(parts[:1])
+    if len(some) == 1:
+        return some[0]
+    matrices = [part.X for part in some]
+    X = sp.vstack(matrices, format="csr") if sp.issparse(matrices[0]) else np.concatenate(matrices)
+    names = ("direction", "offset", "weight")
+    pieces = [np.concatenate([getattr(part.targets, name) for part in some]) for name in names]
+    index = None
+    if some[0].targets.index is not None:
+        index = np.concatenate([part.targets.index for part in some])
+    rows = np.concatenate([part.rows for part in some])
+    return NearRows(rows, X, Encoded(pieces[0], pieces[1], pieces[2], index))
+
+
+def run_pass(rows: RowBlocks, state: PassState, progress: Any = None) -> list[Totals] | None:
+    """Run one pass over all rows; None if the time was up.
+
+    `progress` is called with the number of rows done after each block.
+    """
+    totals = [Totals(rows.n_features) for _ in state.queries]
+    for answers in rows.map_blocks(run_block, state):
+        if answers is None:
+            return None
+        for total, answer in zip(totals, answers, strict=True):
+            total.add(answer)
+        if progress is not None and progress() is False:
+            return None
+    return totals

@@ -1,0 +1,312 @@
+"""A problem on rows in blocks: `rectiline.Problem` returns it for a source that is not an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rectiline._typing import Vector
+from rectiline.backends import Design
+from rectiline.constraints import Constraint, ConstraintRows, combine
+from rectiline.losses import Loss
+from rectiline.penalties import Penalty, Ridge
+from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._data import Data
+from rectiline.problems._inputs import checked_constraints, checked_losses, curve_arrays
+from rectiline.problems._region import Region
+from rectiline.problems._samples import Samples
+from rectiline.problems._terms import Terms
+from rectiline.problems.blocks._pass import NearRows
+from rectiline.problems.blocks._targets import EncodedTargets, StoredTargets, Targets
+from rectiline.rows import RowBlocks, from_arrays
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
+
+__all__ = ["BlockProblem", "Measures"]
+
+_LABELS_SHOWN = 5
+
+
+@dataclass(slots=True)
+class Measures:
+    """What passes have found out about the rows; a problem fills it with its first pass."""
+
+    loss_at_zero: float = 0.0
+    weight: float = 0.0  # sum of the sample weights
+    sizes: Vector | None = None  # sum of weight_i |x_ij| for each column
+    argument_scale: float = 1.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a pass has been made."""
+        return self.sizes is not None
+
+
+class BlockProblem:
+    """A penalised, constrained linear model on rows that are read block by block.
+
+    `rectiline.Problem(rows, ...)` makes one. See `rectiline.Problem` for the parameters; targets
+    and weights come with the rows.
+
+    Parameters
+    ----------
+    rows : RowBlocks
+        See `rectiline.rows`.
+    loss : Loss
+    penalty : Penalty or None, default=Ridge(1.0)
+    constraints : sequence of Constraint, default=()
+        Constraints that look at X (fairness, say) need the rows in memory.
+    fit_intercept : bool, default=True
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((5000, 3))
+    >>> y = X @ np.array([1.0, 2.0, 3.0]) + rng.standard_normal(5000)
+    >>> rows = rl.rows.from_arrays(X, y, block_rows=1000)
+    >>> problem = rl.Problem(rows, loss=rl.losses.Pinball(0.9))
+    >>> problem
+    Problem(5000 x 3 rows in blocks, loss=Pinball(quantile=0.9), penalty=Ridge(strength=1.0),
+    constraints=[], fit_intercept=True)
+    """
+
+    def __init__(
+        self,
+        rows: RowBlocks,
+        loss: Loss,
+        penalty: Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
+        constraints: Sequence[Constraint] | Constraint = (),
+        fit_intercept: bool = True,
+    ) -> None:
+        if not isinstance(rows, RowBlocks):
+            raise TypeError(f"rows must be RowBlocks, see rectiline.rows; got {type(rows)}.")
+        self.blocks = rows
+        self.losses = checked_losses(loss, None)
+        self.fit_intercept = bool(fit_intercept)
+        asked = checked_constraints(constraints)
+        d = rows.n_features
+        self.terms = Terms.of(penalty, Region(_rows_without_data(asked, d)), asked)
+        if not rows.has_target and self.losses[0].of != "prediction":
+            raise ValueError("These rows have no targets y; a problem needs them.")
+        self._targets: Targets | None = None
+        self._given: Problem | None = None
+        self.measures = Measures()
+
+    @classmethod
+    def on_arrays(cls, problem: Problem) -> BlockProblem:
+        """Return a problem in memory as a problem on blocks of views of its rows."""
+        new = object.__new__(cls)
+        X = problem.design.by_rows.X
+        new.blocks = from_arrays(X)
+        new.losses, new.fit_intercept = problem.losses, problem.fit_intercept
+        new.terms = problem.terms
+        new._targets = StoredTargets(problem.data.samples)
+        new._given = problem
+        new.measures = Measures()
+        return new
+
+    @property
+    def in_memory(self) -> Problem | None:
+        """The problem in memory behind this one, if there is one."""
+        return self._given
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.blocks.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.blocks.n_features
+
+    @property
+    def loss(self) -> Loss:
+        """What one row pays."""
+        return self.losses[0]
+
+    @property
+    def penalty(self) -> Penalty | None:
+        """What the coefficients pay."""
+        return self.terms.penalty
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints as they were passed."""
+        return self.terms.constraints
+
+    @property
+    def curves(self) -> list[Any]:
+        """The losses as the compiled core takes them."""
+        return [curve_arrays(one) for one in self.losses]
+
+    @property
+    def targets(self) -> Targets:
+        """How rows get their signs, offsets and weights; a margin loss looks for its labels."""
+        if self._targets is None:
+            of = self.losses[0].of
+            labels = self._find_labels() if of == "margin" else None
+            self._targets = EncodedTargets(of, labels)
+        return self._targets
+
+    def signs(self) -> Vector | None:
+        """Return +1 and -1 for all rows of a margin loss if they are in memory, None otherwise."""
+        if self.losses[0].of != "margin":
+            return None
+        if self._given is not None:
+            return self._given.direction
+        y = self.blocks.targets_in_memory
+        if y is None or not isinstance(self.targets, EncodedTargets):
+            return None
+        assert self.targets.labels is not None
+        return np.where(y == self.targets.labels[1], 1.0, -1.0)
+
+    def _find_labels(self) -> tuple[Any, Any]:
+        """Return the two labels; reads blocks until there are two of them."""
+        found: set[Any] = set()
+        for block in self.blocks:
+            found.update(np.unique(np.asarray(block.y)).tolist())
+            if len(found) >= 2:  # more of them are refused when blocks are encoded
+                break
+        if len(found) != 2:
+            shown = ", ".join(map(repr, sorted(found)[:_LABELS_SHOWN]))
+            raise ValueError(
+                f"{self.losses[0]!r}: a margin loss needs exactly two distinct labels in y; got "
+                f"{len(found)} ({shown})."
+            )
+        low, high = sorted(found)
+        return low, high
+
+    def with_penalty(self, penalty: Penalty | None) -> BlockProblem:
+        """Return this problem under another penalty; the rows are shared."""
+        return self._changed(lambda new: setattr(new, "terms", self.terms.with_penalty(penalty)))
+
+    def _changed(self, change: Callable[[BlockProblem], None]) -> BlockProblem:
+        new = object.__new__(BlockProblem)
+        new.__dict__.update(self.__dict__)
+        new._given = None
+        change(new)
+        return new
+
+    # ---- problems in memory on some of the rows -------------------------------------------------
+
+    def on_near_rows(self, near: NearRows, weight: Vector | None = None) -> Problem:
+        """Return the problem in memory on copies of some rows, under other weights if given."""
+        from rectiline.problems._problem import Problem
+
+        targets = near.targets
+        samples = Samples(
+            self.losses,
+            targets.index,
+            targets.direction,
+            targets.offset,
+            targets.weight if weight is None else weight,
+            self.fit_intercept,
+        )
+        return Problem.of(Data.of(Design(near.X), samples), self.terms)
+
+    # ---- what a certificate asks ----------------------------------------------------------------
+
+    @property
+    def least_loss(self) -> float:
+        """Sum of the smallest values of the losses."""
+        if self._given is not None:
+            return self._given.least_loss
+        return self.measures.weight * float(self.losses[0].curve.minimum()[1])
+
+    @property
+    def loss_at_zero(self) -> float:
+        """Sum of the losses at zero coefficients and intercept."""
+        return self._given.loss_at_zero if self._given is not None else self.measures.loss_at_zero
+
+    @property
+    def coef_unit(self) -> Vector:
+        """What a coefficient must be to move the predictions by their typical size."""
+        if self._given is not None:
+            return self._given.coef_unit
+        sizes = self.measures.sizes
+        if sizes is None:
+            return np.ones(self.n_features)
+        mean = sizes / max(self.measures.weight, 1e-300)
+        unit = self.measures.argument_scale / np.where(mean > 0, mean, 1.0)
+        return np.where(mean > 0, unit, 0.0)
+
+    def penalty_terms(self, coef: Vector, q: Vector) -> tuple[float, float]:
+        """Return Omega(coef), and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
+        return self.terms.penalty_value(coef), self.terms.penalty_gap(coef, q)
+
+    def constraint_gap(self, coef: Vector, dual: DualPoint) -> float:
+        """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
+        return self.terms.region.gap(coef, dual)
+
+    def violation(self, coef: Vector) -> tuple[float, float]:
+        """Return the worst constraint violation, absolute and relative to the terms of its row."""
+        if not self.terms.is_constrained:
+            return 0.0, 0.0
+        return self.terms.region.violation(coef, self.coef_unit)
+
+    def certify(self, solution: Any, intercept: float = 0.0, dual: Any = None) -> Certificate:
+        """Prove how close to optimal an answer is, with one pass over the rows.
+
+        Parameters
+        ----------
+        solution : Solution, or array-like of shape (n_features,)
+            An answer with `coef`, `intercept` and `dual`, given alone; or coefficients.
+        intercept : float, default=0.0
+        dual : SplitDual, optional
+            Multipliers by exception. Without them slopes at the predictions are tried.
+
+        Returns
+        -------
+        Certificate
+        """
+        from rectiline.problems.blocks._prove import prove_blocks
+
+        if hasattr(solution, "coef"):
+            if intercept != 0.0 or dual is not None:
+                raise TypeError("certify takes a solution alone, without intercept and dual.")
+            return prove_blocks(self, solution.coef, solution.intercept, solution.dual)
+        return prove_blocks(self, solution, intercept, dual)
+
+    def checked_point(self, coef: ArrayLike, intercept: float) -> tuple[Vector, float]:
+        """Return coefficients and intercept as float64, or raise where they do not fit."""
+        b = np.ascontiguousarray(coef, dtype=np.float64)
+        if b.shape != (self.n_features,):
+            raise ValueError(
+                f"coef must have shape ({self.n_features},), one entry per column; got {b.shape}."
+            )
+        b0 = float(intercept)
+        if not (np.isfinite(b0) and np.isfinite(b).all()):
+            raise ValueError("coef and intercept must be finite numbers.")
+        if b0 != 0.0 and not self.fit_intercept:
+            raise ValueError(f"intercept={b0} but the problem has no intercept.")
+        return b, b0
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.n_samples} x {self.n_features} rows in blocks, loss={self.loss!r}, "
+            f"penalty={self.penalty!r}, constraints={list(self.constraints)!r}, "
+            f"fit_intercept={self.fit_intercept})"
+        )
+
+
+def _rows_without_data(constraints: tuple[Constraint, ...], d: int) -> ConstraintRows:
+    """Return the rows of constraints that do not look at X."""
+    probe = Design(np.zeros((1, d)))
+    parts = []
+    for one in constraints:
+        try:
+            parts.append(one.rows(d, probe))
+        except ValueError as error:
+            raise ValueError(
+                f"{one!r} cannot be stated for rows in blocks: {error} Constraints that look at X "
+                "need it in memory."
+            ) from error
+    return combine(parts, d)

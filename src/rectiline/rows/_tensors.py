@@ -1,0 +1,105 @@
+"""Yields slices of torch tensors, on whatever device they are, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.rows._arrays import block_length
+from rectiline.rows._base import RowBlocks
+from rectiline.rows._block import Block
+
+__all__ = ["TensorRows", "as_tensor", "is_tensor_like"]
+
+_BLOCK_BYTES_PER_ROW = 2.0**-7  # of a row: blocks of 4 GiB of X and more, cut up by the pass
+
+
+def is_tensor_like(X: Any) -> bool:
+    """Whether X is a torch tensor, or an array on a GPU that speaks DLPack."""
+    if type(X).__module__.split(".")[0] == "torch":
+        return hasattr(X, "shape")
+    if isinstance(X, np.ndarray) or not hasattr(X, "__dlpack_device__"):
+        return False
+    return bool(X.__dlpack_device__()[0] != 1)  # 1 is the host
+
+
+def as_tensor(X: Any) -> Any:
+    """Return a torch tensor that shares its memory with X."""
+    try:
+        import torch
+        import torch.utils.dlpack
+    except ImportError as error:
+        raise ImportError(
+            "Arrays on a GPU are read through torch; install rectiline[gpu]."
+        ) from error
+    return X if isinstance(X, torch.Tensor) else torch.utils.dlpack.from_dlpack(X)
+
+
+class TensorRows(RowBlocks):
+    """Rows of torch tensors; nothing leaves their device but sums and the rows near a knot."""
+
+    def __init__(
+        self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
+    ) -> None:
+        super().__init__()
+        import torch
+
+        self._X = as_tensor(X)
+        if self._X.ndim != 2 or 0 in self._X.shape:
+            raise ValueError(
+                "X must be a 2-D tensor with at least one row and one column; got shape "
+                f"{tuple(self._X.shape)}."
+            )
+        if self._X.dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"X must be float32 or float64; got {self._X.dtype}.")
+        n, self.n_features = self._X.shape
+        self.dtype = np.dtype(np.float32 if self._X.dtype == torch.float32 else np.float64)
+        self._y = self._checked("y", y, n)
+        self._weight = self._checked("sample_weight", sample_weight, n)
+        self.has_target, self.has_weight = y is not None, sample_weight is not None
+        self.block_rows = block_length(block_rows, _BLOCK_BYTES_PER_ROW)
+        self._n_rows = int(n)
+
+    def _checked(self, name: str, values: Any, n: int) -> Any:
+        if values is None:
+            return None
+        import torch
+
+        tensor = torch.as_tensor(values) if isinstance(values, np.ndarray) else as_tensor(values)
+        if tuple(tensor.shape) != (n,):
+            raise ValueError(
+                f"{name} must have one entry for each of the {n} rows of X; got shape "
+                f"{tuple(tensor.shape)}."
+            )
+        return tensor.to(self._X.device)
+
+    @property
+    def X(self) -> Any:
+        """The whole tensor."""
+        return self._X
+
+    def _open(self) -> Iterator[Block]:
+        for start in range(0, self.n_rows, self.block_rows):
+            yield self._block(slice(start, start + self.block_rows), start)
+
+    def _block(self, some: Any, start: int) -> Block:
+        y = None if self._y is None else self._y[some]
+        return Block(self._X[some], y, None if self._weight is None else self._weight[some], start)
+
+    @property
+    def has_random_access(self) -> bool:
+        """Whether `take` reads some rows without reading all of them."""
+        return True
+
+    def take(self, rows: NDArray[np.int64]) -> Block:
+        """Return copies of some rows, on the host."""
+        import torch
+
+        at = torch.as_tensor(np.asarray(rows, dtype=np.int64), device=self._X.device)
+        picked = self._block(at, 0)
+        y = None if picked.y is None else picked.y.cpu().numpy()
+        weight = None if picked.weight is None else picked.weight.double().cpu().numpy()
+        return Block(picked.X.cpu().numpy(), y, weight, 0)
