@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rectiline import constraints, losses, penalties, rows
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
-from rectiline.solvers import Progress, Solution, Status, solve
+from rectiline.solvers import Progress, Solution, Status, solve, solve_family
 
 if TYPE_CHECKING:
     from rectiline.estimators import (
@@ -80,6 +80,7 @@ __all__ = [
     "penalties",
     "rows",
     "solve",
+    "solve_family",
 ]
 
 

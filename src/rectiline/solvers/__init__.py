@@ -14,6 +14,7 @@ from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import Newton, NewtonFollower, ReducedNewton
+from rectiline.solvers.passes import solve_family
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
@@ -41,5 +42,6 @@ __all__ = [
     "progress_line",
     "round_solution",
     "solve",
+    "solve_family",
     "solve_multitask",
 ]

@@ -65,8 +65,8 @@ _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at mo
 
 def check_name(solver: str) -> None:
     """Raise ValueError if there is no solver of that name."""
-    if solver != "auto" and solver not in SOLVERS:
-        raise ValueError(unknown_name("solver", solver, ["auto", *SOLVERS], _ALIASES))
+    if solver not in ("auto", "passes") and solver not in SOLVERS:
+        raise ValueError(unknown_name("solver", solver, ["auto", "passes", *SOLVERS], _ALIASES))
 
 
 def choose(problem: Problem, warm: bool = False) -> list[Stage]:

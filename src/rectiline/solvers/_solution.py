@@ -52,6 +52,10 @@ class Solution:
         Along which the objective falls without end, when the status is "unbounded".
     feature_names : ndarray of str or None
         Names of the columns, where the problem was made from a data frame.
+    passes : int or None
+        Full passes over the rows of the solver "passes", the draw of its sample not counted.
+    rows_kept : int or None
+        Most rows that the solver "passes" kept from one pass to the next.
     """
 
     coef: Vector
@@ -65,6 +69,8 @@ class Solution:
     reason: str = ""
     history: tuple[Progress, ...] = ()
     infeasibility: InfeasibilityCertificate | None = None
+    passes: int | None = None
+    rows_kept: int | None = None
     # Known while the caller keeps the problem alive; a solution alone does not hold the data.
     problem: weakref.ref[Problem] | None = field(default=None, repr=False)
     feature_names: NDArray[Any] | None = field(default=None, repr=False)

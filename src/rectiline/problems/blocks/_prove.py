@@ -55,7 +55,8 @@ def prove_blocks(
         dual = SplitDual(b, b0, np.zeros(0, dtype=np.int64), np.zeros(0))
     if not isinstance(dual, SplitDual):
         raise TypeError(
-            f"dual must be the SplitDual of a solution on rows in blocks; got {type(dual).__name__}."
+            "dual must be the SplitDual of a solution on rows in blocks; got "
+            f"{type(dual).__name__}."
         )
     _checked_dual(problem, dual)
     query = Query(

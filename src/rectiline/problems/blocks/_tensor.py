@@ -57,7 +57,8 @@ class TensorCurve:
             torch.as_tensor(np.ascontiguousarray(part), dtype=torch.float64, device=device)
             for part in (knots, knots[real], at, value, slope, curvature)
         ]
-        return cls(*sent, lowest=lowest, highest=highest)
+        k, bends, at_, value_, slope_, curved = sent
+        return cls(k, bends, at_, value_, slope_, curved, lowest, highest)
 
     def piece(self, t: Any) -> Any:
         """Return the number of knots strictly below t."""

@@ -1,0 +1,156 @@
+"""The entrances of the solver `passes`: one problem for `solve`, and families of problems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rectiline.exceptions import UnsupportedProblemError
+from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems.blocks import BlockProblem
+from rectiline.solvers._arguments import checked_limits
+from rectiline.solvers._base import Callback
+from rectiline.solvers._run import RunLimits
+from rectiline.solvers._solution import Solution
+from rectiline.solvers._status import Status
+from rectiline.solvers.passes._rounds import solve_in_passes
+
+__all__ = ["solve_family", "solve_rows"]
+
+
+def solve_rows(
+    problem: Any,
+    solver: str,
+    limits: RunLimits,
+    callback: Callback | None,
+    options: dict[str, Any],
+) -> Solution:
+    """Return the solution of one problem, in memory or on rows in blocks; for `solve`."""
+    if not isinstance(problem, (Problem, BlockProblem)):
+        raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
+    if solver not in ("auto", "passes"):
+        raise UnsupportedProblemError(
+            f"Solver {solver!r} cannot take this problem: its rows are in blocks. Solvers that "
+            "can: passes."
+        )
+    unknown = [option for option in options if option != "n_threads"]
+    if unknown:
+        raise TypeError(
+            f"Solver 'passes' has no option {unknown[0]!r}; its options are 'n_threads'."
+        )
+    asked = problem if isinstance(problem, BlockProblem) else BlockProblem.on_arrays(problem)
+    region = asked.terms.region
+    proof = region.feasibility.proof if region.has_rows else None
+    if proof is not None:
+        return _infeasible(asked, proof)
+    threads = int(options.get("n_threads", 0))
+    return solve_in_passes([asked], limits, callback, threads)[0]
+
+
+def _infeasible(problem: BlockProblem, proof: InfeasibilityCertificate) -> Solution:
+    n = 0 if problem.in_memory is None else problem.n_samples
+    return Solution(
+        coef=np.full(problem.n_features, math.nan),
+        intercept=math.nan,
+        status=Status.INFEASIBLE,
+        solver="none",
+        n_iter=0,
+        seconds=0.0,
+        dual=DualPoint(np.zeros(n), proof.inequality, proof.equality),
+        certificate=Certificate(math.inf, math.inf, math.inf, math.inf),
+        reason="the constraints contradict each other",
+        infeasibility=proof,
+    )
+
+
+def solve_family(
+    problems: Sequence[Problem | BlockProblem],
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    random_state: int = 0,
+    n_threads: int = 0,
+) -> list[Solution]:
+    """Solve several problems on the same rows together, each block read once for all of them.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        They share X (the same array), or their rows in blocks, and agree about the intercept.
+        Losses, weights, penalties and constraints may differ.
+    tol : float, default=1e-6
+        Largest certified relative gap that counts as solved.
+    max_iter : int, optional
+        Most passes over the rows; 30 by default.
+    time_limit : float, optional
+        Most seconds.
+    callback : callable, optional
+        Called with a `Progress` for every problem after each pass; a true return value stops.
+    random_state : int, default=0
+        Seed of the sample.
+    n_threads : int, default=0
+        Threads of a pass; 0 takes RECTILINE_NUM_THREADS, OMP_NUM_THREADS or the number of cores.
+
+    Returns
+    -------
+    list of Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20_000, 3))
+    >>> y = X.sum(axis=1) + rng.standard_normal(20_000)
+    >>> rows = rl.rows.from_arrays(X, y)
+    >>> levels = [rl.Problem(rows, loss=rl.losses.Pinball(q)) for q in (0.1, 0.5, 0.9)]
+    >>> solutions = rl.solve_family(levels)
+    >>> [solution.certificate.relative_gap <= 1e-6 for solution in solutions]
+    [True, True, True]
+    """
+    limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
+    return solve_in_passes(_as_family(problems), limits, callback, n_threads)
+
+
+def _as_family(problems: Sequence[Problem | BlockProblem]) -> list[BlockProblem]:
+    """Return the problems on one source of rows, or say why they do not share one."""
+    given = list(problems)
+    if not given:
+        raise ValueError("problems must hold at least one problem.")
+    for one in given:
+        if not isinstance(one, (Problem, BlockProblem)):
+            raise TypeError(f"problems must hold Problem objects; got {type(one).__name__}.")
+    if len({one.fit_intercept for one in given}) > 1:
+        raise ValueError("problems of a family must agree about fit_intercept.")
+    family: list[BlockProblem] = []
+    first = given[0]
+    for place, one in enumerate(given):
+        if isinstance(one, BlockProblem):
+            shared = isinstance(first, BlockProblem) and one.blocks is first.blocks
+            if not shared:
+                raise ValueError(f"problems[{place}] is on other rows than problems[0].")
+            family.append(one)
+            continue
+        if isinstance(first, BlockProblem) or not _share_X(one, first):
+            raise ValueError(
+                f"problems[{place}] has another X than problems[0]; a family shares one array."
+            )
+        member = BlockProblem.on_arrays(one)
+        if family:
+            member.blocks = family[0].blocks
+        family.append(member)
+    return family
+
+
+def _share_X(one: Problem, other: Problem) -> bool:
+    a: Any = one.design.X
+    b: Any = other.design.X
+    if a is b:
+        return True
+    dense = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+    same_view = dense and a.shape == b.shape and a.strides == b.strides
+    return bool(same_view and a.ctypes.data == b.ctypes.data)

@@ -1,0 +1,186 @@
+"""One problem on its way through the passes: where rows are frozen, and the best pair so far."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems import Certificate
+from rectiline.problems.blocks import (
+    BlockProblem,
+    NearRows,
+    NextSplit,
+    Query,
+    SplitDual,
+    Totals,
+    judge,
+)
+from rectiline.solvers._base import Progress
+from rectiline.solvers.passes._frozen import Frozen, Reduced
+from rectiline.solvers.passes._reduced import solve_reduced
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Member"]
+
+_NARROWER, _WIDER = 0.3, 3.0  # reach of the next split after a good step, and after another
+_WIDE_ENOUGH = 4.0  # standard deviations of the sample's answer
+_MOST_KEPT = 0.25  # of the rows that a split may keep
+_GOOD_STEP = 0.1  # share of the gap that a good step leaves at most
+_AIM = 0.2  # of the tolerance: what a reduced problem is solved to
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """The moving state of one problem.
+
+    Attributes
+    ----------
+    coef, intercept
+        The centre of the next split, and the candidate that is judged with it.
+    split : NextSplit
+        How far rows count as near.
+    near, frozen
+        What the last pass has split the rows into; None before the first pass.
+    """
+
+    problem: BlockProblem
+    coef: Vector
+    intercept: float
+    split: NextSplit
+    objective: float
+    curves: Any
+    near: NearRows | None = None
+    frozen: Frozen | None = None
+    answer: Reduced | None = None
+    certificate: Certificate = field(
+        default_factory=lambda: Certificate(math.inf, math.inf, math.inf, math.inf)
+    )
+    best: tuple[Vector, float, SplitDual] | None = None
+    rows_kept: int = 0
+    steps: int = 0
+    history: list[Progress] = field(default_factory=list)
+    out: Vector | None = None  # multipliers of frozen rows at the last candidate, in memory
+    last_gap: float = math.inf
+    was_good: bool = True
+    is_solved: bool = False
+
+    def first_query(self, measure: bool) -> Query:
+        """Return what to ask of the first pass: a split around the sample's answer."""
+        return Query(
+            self.curves,
+            self.problem.targets,
+            self.coef,
+            self.intercept,
+            next_split=self.split,
+            measure=measure,
+        )
+
+    def take_first(self, totals: Totals) -> None:
+        """Take the answers of the first pass."""
+        self.near = totals.near()
+        curvature = self._matrix(totals)
+        self.frozen = Frozen(
+            self.coef,
+            self.intercept,
+            np.asarray(totals["change"]),
+            float(totals["change_total"]),
+            curvature,
+            self.objective,
+        )
+
+    def _matrix(self, totals: Totals, before: Frozen | None = None) -> NDArray[np.float64] | None:
+        order = self.problem.n_features + self.problem.fit_intercept
+        matrix = None if before is None else before.curvature
+        if totals.has("curvature"):
+            change = np.reshape(totals["curvature"], (order, order))
+            matrix = change if matrix is None else matrix + change
+        return matrix
+
+    def solve_reduced(self, tol: float, deadline: float, n_threads: int) -> None:
+        """Move to the answer of the reduced problem."""
+        assert self.near is not None and self.frozen is not None
+        self.rows_kept = max(self.rows_kept, self.near.rows.size)
+        self.answer = solve_reduced(
+            self.problem,
+            self.near,
+            self.frozen,
+            None,
+            self.objective,
+            _AIM * tol,
+            deadline,
+            n_threads,
+        )
+        self.steps += self.answer.steps
+        coef = self.answer.coef
+        region = self.problem.terms.region
+        if self.problem.terms.is_constrained:
+            coef = region.move_into(region.clip(coef), self.problem.coef_unit)
+        self.coef, self.intercept = coef, self.answer.intercept
+
+    def query(self) -> Query:
+        """Return what to ask of a pass: judge the candidate, and split around it."""
+        assert self.near is not None and self.frozen is not None
+        return Query(
+            self.curves,
+            self.problem.targets,
+            self.coef,
+            self.intercept,
+            split=(self.frozen.coef, self.frozen.intercept),
+            listed=self.near.rows,
+            next_split=self.next_split(),
+            out=self.out,
+        )
+
+    def next_split(self) -> NextSplit:
+        """Return how far rows will count as near around the candidate.
+
+        A step after which the gap is small leaves little to move. A step that did not help has
+        gone too far for the rows that were near: more of them stay, if they are not too many.
+        """
+        assert self.near is not None
+        reach, keeps = self.split.reach, False
+        if self.last_gap == math.inf:  # after the sample: fewer rows than its error asks for?
+            reach *= _NARROWER if reach >= _WIDE_ENOUGH else 1.0
+        elif self.was_good:
+            reach *= _NARROWER
+        elif self.near.rows.size < _MOST_KEPT * self.problem.n_samples:
+            reach, keeps = reach * _WIDER, True
+        return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
+
+    def take(self, totals: Totals, tol: float, passes: int, began: float) -> None:
+        """Take the answers of a pass: a certificate, and the next split."""
+        assert self.near is not None and self.frozen is not None and self.answer is not None
+        dual = SplitDual(
+            self.frozen.coef,
+            self.frozen.intercept,
+            self.near.rows,
+            self.answer.dual.sample,
+            self.answer.dual.inequality,
+            self.answer.dual.equality,
+        )
+        proof = judge(self.problem, self.coef, self.intercept, dual, totals, self.near)
+        certificate = proof.certificate
+        is_better = certificate.relative_gap < self.certificate.relative_gap
+        if self.best is None or is_better:
+            self.certificate, self.best = certificate, (self.coef, self.intercept, proof.dual)
+        record = Progress("passes", passes, time.perf_counter() - began, self.certificate)
+        self.history.append(record)
+        if math.isfinite(certificate.primal):
+            self.objective = certificate.primal
+        self.is_solved = self.certificate.holds(tol)
+        gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
+        total = float(totals["total"]) + float(totals["change_total"])
+        self.split = self.next_split()
+        curvature = self._matrix(totals, self.frozen)
+        self.near = totals.near()
+        self.frozen = Frozen(
+            self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
+        )
+        self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
+        self.last_gap = min(self.last_gap, certificate.relative_gap)

@@ -1,0 +1,168 @@
+"""How far the answer on a sample may be from the answer on all rows, for the solver `passes`.
+
+The covariance of the sample's answer is the sandwich ``H^-1 S H^-1``: S is the covariance of the
+gradient's sampling error, H the curvature of the expected objective, in which a kink counts with
+the density of rows around it. A row x is near a knot if its argument lies within `reach` standard
+deviations of its prediction, ``reach * sqrt(x'Vx)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems import Problem
+from rectiline.problems.blocks import NearRows, NextSplit
+from rectiline.solvers.passes._draw import Sample
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["LARGEST_SHARE", "first_split"]
+
+_DEVIATIONS = 6.0  # standard deviations within which the answer is looked for
+LARGEST_SHARE = 0.2  # of the rows that are near
+_LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from
+_RARE_ROWS = 30  # rows of the sample with an entry in a column, below which little is known of it
+_CHUNK = 4096  # rows whose lengths are worked out together
+_MOST_ROWS = 10_000  # of the sample that the error is estimated from, or 100 per column
+
+
+def first_split(sample: Sample, coef: Vector, intercept: float) -> NextSplit:
+    """Return which rows count as near around the answer on a sample."""
+    sample = _thinned(sample)
+    problem = sample.problem
+    directions = _directions(sample, coef, intercept)
+    length = _lengths(problem, directions)
+    slack = _slack(problem, coef, intercept)
+    longest = float(length.max(initial=0.0)) or 1.0
+    ratio = slack / np.maximum(length, 1e-300)
+    reach = min(_DEVIATIONS, _share_reach(ratio, sample.stands_for, LARGEST_SHARE))
+    least = 4 * directions.shape[1] / max(sample.stands_for.size, 1)
+    reach = max(reach, _share_reach(ratio, sample.stands_for, min(least, LARGEST_SHARE)))
+    if not np.isfinite(reach):  # no row is ever near: a loss without knots
+        reach = _DEVIATIONS
+    return NextSplit(max(reach, 1e-9), longest, directions)
+
+
+def _thinned(sample: Sample) -> Sample:
+    """Return every so manieth row of a sample, standing for all of them."""
+    count = sample.stands_for.size
+    every = count // max(_MOST_ROWS, 100 * (sample.problem.n_features + 1))
+    if every < 2:
+        return sample
+    at = np.arange(0, count, every)
+    problem = sample.problem.on_rows(at, every * sample.problem.weight[at])
+    rows = NearRows(sample.rows.rows[at], problem.design.X, sample.rows.targets.take(at))
+    return Sample(rows, every * sample.stands_for[at], problem, thinned=every)
+
+
+def _share_reach(ratio: Vector, stands_for: Vector, share: float) -> float:
+    """Return the reach within which a share of all rows lies."""
+    order = np.argsort(ratio)
+    covered = np.cumsum(stands_for[order])
+    place = int(np.searchsorted(covered, share * covered[-1]))
+    return float(ratio[order[min(place, ratio.size - 1)]])
+
+
+def _bends(problem: Problem) -> list[list[tuple[float, float, float]]]:
+    """Return the knots of each loss: place, jump of the slope, change of the curvature."""
+    found = []
+    for loss in problem.losses:
+        curve = loss.curve
+        jump, bend = curve.right - curve.left, np.diff(curve.curvature)
+        knots = zip(curve.knots, jump, bend, strict=True)
+        found.append([(float(k), float(j), float(c)) for k, j, c in knots if j != 0 or c != 0])
+    return found
+
+
+def _arguments(problem: Problem, coef: Vector, intercept: float) -> Vector:
+    z = problem.design.dot(coef) + intercept
+    return np.asarray(problem.direction * z + problem.offset)
+
+
+def _slack(problem: Problem, coef: Vector, intercept: float) -> Vector:
+    """Return the distance of each row's argument to the nearest knot."""
+    t = _arguments(problem, coef, intercept)
+    slack = np.full(t.size, np.inf)
+    for index, knots in enumerate(_bends(problem)):
+        mine = slice(None) if problem.loss_index is None else problem.loss_index == index
+        for knot, _, _ in knots:
+            slack[mine] = np.minimum(slack[mine], np.abs(t[mine] - knot))
+    return np.where(problem.weight > 0, slack, np.inf)
+
+
+def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vector:
+    """Return for each row its curvature, kinks smeared over the rows around them."""
+    t = _arguments(problem, coef, intercept)
+    curved = np.zeros(t.size)
+    order = problem.n_features + problem.fit_intercept
+    count = int(min(t.size // 2, max(_LEAST_ROWS * order, t.size**0.75)))
+    for index, (loss, knots) in enumerate(zip(problem.losses, _bends(problem), strict=True)):
+        mine = np.ones(t.size, bool) if problem.loss_index is None else problem.loss_index == index
+        piece = np.searchsorted(loss.curve.knots, t)
+        curved += np.where(mine, np.asarray(loss.curve.curvature)[piece], 0.0)
+        for knot, jump, _ in knots:
+            if jump == 0:
+                continue
+            far = np.where(mine, np.abs(t - knot), np.inf)
+            width = float(np.partition(far, count)[count])
+            if np.isfinite(width) and width > 0:
+                curved += np.where(far <= width, jump / (2.0 * width), 0.0)
+            else:  # many rows sit on the knot
+                curved += np.where(far == 0, jump, 0.0)
+    return np.asarray(problem.weight * curved)
+
+
+def _directions(sample: Sample, coef: Vector, intercept: float) -> Matrix:
+    """Return a factor D of the covariance, ``V = D'D``; the intercept has the last column."""
+    problem = sample.problem
+    every = np.arange(problem.n_features)
+    design, has_intercept = problem.design, problem.fit_intercept
+    H = design.weighted_gram(_expected_curvature(problem, coef, intercept), every, has_intercept)
+    rho = problem.columns.rho if problem.is_separable else np.zeros(problem.n_features)
+    H[every, every] += rho
+    slopes = problem.rows.slopes(design.dot(coef) + intercept)
+    # A row that stands for itself has no sampling error.
+    whole = sample.stands_for / sample.thinned
+    errors = np.maximum(1.0 - 1.0 / np.maximum(whole, 1.0), 0.0) / sample.thinned
+    S = design.weighted_gram(slopes**2 * errors, every, has_intercept)
+    scale = np.sqrt(np.maximum(H.diagonal(), 1e-300))
+    unit = _rare_units(problem)
+    scale = np.where(H.diagonal() > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(H / scale[:, None] / scale)
+    least = 1e-6 * max(float(values[-1]), 1e-300)
+    inverse = (vectors / np.maximum(values, least)) @ vectors.T / scale[:, None] / scale
+    V = inverse @ S @ inverse
+    V[every, every] += unit**2
+    size = np.sqrt(np.maximum(V.diagonal(), 1e-300))
+    values, vectors = np.linalg.eigh(V / size[:, None] / size)
+    factor = vectors * size[:, None] * np.sqrt(np.maximum(values, 0.0))
+    return np.ascontiguousarray(factor[:, ::-1].T)
+
+
+def _rare_units(problem: Problem) -> Vector:
+    """Return how far coefficients of rare columns may be off: by all that they can be."""
+    X = problem.design.X
+    if problem.design.is_sparse:
+        counts = np.bincount(X.tocsr().indices, minlength=problem.n_features)
+    else:
+        counts = np.count_nonzero(X, axis=0)
+    squares = problem.design.column_squares()
+    size = np.sqrt(squares / np.maximum(counts, 1))
+    unit = problem.argument_scale / np.where(size > 0, size, 1.0)
+    return np.where(counts < _RARE_ROWS, unit, 0.0)
+
+
+def _lengths(problem: Problem, directions: Matrix) -> Vector:
+    """Return ``|D x|`` for every row."""
+    d = problem.n_features
+    X = problem.design.by_rows.X
+    length = np.empty(problem.n_samples)
+    for first in range(0, length.size, _CHUNK):
+        some = slice(first, first + _CHUNK)
+        moved = np.asarray(X[some] @ directions[:, :d].T, dtype=np.float64)
+        if problem.fit_intercept:
+            moved += directions[:, d]
+        length[some] = np.sqrt((moved * moved).sum(axis=1))
+    return length

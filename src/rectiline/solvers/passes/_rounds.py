@@ -1,0 +1,245 @@
+"""`passes`: problems on many rows, in a few passes over them.
+
+1. Draw a sample and solve on it; its sampling error says how far the answer may be (`_reach`).
+2. First pass: split. Rows farther than that from every knot of their loss are frozen on their
+   piece: together they are one linear and one quadratic term. The others are kept.
+3. Solve the reduced problem: kept rows, that term, penalty and constraints (`_reduced`).
+4. Next pass: judge the answer on all rows, and split again around it within a smaller reach. If the
+   certificate refuses the answer, go on with 3.
+
+Several problems on the same rows (a family) share their passes: each block is read once for all of
+them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.problems import DualPoint, Problem
+from rectiline.problems.blocks import BlockProblem, PassState, SplitDual, Totals, run_pass
+from rectiline.solvers._base import Callback
+from rectiline.solvers._run import RunLimits
+from rectiline.solvers._solution import Solution
+from rectiline.solvers._status import Status
+from rectiline.solvers.newton import Newton
+from rectiline.solvers.passes._draw import Sample, draw
+from rectiline.solvers.passes._member import Member
+from rectiline.solvers.passes._reach import first_split
+
+Vector = NDArray[np.float64]
+
+__all__ = ["MOST_PASSES", "solve_in_passes"]
+
+MOST_PASSES = 30
+_SAMPLE_TOL = 1e-5
+_SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
+
+
+def solve_in_passes(
+    problems: Sequence[BlockProblem], limits: RunLimits, callback: Callback | None, n_threads: int
+) -> list[Solution]:
+    """Return the solutions of problems that share their rows."""
+    began = time.perf_counter()
+    tol, seed = limits.tol, limits.seed
+    deadline = began + (math.inf if limits.time_limit is None else limits.time_limit)
+    max_passes = MOST_PASSES if limits.max_iter is None else limits.max_iter
+    members: list[Member] = []
+    passes, status = 0, Status.ITERATION_LIMIT
+    try:
+        members = _start(problems, seed, deadline, n_threads)
+        if _first_pass(members, deadline, n_threads):
+            passes = 1
+            status, passes = _rounds(members, tol, max_passes, deadline, callback, n_threads, began)
+        else:
+            status = Status.TIME_LIMIT
+    except KeyboardInterrupt:
+        if not members or any(member.best is None for member in members):
+            raise
+        status = Status.STOPPED
+    return [_finish(member, status, passes, began, tol) for member in members]
+
+
+def _start(
+    problems: Sequence[BlockProblem], seed: int, deadline: float, n_threads: int
+) -> list[Member]:
+    """Draw a sample and solve every problem on it."""
+    first = problems[0]
+    sample = draw(first, seed)
+    members: list[Member] = []
+    start: Solution | None = None
+    for problem in problems:
+        own = sample if problem is first else _sample_of(sample, problem)
+        start = _solve_sample(own, deadline, start, n_threads)
+        split = first_split(own, start.coef, start.intercept)
+        split = replace(split, always=_scale_rows(own, problem))
+        problem.measures.argument_scale = own.problem.argument_scale
+        member = Member(
+            problem=problem,
+            coef=start.coef,
+            intercept=start.intercept,
+            split=split,
+            objective=start.objective,
+            curves=problem.curves,
+        )
+        if len(problems) == 1 and problem.in_memory is not None:
+            member.out = np.empty(problem.n_samples)
+        members.append(member)
+    return members
+
+
+def _sample_of(sample: Sample, problem: BlockProblem) -> Sample:
+    """Return the sample for another problem on the same rows."""
+    near = sample.rows
+    part = problem.on_near_rows(near, near.targets.weight * sample.stands_for)
+    return Sample(near, sample.stands_for, part)
+
+
+def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
+    count = _SCALE_ROWS * (problem.n_features + 1)
+    rows = sample.rows.rows
+    return np.sort(rows[:: max(1, rows.size // count)])
+
+
+def _solve_sample(
+    sample: Sample, deadline: float, start: Solution | None, n_threads: int
+) -> Solution:
+    from rectiline.solvers import solve
+
+    left = deadline - time.perf_counter()
+    options: dict[str, Any] = {"n_threads": n_threads}
+    solver = "newton" if Newton.refuses(sample.problem) is None else "auto"
+    with warnings.catch_warnings():  # what is proved on all rows decides
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return solve(
+            sample.problem,
+            solver=solver,
+            tol=_SAMPLE_TOL,
+            time_limit=max(left, 1e-3) if math.isfinite(left) else None,
+            warm_start=start,
+            **options,
+        )
+
+
+def _run(members: Sequence[Member], queries: list[Any], deadline: float, n_threads: int) -> Any:
+    problem = members[0].problem
+    seconds = deadline - time.perf_counter()
+    state = PassState(tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0))
+    return run_pass(problem.blocks, state)
+
+
+def _first_pass(members: list[Member], deadline: float, n_threads: int) -> bool:
+    measure = members[0].problem.in_memory is None
+    queries = [member.first_query(measure) for member in members]
+    found: list[Totals] | None = _run(members, queries, deadline, n_threads)
+    if found is None:
+        return False
+    for member, totals in zip(members, found, strict=True):
+        member.take_first(totals)
+        if measure:
+            measures = member.problem.measures
+            measures.sizes = np.asarray(totals["sizes"])
+            measures.loss_at_zero = totals.loss_at_zero
+            measures.weight = float(totals["measured_weight"])
+    return True
+
+
+def _rounds(
+    members: list[Member],
+    tol: float,
+    max_passes: int,
+    deadline: float,
+    callback: Callback | None,
+    n_threads: int,
+    began: float,
+) -> tuple[Status, int]:
+    """Solve, judge and split again until every answer is certified; return why it ended."""
+    passes = 1
+    while passes < max_passes:
+        active = [member for member in members if not member.is_solved]
+        for member in active:
+            member.solve_reduced(tol, deadline, n_threads)
+        queries = [member.query() for member in active]
+        found = _run(active, queries, deadline, n_threads)
+        if found is None:
+            return Status.TIME_LIMIT, passes
+        passes += 1
+        stop = False
+        for member, totals in zip(active, found, strict=True):
+            member.take(totals, tol, passes, began)
+            if callback is not None and callback(member.history[-1]):
+                stop = True
+        if all(member.is_solved for member in members):
+            return Status.SOLVED, passes
+        if stop:
+            return Status.STOPPED, passes
+        if time.perf_counter() >= deadline:
+            return Status.TIME_LIMIT, passes
+    return Status.ITERATION_LIMIT, passes
+
+
+def _finish(member: Member, status: Status, passes: int, began: float, tol: float) -> Solution:
+    if member.is_solved:
+        status = Status.SOLVED
+    proof = member.certificate
+    if member.best is None:
+        nothing = SplitDual(member.coef, member.intercept, np.zeros(0, dtype=np.int64), np.zeros(0))
+        member.best = (member.coef, member.intercept, nothing)
+    if status.deserves_warning:
+        warnings.warn(
+            f"'passes' ended ({status.value}) after {passes} passes at a certified relative gap "
+            f"of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint violation of "
+            f"{proof.violation:.1e}. {status.advice}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    coef, intercept, dual = member.best
+    given = member.problem.in_memory
+    return Solution(
+        coef=coef,
+        intercept=intercept,
+        status=status,
+        solver="passes",
+        n_iter=passes,
+        seconds=time.perf_counter() - began,
+        dual=dual if given is None else _full_dual(member, given, dual),  # type: ignore[arg-type]
+        certificate=proof,
+        reason=f"passes: {member.problem.n_samples} rows, few of them near a knot",
+        history=tuple(member.history),
+        passes=passes,
+        rows_kept=member.rows_kept,
+    )
+
+
+def _full_dual(member: Member, problem: Problem, dual: SplitDual) -> DualPoint:
+    """Return multipliers of all rows of a problem in memory."""
+    coef, intercept, _ = member.best or (member.coef, member.intercept, dual)
+    is_last = member.out is not None and coef is member.coef
+    sample = member.out if is_last else frozen_multipliers(problem, coef, intercept, dual)
+    assert sample is not None
+    sample[dual.rows] = dual.values
+    if dual.share != 1.0:
+        sample *= dual.share
+    return DualPoint(sample, dual.inequality, dual.equality)
+
+
+def frozen_multipliers(problem: Problem, coef: Vector, intercept: float, dual: SplitDual) -> Vector:
+    """Return the multipliers of frozen rows, with one pass over a problem in memory."""
+    from rectiline.problems.blocks import Query
+
+    blocks = BlockProblem.on_arrays(problem)
+    out = np.empty(problem.n_samples)
+    split = (dual.split_coef, dual.split_intercept)
+    query = Query(
+        blocks.curves, blocks.targets, coef, intercept, split=split, listed=dual.rows, out=out
+    )
+    run_pass(blocks.blocks, PassState((query,), problem.fit_intercept))
+    return out
