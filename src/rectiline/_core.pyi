@@ -1,7 +1,7 @@
 """Compiled core of rectiline: products, certificates and solver loops."""
 
 from collections.abc import Sequence
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -438,3 +438,33 @@ class QuantileBasis:
         """
         After solve: where the score of one fixed coefficient falls, and to what.
         """
+
+class PassMember:
+    """What one problem wants to know from a pass over rows."""
+
+    def __init__(self, rows: RowFunctions, coef: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, fit_intercept: bool) -> None: ...
+
+    def list_rows(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Rows that are not frozen, growing"""
+
+    def keep_rows(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Rows that are near at the next split in any case, growing"""
+
+    def judge(self, split: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], split_intercept: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> None:
+        """
+        Judge the candidate with rows frozen at `split`, but for those that are listed
+        """
+
+    def judge_given(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Judge the candidate with these multipliers"""
+
+    def split(self, reach: float, longest: float, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keeps_listed: bool) -> None:
+        """Prepare the next split around the candidate"""
+
+    def measure(self) -> None:
+        """Add up the sizes of the columns"""
+
+def run_pass(X: DesignView, members: Sequence[PassMember], fit_intercept: bool, n_threads: int, seconds: float) -> list[dict[str, Any]] | None:
+    """
+    One pass over a block of rows; a dictionary of sums for each member, or None if it was out of time
+    """

@@ -65,15 +65,8 @@ def expected(loss, X, direction, offset, weight, split, point, listed, reach, di
         )
         if left != right or c != 0
     ]
-    out = {
-        "loss": 0.0,
-        "gap": 0.0,
-        "total": 0.0,
-        "gradient": np.zeros(D),
-        "near": [],
-        "g_next": np.zeros(N),
-    }
-    out.update(g=np.zeros(N), curved=np.zeros(N), curved_next=np.zeros(N))
+    names = ("g", "g_next", "curved", "curved_next")
+    out = {"loss": 0.0, "gap": 0.0, "near": [], **{name: np.zeros(N) for name in names}}
     for i in range(N):
         t0 = direction[i] * (X[i] @ split[0] + split[1]) + offset[i]
         t = direction[i] * (X[i] @ point[0] + point[1]) + offset[i]

@@ -47,6 +47,7 @@ class RowBlocks(ABC):
     feature_names: tuple[str, ...] | None = None
     has_weight: bool = False
     has_target: bool = True
+    is_on_device: bool = False  # whether blocks hold tensors
 
     def __init__(self) -> None:
         self._n_rows: int | None = None
@@ -129,6 +130,12 @@ class RowBlocks(ABC):
     def targets_in_memory(self) -> NDArray[Any] | None:
         """All targets, where they are at hand; None otherwise."""
         return None
+
+    def total_weight(self) -> float:
+        """Return the sum of the sample weights."""
+        if not self.has_weight:
+            return float(self.n_rows)
+        return sum(float(block.weight.sum()) for block in self)
 
     @property
     def has_random_access(self) -> bool:

@@ -41,6 +41,8 @@ def as_tensor(X: Any) -> Any:
 class TensorRows(RowBlocks):
     """Rows of torch tensors; nothing leaves their device but sums and the rows near a knot."""
 
+    is_on_device = True
+
     def __init__(
         self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
     ) -> None:

@@ -24,7 +24,7 @@ from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers._watch import Watch
-from rectiline.solvers.passes import solve_rows
+from rectiline.solvers.passes import passes_pay, solve_rows
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
@@ -133,8 +133,8 @@ def _in_passes(
         return solve_rows(problem, solver, limits, callback, options)
     if solver != "auto" or is_warm or not isinstance(problem, Problem) or not passes_pay(problem):
         return None
-    if any(option != "n_threads" for option in options):
-        return None  # refused by the plan
+    if limits.time_limit is not None or any(option != "n_threads" for option in options):
+        return None  # no time for two tries; and such options are refused by the plan
     quick = solve_rows(problem, "passes", limits, callback, options, warns=False)
     return quick if quick.status in (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from rectiline._typing import Vector
 from rectiline.backends import Design
-from rectiline.constraints import Constraint, ConstraintRows, combine
+from rectiline.constraints import Constraint, ConstraintRows, combine, named_constraints
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty, Ridge
+from rectiline.penalties import get as get_penalty
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._data import Data
-from rectiline.problems._inputs import checked_constraints, checked_losses, curve_arrays
+from rectiline.problems._inputs import checked_losses, curve_arrays
 from rectiline.problems._region import Region
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
@@ -57,11 +58,12 @@ class BlockProblem:
     ----------
     rows : RowBlocks
         See `rectiline.rows`.
-    loss : Loss
-    penalty : Penalty or None, default=Ridge(1.0)
+    loss : Loss or str
+    penalty : Penalty, str or None, default=Ridge(1.0)
     constraints : sequence of Constraint, default=()
         Constraints that look at X (fairness, say) need the rows in memory.
-    fit_intercept : bool, default=True
+    fit_intercept : bool, optional
+        Whether there is a free intercept; there is one by default.
 
     Examples
     --------
@@ -80,19 +82,21 @@ class BlockProblem:
     def __init__(
         self,
         rows: RowBlocks,
-        loss: Loss,
-        penalty: Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
-        constraints: Sequence[Constraint] | Constraint = (),
-        fit_intercept: bool = True,
+        loss: str | Loss,
+        penalty: str | Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
+        constraints: Any = (),
+        fit_intercept: bool | None = None,
     ) -> None:
         if not isinstance(rows, RowBlocks):
             raise TypeError(f"rows must be RowBlocks, see rectiline.rows; got {type(rows)}.")
         self.blocks = rows
         self.losses = checked_losses(loss, None)
-        self.fit_intercept = bool(fit_intercept)
-        asked = checked_constraints(constraints)
+        self.fit_intercept = True if fit_intercept is None else bool(fit_intercept)
         d = rows.n_features
-        self.terms = Terms.of(penalty, Region(_rows_without_data(asked, d)), asked)
+        names = None if rows.feature_names is None else np.asarray(rows.feature_names)
+        asked = tuple(named_constraints(constraints, names=names, n_features=d))
+        made = get_penalty(penalty, d, names=names)
+        self.terms = Terms.of(made, Region(_rows_without_data(asked, d)), asked)
         if not rows.has_target and self.losses[0].of != "prediction":
             raise ValueError("These rows have no targets y; a problem needs them.")
         self._targets: Targets | None = None
@@ -172,7 +176,10 @@ class BlockProblem:
         """Return the two labels; reads blocks until there are two of them."""
         found: set[Any] = set()
         for block in self.blocks:
-            found.update(np.unique(np.asarray(block.y)).tolist())
+            if block.is_tensor:  # more labels than two are refused when blocks are encoded
+                found.update((block.y.min().item(), block.y.max().item()))
+            else:
+                found.update(np.unique(np.asarray(block.y)).tolist())
             if len(found) >= 2:  # more of them are refused when blocks are encoded
                 break
         if len(found) != 2:

@@ -201,4 +201,5 @@ def _near_sums(near: Problem, coef: Vector, intercept: float, sample: Vector) ->
     member.judge_given(sample)
     found = _core.run_pass(near.design.by_rows.view, [member], near.fit_intercept, 1, np.inf)
     assert found is not None
-    return found[0]
+    sums: dict[str, Any] = found[0]
+    return sums

@@ -54,7 +54,7 @@ class TensorCurve:
         lowest = -np.inf if curvature[0] > 0 else float(left[0])
         highest = np.inf if curvature[-1] > 0 else float(right[-1])
         sent: list[Any] = [
-            torch.as_tensor(np.ascontiguousarray(part), dtype=torch.float64, device=device)
+            torch.tensor(np.array(part), dtype=torch.float64, device=device)
             for part in (knots, knots[real], at, value, slope, curvature)
         ]
         k, bends, at_, value_, slope_, curved = sent
@@ -156,6 +156,10 @@ def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
 
     device = block.X.device
     curve = TensorCurve.of(query.curves[0], device)
+    if _fits_kernel(block, query, curve):
+        from rectiline.problems.blocks._tensor_fast import run_fast
+
+        return run_fast(block, query, curve, has_intercept)
     d = block.X.shape[1]
     step = max(1, _ENTRIES // d)
     first, last = np.searchsorted(query.listed, (block.start, block.start + block.n_rows))
@@ -200,6 +204,25 @@ def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
     return Answer(numbers, NearRows(rows, X, Encoded(*arrays)), float(at_zero))
 
 
+def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
+    """Whether the Triton kernel takes a query: straight pieces, rows in one piece, on a GPU."""
+    if not block.X.is_cuda or query.measure or query.collect or block.X.stride(1) != 1:
+        return False
+    targets = query.targets
+    if not isinstance(targets, EncodedTargets) or targets.of == "prediction":
+        return False
+    if (
+        bool((curve.curvature != 0).any())
+        or not 1 <= curve.bends.numel() == curve.knots.numel() <= 4
+    ):
+        return False
+    try:
+        import triton  # noqa: F401
+    except ImportError:
+        return False
+    return bool(block.X.shape[1] <= 256)
+
+
 def _refuse(block: Block) -> None:
     """Raise if X holds NaN or infinity."""
     import torch
@@ -234,7 +257,7 @@ class _Part:
         start = block.start + int(some.start)
         encoded = _encode(query.targets, block.y[some], weight, start)
         self.direction, self.offset, self.weight = encoded
-        coef = torch.as_tensor(query.coef, device=self.X.device)
+        coef = torch.tensor(query.coef, device=self.X.device)
         self.t = self.direction * (self.X @ coef + query.intercept) + self.offset
         self.piece = curve.piece(self.t)
         self.g = torch.zeros_like(self.t)
@@ -260,7 +283,7 @@ class _Part:
         import torch
 
         curve, t = self.curve, self.t
-        split = torch.as_tensor(split, device=self.X.device)
+        split = torch.tensor(split, device=self.X.device)
         w = torch.where(self.listed, 0.0, self.weight)
         frozen = curve.piece(self.direction * (self.X @ split + split_intercept) + self.offset)
         s = curve.continued_slope(frozen, t).clamp(curve.lowest, curve.highest)
@@ -293,7 +316,7 @@ class _Part:
         slack = torch.where(self.weight > 0, self.curve.slack(self.t), torch.inf)
         near = self.crossed | self.kept | (self.listed if split.keeps_listed else False)
         close = (slack <= split.reach * split.longest).nonzero()[:, 0]
-        directions = torch.as_tensor(split.directions, device=self.X.device)
+        directions = torch.tensor(split.directions, device=self.X.device)
         d = self.X.shape[1]
         moved = self.X[close] @ directions[:, :d].T
         if self.has_intercept:

@@ -27,6 +27,7 @@ def solve_rows(
     limits: RunLimits,
     callback: Callback | None,
     options: dict[str, Any],
+    warns: bool = True,
 ) -> Solution:
     """Return the solution of one problem, in memory or on rows in blocks; for `solve`."""
     if not isinstance(problem, (Problem, BlockProblem)):
@@ -47,7 +48,7 @@ def solve_rows(
     if proof is not None:
         return _infeasible(asked, proof)
     threads = int(options.get("n_threads", 0))
-    return solve_in_passes([asked], limits, callback, threads)[0]
+    return solve_in_passes([asked], limits, callback, threads, warns)[0]
 
 
 def _infeasible(problem: BlockProblem, proof: InfeasibilityCertificate) -> Solution:

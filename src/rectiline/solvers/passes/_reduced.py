@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rectiline import _core
 from rectiline.problems.blocks import BlockProblem, NearRows
 from rectiline.problems.forms import FormPoint, RectifiedForm
+from rectiline.solvers._base import Budget
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.newton._model import Model
 from rectiline.solvers.newton._run import Run, Schedule
@@ -78,7 +79,8 @@ def solve_reduced(
             frozen=terms,
             reference=abs(objective),
         )
-        steps = run.solve(target, _MOST_STEPS, deadline).steps
+        budget = Budget(_MOST_STEPS, max(deadline - time.perf_counter(), 0.0), target)
+        steps = run.solve(target, _MOST_STEPS, budget).steps
         run.move_to_polished()
         constraint = run.constraint_multipliers() / model.row_norm
         coef, intercept = model.to_user(run.b)

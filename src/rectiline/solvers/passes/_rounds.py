@@ -45,7 +45,11 @@ _SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
 
 
 def solve_in_passes(
-    problems: Sequence[BlockProblem], limits: RunLimits, callback: Callback | None, n_threads: int
+    problems: Sequence[BlockProblem],
+    limits: RunLimits,
+    callback: Callback | None,
+    n_threads: int,
+    warns: bool = True,
 ) -> list[Solution]:
     """Return the solutions of problems that share their rows."""
     began = time.perf_counter()
@@ -65,7 +69,7 @@ def solve_in_passes(
         if not members or any(member.best is None for member in members):
             raise
         status = Status.STOPPED
-    return [_finish(member, status, passes, began, tol) for member in members]
+    return [_finish(member, status, passes, began, tol if warns else None) for member in members]
 
 
 def _start(
@@ -81,7 +85,7 @@ def _start(
         start = _solve_sample(own, deadline, start, n_threads)
         split = first_split(own, start.coef, start.intercept)
         split = replace(split, always=_scale_rows(own, problem))
-        problem.measures.argument_scale = own.problem.argument_scale
+        _measure(problem, own)
         member = Member(
             problem=problem,
             coef=start.coef,
@@ -101,6 +105,17 @@ def _sample_of(sample: Sample, problem: BlockProblem) -> Sample:
     near = sample.rows
     part = problem.on_near_rows(near, near.targets.weight * sample.stands_for)
     return Sample(near, sample.stands_for, part)
+
+
+def _measure(problem: BlockProblem, sample: Sample) -> None:
+    """Take scales from the sample; where rows are cheap to look at, the first pass is exact."""
+    part, measures = sample.problem, problem.measures
+    measures.argument_scale = part.argument_scale
+    if problem.blocks.is_on_device and not measures.is_known:
+        X = abs(part.design.X)
+        measures.sizes = np.asarray(X.T @ part.weight, dtype=np.float64)
+        measures.loss_at_zero = part.loss_at_zero
+        measures.weight = problem.blocks.total_weight()
 
 
 def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
@@ -137,7 +152,8 @@ def _run(members: Sequence[Member], queries: list[Any], deadline: float, n_threa
 
 
 def _first_pass(members: list[Member], deadline: float, n_threads: int) -> bool:
-    measure = members[0].problem.in_memory is None
+    first = members[0].problem
+    measure = first.in_memory is None and not first.blocks.is_on_device
     queries = [member.first_query(measure) for member in members]
     found: list[Totals] | None = _run(members, queries, deadline, n_threads)
     if found is None:
@@ -186,14 +202,17 @@ def _rounds(
     return Status.ITERATION_LIMIT, passes
 
 
-def _finish(member: Member, status: Status, passes: int, began: float, tol: float) -> Solution:
+def _finish(
+    member: Member, status: Status, passes: int, began: float, tol: float | None
+) -> Solution:
+    """Return the answer; warn about one that is not what was asked for, unless `tol` is None."""
     if member.is_solved:
         status = Status.SOLVED
     proof = member.certificate
     if member.best is None:
         nothing = SplitDual(member.coef, member.intercept, np.zeros(0, dtype=np.int64), np.zeros(0))
         member.best = (member.coef, member.intercept, nothing)
-    if status.deserves_warning:
+    if status.deserves_warning and tol is not None:
         warnings.warn(
             f"'passes' ended ({status.value}) after {passes} passes at a certified relative gap "
             f"of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint violation of "

@@ -1,0 +1,133 @@
+"""A pass over tensors on a GPU: one kernel over all rows, and torch on the few near a knot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rectiline.problems.blocks._pass import Answer, NearRows, Query
+from rectiline.problems.blocks._targets import Encoded, EncodedTargets
+from rectiline.rows import Block
+
+__all__ = ["run_fast"]
+
+
+def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Answer:
+    """Return the answer of a block of tensors to one query."""
+    import torch
+
+    from rectiline.problems.blocks._triton import look_at_rows
+
+    device = block.X.device
+    targets = query.targets
+    assert isinstance(targets, EncodedTargets)
+    label = None if targets.labels is None else float(targets.labels[1])
+    next_split = query.next_split
+    listed = _here(query.listed, block, device)
+    always = listed
+    if next_split is not None:
+        always = _here(next_split.always, block, device)
+    is_listed = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
+    is_listed[listed if query.split is not None else always] = 1
+    coef = torch.tensor(query.coef, device=device)
+    split = None
+    if query.split is not None:
+        split = (torch.tensor(query.split[0], device=device), query.split[1])
+    cutoff = -1.0 if next_split is None else next_split.reach * next_split.longest
+    sums, gradient, at = look_at_rows(
+        block.X,
+        block.y,
+        block.weight,
+        is_listed,
+        curve,
+        label,
+        (coef, query.intercept),
+        split,
+        cutoff,
+    )
+    if not np.isfinite(list(sums.values())).all() or not bool(torch.isfinite(gradient).all()):
+        from rectiline.problems.blocks._tensor import _refuse
+
+        _refuse(block)
+    close = _Close(block, query, curve, at, is_listed[at] != 0, coef, has_intercept)
+    answer: dict[str, Any] = {}
+    if split is not None:
+        answer.update(sums)
+        answer["crossed"] = int(sums["crossed"])
+        answer["gradient"] = gradient.cpu().numpy()
+    near = at[:0]
+    if next_split is not None:
+        near, change, total = close.split(split, always)
+        if split is None:
+            change, total = change + gradient, total + sums["total"]
+        answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
+        answer["sizes"] = np.zeros(0)
+    return Answer(answer, close.copies(near), 0.0)
+
+
+def _here(rows: Any, block: Block, device: Any) -> Any:
+    import torch
+
+    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
+    return torch.as_tensor(rows[first:last] - block.start, device=device)
+
+
+class _Close:
+    """Rows that need a closer look: near a knot, crossed, or listed."""
+
+    def __init__(
+        self,
+        block: Block,
+        query: Query,
+        curve: Any,
+        at: Any,
+        is_listed: Any,
+        coef: Any,
+        has_intercept: bool,
+    ) -> None:
+        from rectiline.problems.blocks._tensor import _encode
+
+        self.block, self.query, self.curve, self.at = block, query, curve, at
+        self.is_listed, self.has_intercept = is_listed, has_intercept
+        self.X = block.X[at].double()
+        weight = None if block.weight is None else block.weight[at]
+        encoded = _encode(query.targets, block.y[at], weight, block.start)
+        self.direction, self.offset, self.weight = encoded
+        self.t = self.direction * (self.X @ coef + query.intercept) + self.offset
+
+    def split(self, frozen: Any, always: Any) -> tuple[Any, Any, Any]:
+        """Return the places of near rows, and the change of the sums of these rows."""
+        import torch
+
+        query, curve, t = self.query, self.curve, self.t
+        split = query.next_split
+        assert split is not None
+        slope = curve.slope[curve.piece(t)]
+        before = torch.zeros_like(t)
+        near = torch.zeros_like(self.is_listed)
+        if frozen is not None:
+            t0 = self.direction * (self.X @ frozen[0] + frozen[1]) + self.offset
+            s = curve.slope[curve.piece(t0)].clamp(curve.lowest, curve.highest)
+            before = torch.where(self.is_listed, 0.0, self.direction * self.weight * s)
+            near |= (s != slope) & ~self.is_listed & (self.weight > 0)
+        if split.keeps_listed or frozen is None:
+            near |= self.is_listed
+        near |= torch.isin(self.at, always)
+        directions = torch.tensor(split.directions, device=t.device)
+        d = self.X.shape[1]
+        moved = self.X @ directions[:, :d].T
+        if self.has_intercept:
+            moved = moved + directions[:, d]
+        slack = torch.where(self.weight > 0, curve.slack(t), torch.inf)
+        near |= slack <= split.reach * moved.norm(dim=1)
+        after = torch.where(near, 0.0, self.direction * self.weight * slope)
+        change = after - before
+        return near.nonzero()[:, 0], self.X.T @ change, change.sum()
+
+    def copies(self, near: Any) -> NearRows:
+        """Return copies of rows on the host."""
+        parts = (self.direction[near], self.offset[near], self.weight[near])
+        arrays = [np.ascontiguousarray(part.cpu().numpy()) for part in parts]
+        rows = self.at[near].cpu().numpy() + self.block.start
+        return NearRows(rows, self.X[near].cpu().numpy(), Encoded(*arrays))
