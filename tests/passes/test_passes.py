@@ -63,7 +63,7 @@ def test_the_answer_is_that_of_other_solvers_and_proved(name):
     assert solution.passes <= 4 and solution.rows_kept <= 0.3 * N
     proof = problem.certify(solution)  # on all rows, by the proof of problems in memory
     assert proof.holds(1.1e-8)
-    assert proof.gap == pytest.approx(solution.certificate.gap, rel=0.1, abs=1e-12 * proof.primal)
+    assert proof.gap == pytest.approx(solution.certificate.gap, rel=0.1, abs=1e-9 * proof.primal)
     other = rl.solve(problem, tol=1e-8)
     assert solution.objective == pytest.approx(other.objective, rel=3e-8)
 

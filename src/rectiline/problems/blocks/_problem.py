@@ -15,12 +15,12 @@ from rectiline.constraints import Constraint, ConstraintRows, combine, named_con
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty, Ridge
 from rectiline.penalties import get as get_penalty
-from rectiline.problems._certificate import Certificate, DualPoint
+from rectiline.problems._certificate import Certificate
 from rectiline.problems._data import Data
 from rectiline.problems._inputs import checked_losses, curve_arrays
 from rectiline.problems._region import Region
 from rectiline.problems._samples import Samples
-from rectiline.problems._terms import Terms
+from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.problems.blocks._pass import NearRows
 from rectiline.problems.blocks._targets import EncodedTargets, StoredTargets, Targets
 from rectiline.rows import RowBlocks, from_arrays
@@ -245,13 +245,9 @@ class BlockProblem:
         unit = self.measures.argument_scale / np.where(mean > 0, mean, 1.0)
         return np.where(mean > 0, unit, 0.0)
 
-    def penalty_terms(self, coef: Vector, q: Vector) -> tuple[float, float]:
-        """Return Omega(coef), and ``h(b) + h*(q) - q'b`` for the penalty with its bounds."""
-        return self.terms.penalty_value(coef), self.terms.penalty_gap(coef, q)
-
-    def constraint_gap(self, coef: Vector, dual: DualPoint) -> float:
-        """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
-        return self.terms.region.gap(coef, dual)
+    def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
+        """Return the penalty's part of a certificate, see `Terms.penalty_terms`."""
+        return self.terms.penalty_terms(coef, q, error)
 
     def violation(self, coef: Vector) -> tuple[float, float]:
         """Return the worst constraint violation, absolute and relative to the terms of its row."""

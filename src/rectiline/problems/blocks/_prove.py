@@ -15,9 +15,12 @@ from numpy.typing import ArrayLike
 from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, close
+from rectiline.problems._close import Products, Term, close
+from rectiline.problems._closed_proof import _constraint_terms as constraint_terms
+from rectiline.problems._closed_proof import _exact_balance as exact_balance
 from rectiline.problems._problem import Problem
 from rectiline.problems._repair import balance_free_columns
+from rectiline.problems._rounding import UNIT, Bounded, Measured, measure_plain
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
 from rectiline.problems.blocks._problem import BlockProblem
@@ -25,7 +28,7 @@ from rectiline.problems.blocks._problem import BlockProblem
 __all__ = ["BlockProof", "judge", "prove_blocks"]
 
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
-_SUMMED_TERMS = 512 * 2.0**-53  # bound on the relative error of a sum over rows, see pass.cpp
+_SUMMED_TERMS = 192 * UNIT  # bound on the relative error of a sum over rows, see pass.cpp
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,21 +120,54 @@ def judge(
         np.maximum(dual.inequality, 0.0) if dual.inequality.size else np.zeros(region.rows.c.size),
         dual.equality if dual.equality.size else np.zeros(region.rows.f.size),
     )
-    point, sums, q, left = _repaired(problem, near, coef, intercept, point, far)
-    share = problem.terms.shrink_factor(q)
-    loss = float(totals["loss"]) + sums["loss"]
-    gap = float(totals["gap"]) + sums["gap"]
+    point, measured, free = _repaired(problem, near, coef, intercept, point, far)
+    q, error = measured.q.value.copy(), measured.q.error.copy()
+    q[free] = error[free] = 0.0
+    balance = exact_balance(near, coef, intercept, point.sample, free, measured)
+    error = error + balance.q_error
+    error[free] = 0.0
+    share = problem.terms.safe_share(q, error)
+    if share != 1.0:
+        q, error = share * q, share * error + 2 * UNIT * np.abs(q)
+    at, radius = measured.arguments
+    near_loss, near_error, near_gap, near_upper = _core.row_bounds(
+        near.rows, at, radius, point.sample, share, balance.move
+    )
+    far_loss, far_gap = float(totals["loss"]), float(totals["gap"])
+    loss = far_loss + near_loss
+    excess = max(loss - problem.least_loss, 0.0)
+    far_error = totals.steepest * float(totals["error"]) + _SUMMED_TERMS * abs(far_loss)
     if share < 1.0:
         # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
-        gap = share * gap + (1.0 - share) * max(loss - problem.least_loss, 0.0)
-        point, q = point.scaled(share), share * q
-    total = share * (far.total + sums["total"]) if problem.fit_intercept else 0.0
-    products = Products(loss, gap, total, q, left)
-    certificate, by_zero = close(problem, coef, intercept, point, products)
-    values = np.zeros_like(point.sample) if by_zero else point.sample / (share or 1.0)
+        least = problem.least_loss - near.least_loss
+        far_gap = share * far_gap + (1.0 - share) * (max(far_loss - least, 0.0) + far_error)
+    far_gap *= 1.0 + _SUMMED_TERMS
+    terms = [Term(near_gap + far_gap, near_upper + far_gap)]
+    terms += constraint_terms(measured, point, share)
+    if balance.row >= 0:
+        k = balance.row
+        moved = _core.row_growth(
+            near.rows, k, at[k], radius[k], point.sample[k], balance.row_move, share
+        )
+        terms.append(Term(0.0, moved))
+    if balance.charge > 0:
+        terms.append(Term(0.0, balance.charge * share))
+    loss_error = near_error + far_error
+    products = Products(
+        loss=loss,
+        loss_error=loss_error,
+        q=q,
+        q_error=error,
+        terms=terms,
+        at_zero=lambda: Term(excess, excess + loss_error),
+        excess=excess,
+        scale=lambda _: abs(problem.loss_at_zero),
+        radius=balance.radius,
+    )
+    certificate, by_zero = close(problem, coef, products)
     made = replace(
         dual,
-        values=values,
+        values=np.zeros_like(point.sample) if by_zero else point.sample,
         inequality=point.inequality,
         equality=point.equality,
         share=0.0 if by_zero else share,
@@ -153,28 +189,43 @@ def _repaired(
     intercept: float,
     point: DualPoint,
     far: _Frozen,
-) -> tuple[DualPoint, dict[str, Any], Vector, float]:
-    """Return the point moved so that q may be what it is, the listed rows' sums, q, and a rest."""
+) -> tuple[DualPoint, Measured, Indices]:
+    """Return the point moved so that q may be what it is, its numbers, and columns without q."""
     terms = problem.terms
-    free, left = terms.free_columns, 0.0
+    free = terms.free_columns
+    z = near.design.dot(coef)
     if free.size or problem.fit_intercept:
-        point, left = _balanced(problem, near, point, far, free)
+        point = _balanced(problem, near, point, far, free)
     for _ in range(_SIGN_ROUNDS):
-        sums = _near_sums(near, coef, intercept, point.sample)
-        q = np.asarray(terms.region.combined(point) - far.gradient - sums["gradient"])
-        q[free] = 0.0
-        wrong = terms.wrong_signs(q)
+        measured = _measured(near, coef, intercept, point, z, far)
+        q, error = measured.q.value.copy(), measured.q.error.copy()
+        q[free] = error[free] = 0.0
+        wrong = terms.wrong_signs(q, error)
         if not wrong.size:
             break
         free = np.union1d(free, wrong)
-        point, left = _balanced(problem, near, point, far, free)
-    return point, sums, q, left
+        point = _balanced(problem, near, point, far, free)
+    return point, measured, free
+
+
+def _measured(
+    near: Problem, coef: Vector, intercept: float, point: DualPoint, z: Vector, far: _Frozen
+) -> Measured:
+    """Return the numbers of the listed rows, with q and the sum of multipliers of all rows."""
+    some = measure_plain(near, coef, intercept, point, z.copy(), near.design.tdot(point.sample))
+    q = some.q.value - far.gradient
+    error = some.q.error + _SUMMED_TERMS * far.size + 2 * UNIT * np.abs(q)
+    value, lost = some.total
+    total = value + far.total, lost + _SUMMED_TERMS * far.total_size
+    return replace(some, q=Bounded(q, error), total=total)
 
 
 def _balanced(
     problem: BlockProblem, near: Problem, point: DualPoint, far: _Frozen, free: Indices
-) -> tuple[DualPoint, float]:
+) -> DualPoint:
     """Return the point with listed multipliers moved so that q is zero on the columns `free`."""
+    if not point.sample.size:
+        return point
     region = problem.terms.region
     target, size = np.zeros((2, free.size + problem.fit_intercept))
     target[: free.size], size[: free.size] = -far.gradient[free], far.size[free]
@@ -183,23 +234,10 @@ def _balanced(
         size[: free.size] += region.combined_size(point)[free]
     if problem.fit_intercept:
         target[-1], size[-1] = -far.total, far.total_size
-    if not point.sample.size:
-        left = float(np.max(np.abs(target) / np.maximum(size, 1e-300), initial=0.0))
-        return point, left
     low, high = near.dual_boxes
-    sample, left = balance_free_columns(
+    sample, _ = balance_free_columns(
         near.design, free, problem.fit_intercept, point.sample, low, high, target, size
     )
-    return replace(point, sample=sample), left
-
-
-def _near_sums(near: Problem, coef: Vector, intercept: float, sample: Vector) -> dict[str, Any]:
-    """Return loss, gap, total and gradient of the listed rows with their multipliers."""
-    if not sample.size:
-        return {"loss": 0.0, "gap": 0.0, "total": 0.0, "gradient": np.zeros(near.n_features)}
-    member = _core.PassMember(near.rows, coef, intercept, near.fit_intercept)
-    member.judge_given(sample)
-    found = _core.run_pass(near.design.by_rows.view, [member], near.fit_intercept, 1, np.inf)
-    assert found is not None
-    sums: dict[str, Any] = found[0]
-    return sums
+    sample = np.array(sample)
+    near.rows.clip(sample)
+    return replace(point, sample=sample)

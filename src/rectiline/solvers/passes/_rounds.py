@@ -153,7 +153,7 @@ def _run(members: Sequence[Member], queries: list[Any], deadline: float, n_threa
 
 def _first_pass(members: list[Member], deadline: float, n_threads: int) -> bool:
     first = members[0].problem
-    measure = first.in_memory is None and not first.blocks.is_on_device
+    measure = not first.blocks.is_on_device and not first.measures.is_known
     queries = [member.first_query(measure) for member in members]
     found: list[Totals] | None = _run(members, queries, deadline, n_threads)
     if found is None:
@@ -247,7 +247,7 @@ def _full_dual(member: Member, problem: Problem, dual: SplitDual) -> DualPoint:
     sample[dual.rows] = dual.values
     if dual.share != 1.0:
         sample *= dual.share
-    return DualPoint(sample, dual.inequality, dual.equality)
+    return DualPoint(sample, dual.share * dual.inequality, dual.share * dual.equality)
 
 
 def frozen_multipliers(problem: Problem, coef: Vector, intercept: float, dual: SplitDual) -> Vector:
