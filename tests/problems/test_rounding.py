@@ -209,6 +209,6 @@ def test_a_target_beyond_rounding_is_a_precision_limit():
 
 
 def test_overflow_is_an_infinite_gap():
-    problem = rl.Problem([[1.0], [2.0]], [1e155, -1e155], loss=SquaredError())
-    proof = problem.certify([1.0], 0.0, [1.0, -1.0])
+    problem = rl.Problem([[1.0], [2.0]], [1.0, -1.0], loss=SquaredError())
+    proof = problem.certify([1e200], 0.0, [1.0, -1.0])
     assert proof.gap == np.inf and not proof.holds(0.5)
