@@ -30,7 +30,7 @@ _MOST_STORED = 50_000  # entries of X up to which solving further is a matter of
 _MOST_COLUMNS = 100  # columns, likewise
 _MOST_STEPS = 100  # of each solver on the way to an exact answer
 _MOST_SAMPLES = 100_000  # for the search of the central intercept, which sorts
-_GOOD = 1e-15  # relative gap at which polishing ends
+_GOOD = 1e-14  # relative gap, rounding included, at which polishing ends
 _EXACT = 1e-12  # relative gap down to which the solvers go on
 _ROUNDING = 1e-14  # relative gap that a central intercept may cost
 _INSIDE = 1e-9  # a multiplier this far from its ends, relative, pins the intercept
@@ -107,10 +107,9 @@ class Polish:
     def learn(self, state: PolishState, certificate: Certificate) -> None:
         """Count the steps that did not help."""
         worst = max(certificate.relative_gap, certificate.relative_violation)
-        if worst < state.best:
-            state.best = worst
-        else:
-            state.failures += 1
+        if worst >= 0.5 * state.best:  # of an exact answer only the bound on rounding is left
+            state.failures += _MOST_FAILURES if state.best <= _EXACT else 1
+        state.best = min(worst, state.best)
 
 
 POLISH_STAGE = Stage(Polish(), "polish: one linear system for the pieces that the pair lies on")
