@@ -5,11 +5,13 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 
 - `prove` repairs one dual point and certifies the pair; `prove_many` does so for many candidates
   with few passes over X; `prove_tasks` for the tasks of a `MultiTaskProblem`.
+- `moved_into_dual_range` is a second repair of multipliers, for pairs that cannot be proved.
 - `close` turns `Products` into a certificate; all of the above end there.
 - `save_optimality` and `save_infeasibility` write a proof to a file.
 """
 
 from rectiline.problems._close import Closed, Products, Program, Term, close
+from rectiline.problems._dual_range import moved_into_dual_range
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._prove_tasks import TaskProof, prove_tasks
 from rectiline.problems._saved import save_infeasibility, save_optimality
@@ -23,6 +25,7 @@ __all__ = [
     "TaskProof",
     "Term",
     "close",
+    "moved_into_dual_range",
     "prove",
     "prove_many",
     "prove_tasks",

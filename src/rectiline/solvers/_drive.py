@@ -12,6 +12,7 @@ import numpy as np
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
+from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
@@ -176,7 +177,8 @@ def _run(
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     warm = _warm_pair(problem, warm_start)
-    run = Run(problem, limits, callback, outer, problem.design.n_stored)
+    stored = problem.design.n_stored
+    run = Run(problem, limits, callback, outer, stored, moved_into_dual_range)
     proof = problem.feasibility.proof if problem.has_constraint_rows else None
     if proof is not None:
         return run, Status.INFEASIBLE, proof

@@ -55,9 +55,11 @@ class Run:
         callback: Callback | None = None,
         outer: Watch | None = None,
         n_stored: int = 0,
+        repair: Callable[[Any, Any], Any] | None = None,
     ) -> None:
         self.problem, self.limits, self.callback = problem, limits, callback
         self.best = Best(problem, limits.tol)
+        self._repair = repair  # of multipliers that prove too little
         self.history: list[Progress] = []
         self.reasons: list[str] = []
         self.n_iter = 0
@@ -82,6 +84,19 @@ class Run:
         if self.watch.left() <= 0.0:
             return Status.TIME_LIMIT
         return None
+
+    def _verdict_after_repair(
+        self, form: Any, method: Any, state: Any, tol: float
+    ) -> Status | None:
+        """Try other multipliers for a point that its solver believes in."""
+        if self._repair is None:
+            return None
+        coef, intercept, dual = form.invert(method.point(state))
+        moved = self._repair(self.problem, dual)
+        if moved is None:
+            return None
+        self.best.offer(coef, intercept, moved, method.name)
+        return self.verdict(tol)
 
     # ---- stages -----------------------------------------------------------------------------
 
@@ -167,6 +182,8 @@ class Run:
             certificate = self._certify(form, method, state)
             self.report(method.name)
             status = self.verdict(tol)
+            if status is None and (step.reached or step.exhausted):
+                status = self._verdict_after_repair(form, method, state, tol)
             if status is not None:
                 return status
             if done >= limit:

@@ -1,0 +1,73 @@
+"""Multipliers moved well into the range that the L1 penalty of each column allows, for the driver.
+
+A certificate shrinks multipliers whose ``q = A'xi + E'nu - X'g`` may leave ``|q_j| <= l1_j`` once
+rounding is counted. Where a column costs next to nothing (a tiny strength, or a column in large
+units) a rounding error of q is a large share of l1_j, and shrinking all multipliers by that share
+loses the proof of a right answer. Here the samples that sit on a kink, whose multipliers are free
+to move, bring q inside by more than rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rectiline._typing import Vector
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems._problem import Problem
+from rectiline.problems._repair import balance_free_columns
+
+__all__ = ["moved_into_dual_range"]
+
+_ROUNDS = 4
+_MOST_COLUMNS = 200  # the linear systems have the order of the columns that are moved
+_MARGIN = 32 * float(np.finfo(np.float64).eps)  # of the terms of q_j, kept from the ends
+
+
+def moved_into_dual_range(problem: Problem, dual: DualPoint) -> DualPoint | None:
+    """Return multipliers near `dual` whose q is well in range, or None where nothing is to do.
+
+    The answer is a proposal like any other: the certificate says whether it proves more.
+    """
+    if not problem.is_separable or not problem.columns.has_l1:
+        return None
+    region = problem.terms.region
+    box_low, box_high = problem.dual_boxes
+    chosen = problem.terms.free_columns
+    point, moved = dual, False
+    for _ in range(_ROUNDS):
+        combined = np.broadcast_to(region.combined(point), problem.columns.l1.shape)
+        q = combined - problem.design.tdot(point.sample)
+        low, high = _inner_range(problem, point)
+        outside = np.flatnonzero((q > high) | (q < low))
+        if moved and not np.setdiff1d(outside, chosen).size:
+            break
+        chosen = np.union1d(chosen, outside)
+        if not chosen.size or chosen.size > _MOST_COLUMNS:
+            return None
+        target, terms = np.zeros((2, chosen.size + problem.fit_intercept))
+        target[: chosen.size] = (combined - np.clip(q, low, high))[chosen]
+        if region.has_rows:
+            terms[: chosen.size] = region.combined_size(point)[chosen]
+        sample, _ = balance_free_columns(
+            problem.design,
+            chosen.astype(np.intp),
+            problem.fit_intercept,
+            point.sample,
+            box_low,
+            box_high,
+            target,
+            terms,
+        )
+        point, moved = replace(point, sample=sample), True
+    return point if moved else None
+
+
+def _inner_range(problem: Problem, point: DualPoint) -> tuple[Vector, Vector]:
+    """Return the range of q, narrowed by more than rounding but never past zero."""
+    low, high = problem.columns.dual_range
+    size = np.sqrt(problem.design.column_squares()) * float(np.linalg.norm(point.sample))
+    if problem.terms.region.has_rows:
+        size = size + problem.terms.region.combined_size(point)
+    return np.minimum(low + _MARGIN * size, 0.0), np.maximum(high - _MARGIN * size, 0.0)
