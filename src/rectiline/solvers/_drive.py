@@ -25,7 +25,7 @@ from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers._watch import Watch
-from rectiline.solvers.passes import passes_pay, solve_rows
+from rectiline.solvers.passes import solve_rows
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
@@ -108,36 +108,16 @@ def solve(
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
     # What overflows is not finite, and only finite pairs are ever certified.
     with np.errstate(all="ignore"), showing(callback, verbose, progress_bar, tol) as told:
-        quick = _in_passes(problem, solver, limits, told, options, warm_start is not None)
-        if quick is None:
-            run, status, proof = _run(
-                problem, solver, options, limits, warm_start, told, session, polish
-            )
-    if quick is None:
-        run.warn(status, stacklevel=2)
-    solution = quick or _solution(run, status, proof)
+        if solver == "passes" or isinstance(problem, BlockProblem):
+            return solve_rows(problem, solver, limits, told, options)
+        run, status, proof = _run(
+            problem, solver, options, limits, warm_start, told, session, polish
+        )
+    run.warn(status, stacklevel=2)
+    solution = _solution(run, status, proof)
     if verbose:
         print(solution)
     return solution
-
-
-def _in_passes(
-    problem: Problem | BlockProblem,
-    solver: str,
-    limits: RunLimits,
-    callback: Callback | None,
-    options: dict[str, Any],
-    is_warm: bool,
-) -> Solution | None:
-    """Return the solution by the solver `passes` where it is asked for or pays, None otherwise."""
-    if solver == "passes" or isinstance(problem, BlockProblem):
-        return solve_rows(problem, solver, limits, callback, options)
-    if solver != "auto" or is_warm or not isinstance(problem, Problem) or not passes_pay(problem):
-        return None
-    if limits.time_limit is not None or any(option != "n_threads" for option in options):
-        return None  # no time for two tries; and such options are refused by the plan
-    quick = solve_rows(problem, "passes", limits, callback, options, warns=False)
-    return quick if quick.status in (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE) else None
 
 
 def solve_quietly(
