@@ -1,7 +1,10 @@
 """Settings of the documentation; ``make docs`` builds it with warnings as errors."""
 
+import html
 import re
 from importlib.metadata import version as installed_version
+
+from docutils import nodes
 
 project = "Rectiline"
 author = "The Rectiline developers"
@@ -11,7 +14,6 @@ version = release
 
 extensions = [
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
@@ -29,6 +31,7 @@ sphinx_gallery_conf = {
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
 templates_path: list[str] = []
 
+html_math_renderer = "mathml"  # formulas are part of the page: no script, no network
 html_theme = "furo"
 html_title = f"Rectiline {release}"
 html_static_path: list[str] = []
@@ -53,7 +56,25 @@ def _skip_requests(app, what, name, obj, skip, options):
     return True if name.startswith("set_") and name.endswith("_request") else skip
 
 
+def _mathml(latex, display):
+    from latex2mathml.converter import convert
+
+    return convert(latex, display=display)
+
+
+def _visit_inline_math(self, node):
+    self.body.append(_mathml(node.astext(), "inline"))
+    raise nodes.SkipNode
+
+
+def _visit_block_math(self, node):
+    label = html.escape(node.astext(), quote=True)
+    self.body.append(f'<div class="math" title="{label}">{_mathml(node.astext(), "block")}</div>')
+    raise nodes.SkipNode
+
+
 def setup(app):
-    """Hook into the reading of docstrings, before numpydoc does."""
+    """Write formulas as MathML; hook into the reading of docstrings, before numpydoc does."""
+    app.add_html_math_renderer("mathml", (_visit_inline_math, None), (_visit_block_math, None))
     app.connect("autodoc-process-docstring", _escape_bars, priority=400)
     app.connect("autodoc-skip-member", _skip_requests)
