@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator,attr-defined"
 """A pass over a block of tensors on a GPU as one Triton kernel, for losses with straight pieces.
 
 The kernel reads X once. It adds up what a certificate needs to know about frozen rows, or their
