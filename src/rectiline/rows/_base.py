@@ -92,7 +92,10 @@ class RowBlocks(ABC):
                 )
         if block.start != rows:
             raise ValueError(f"Block {place} must start at row {rows}; it says {block.start}.")
-        mark = block.fingerprint()
+        self._check_mark(block.fingerprint(), place, rows)
+
+    def _check_mark(self, mark: tuple[Any, ...], place: int, rows: int) -> None:
+        """Compare the fingerprint of a block with that of the last time."""
         if place < len(self._fingerprints):
             if mark != self._fingerprints[place]:
                 raise RuntimeError(

@@ -101,9 +101,15 @@ def _refuse_types(schema: Any, features: Sequence[str], weight: str | None) -> N
         )
 
 
-def decoded(batches: Iterable[Any], columns: Columns, block_rows: int) -> Iterator[Block]:
-    """Yield blocks of `block_rows` rows, however long the batches are; the last may be shorter."""
-    start, place, pieces, waiting = 0, 0, [], 0
+def decoded(
+    batches: Iterable[Any], columns: Columns, block_rows: int, start: int = 0, place: int = 0
+) -> Iterator[Block]:
+    """Yield blocks of `block_rows` rows, however long the batches are; the last may be shorter.
+
+    `start` and `place` are the numbers of the first row and of the first block.
+    """
+    pieces: list[Any] = []
+    waiting = 0
     for batch in batches:
         while batch.num_rows:
             piece = batch.slice(0, block_rows - waiting)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from rectiline.rows._arrays import ArrayRows
 from rectiline.rows._base import RowBlocks
+from rectiline.rows._dask import from_dask, is_dask
 from rectiline.rows._files import from_table, of_path
 from rectiline.rows._stream import StreamRows
 from rectiline.rows._tensors import TensorRows, is_tensor_like
@@ -91,10 +92,10 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
     Parameters
     ----------
     X : RowBlocks, array-like, scipy sparse matrix, table, path or callable
-        A table is anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB) or a
-        pyarrow data set; ``target``, ``weight`` and ``columns`` name its columns. A stream that
-        can be read once is written to the cache. A path is taken by its ending: .npy, .svm,
-        .parquet, .feather, .csv. A callable is taken as for `from_stream`.
+        A table is anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB), a
+        pyarrow data set or a dask data frame; ``target`` and ``weight`` name its columns. A
+        stream that can be read once is written to the cache. A path is taken by its ending:
+        .npy, .svm, .parquet, .feather, .csv. A callable is taken as for `from_stream`.
     y, sample_weight : array-like of shape (n_rows,), optional
         Only together with an X that does not hold them itself.
     **options
@@ -121,12 +122,14 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
         if y is not None or sample_weight is not None:
             raise ValueError("A stream yields its own y and weights: pass neither beside it.")
         return from_stream(X, **options)
+    if is_dask(X):
+        return from_dask(X, y, **{"weight": sample_weight, **options})
     if isinstance(X, str | os.PathLike):
         return of_path(X, y, sample_weight, **options)
     if hasattr(X, "__arrow_c_stream__") or (hasattr(X, "scanner") and hasattr(X, "schema")):
         return from_table(X, y, sample_weight, **options)
     raise TypeError(
         f"Rows cannot be read from {type(X).__name__}. Pass an array, a scipy sparse matrix, a "
-        "table with __arrow_c_stream__ (pandas, polars, pyarrow, DuckDB), the path of a file, or a "
+        "table (pandas, polars, pyarrow, DuckDB), a dask collection, the path of a file, or a "
         "callable that returns an iterator of (X, y)."
     )

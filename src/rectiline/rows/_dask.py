@@ -1,0 +1,273 @@
+"""Runs passes over dask arrays and data frames where their partitions are, on the workers."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.rows._arrays import checked_matrix, checked_vector
+from rectiline.rows._base import RowBlocks, join, pick
+from rectiline.rows._block import Block
+from rectiline.rows._columns import Columns, decoded, require_arrow
+from rectiline.rows._finite import refuse_non_finite
+
+__all__ = ["DaskRows", "from_dask", "is_dask"]
+
+State = TypeVar("State")
+Result = TypeVar("Result")
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
+def from_dask(
+    X: Any, y: Any = None, target: str | None = None, weight: Any = None, client: Any = None
+) -> RowBlocks:
+    """Return the rows of a dask array or a dask data frame.
+
+    Each partition is a block. With a client of ``dask.distributed`` the partitions are computed
+    once and stay on their workers; a pass runs one task for each of them, and only its small
+    state and its sums travel. Results are added in the order of the partitions, so that the
+    answer has equal bits for any number of workers. Dask computes the partitions of a lost worker
+    again. Without a client, partitions are computed on this machine in every pass.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n_rows, n_features), or dask.dataframe.DataFrame
+    y : dask array or array-like of shape (n_rows,), optional
+        Targets, if X is an array.
+    target : str, optional
+        Column of the targets, if X is a data frame.
+    weight : str, dask array or array-like, optional
+        Sample weights: the name of a column of a data frame, or an array beside an array.
+    client : distributed.Client, optional
+        By default the current client, if there is one.
+
+    Returns
+    -------
+    RowBlocks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dask.array as da
+    >>> import rectiline as rl
+    >>> X = da.ones((10, 2), chunks=(4, 1))
+    >>> rows = rl.rows.from_dask(X, da.zeros(10, chunks=5))
+    >>> [block.X.shape for block in rows]
+    [(4, 2), (4, 2), (2, 2)]
+    """
+    return DaskRows(X, y, target, weight, client)
+
+
+class DaskRows(RowBlocks):
+    """Rows of a dask collection: one block for each partition."""
+
+    def __init__(self, X: Any, y: Any, target: str | None, weight: Any, client: Any) -> None:
+        super().__init__()
+        self._dask = _require_dask()
+        if not is_dask(X):
+            raise TypeError(f"X must be a dask array or a dask data frame; got {type(X).__name__}.")
+        self._client = _current_client() if client is None else client
+        columns: Columns | None = None
+        if hasattr(X, "columns"):
+            columns = _frame_columns(X, y, target, weight)
+            parts = [[part] for part in X[columns.names].to_delayed()]
+            self.feature_names, self.dtype = tuple(columns.features), columns.dtype
+            self.n_features = len(columns.features)
+            self.has_target, self.has_weight = target is not None, weight is not None
+        else:
+            if target is not None or isinstance(weight, str):
+                raise ValueError("target and weight name columns of a data frame; X is an array.")
+            parts = _array_parts(X, y, weight)
+            self.n_features = int(X.shape[1])
+            self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+            self.has_target, self.has_weight = y is not None, weight is not None
+        self._blocks = self._make_blocks(parts, columns)
+
+    def _make_blocks(self, parts: list[list[Any]], columns: Columns | None) -> list[Any]:
+        """Return futures of the blocks on a cluster, or what computes them here."""
+        delayed = self._dask.delayed
+        if self._client is not None:
+            flat = iter(self._client.persist([one for part in parts for one in part]))
+            parts = [[next(flat) for _ in part] for part in parts]
+        lengths = self._computed([delayed(len)(part[0]) for part in parts])
+        ends = np.cumsum([0, *lengths])
+        self._n_rows = int(ends[-1])
+        if self._n_rows == 0 or self.n_features == 0:
+            raise ValueError("X must have at least one row and one column.")
+        shape = (self.has_target, self.has_weight, self.n_features, self.dtype.str)
+        make = delayed(_array_block if columns is None else _frame_block)
+        given: Any = shape if columns is None else pickle.dumps(columns)
+        blocks = [
+            make(int(start), place, given, *part)
+            for place, (start, part) in enumerate(zip(ends[:-1], parts, strict=True))
+        ]
+        return blocks if self._client is None else list(self._client.compute(blocks))
+
+    def _computed(self, tasks: Sequence[Any]) -> list[Any]:
+        if self._client is None:
+            return list(self._dask.compute(*tasks, scheduler="synchronous"))
+        return list(self._client.gather(self._client.compute(list(tasks))))
+
+    def _open(self) -> Iterator[Block]:
+        for block in self._blocks:
+            here = self._client is None
+            yield _aligned(self._computed([block])[0] if here else block.result())
+
+    def map_blocks(
+        self, function: Callable[[Block, State], Result], state: State
+    ) -> Iterator[Result]:
+        """Yield ``function(block, state)`` for every block in order, run on the workers."""
+        if self._client is None:
+            yield from super().map_blocks(function, state)
+            return
+        work = pickle.dumps((function, state))
+        shared = self._client.submit(_same, work, pure=False)  # made again if its worker is lost
+        tasks = [self._client.submit(_run, b, shared, pure=False) for b in self._blocks]
+        rows = 0
+        for place in range(len(tasks)):
+            result, mark = tasks[place].result()
+            tasks[place] = None  # its result may leave the worker
+            self._check_mark(mark, place, rows)
+            rows += mark[0]
+            yield result
+        self._check_end(len(tasks), rows)
+
+    def take(self, rows: NDArray[np.int64]) -> Block:
+        """Return copies of some rows, in increasing order, as one block."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        found = [part for part in self.map_blocks(pick, wanted) if part.n_rows]
+        return join(found, self.n_features)
+
+    def total_weight(self) -> float:
+        """Return the sum of the sample weights."""
+        if not self.has_weight:
+            return float(self.n_rows)
+        return sum(self.map_blocks(_sum_of_weights, None))
+
+
+def _require_dask() -> Any:
+    try:
+        return import_module("dask")
+    except ImportError as error:
+        raise ImportError("from_dask needs dask; install rectiline[dask].") from error
+
+
+def _current_client() -> Any:
+    try:
+        return import_module("distributed").get_client()
+    except (ImportError, ValueError):  # ValueError: there is none
+        return None
+
+
+def _frame_columns(X: Any, y: Any, target: str | None, weight: Any) -> Columns:
+    if y is not None or not (weight is None or isinstance(weight, str)):
+        raise ValueError(
+            "Name the columns of a data frame that hold targets and weights: target=..., weight=..."
+        )
+    pyarrow = require_arrow("from_dask")
+    schema = pyarrow.Schema.from_pandas(X._meta, preserve_index=False)
+    return Columns(schema, target, weight, None)
+
+
+def _array_parts(X: Any, y: Any, weight: Any) -> list[list[Any]]:
+    """Return the partitions of X, y and weight that belong together."""
+    if X.ndim != 2:
+        raise ValueError(f"X must be a 2-D array; got {X.ndim}-D.")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must hold real numbers; got dtype {X.dtype}.")
+    X = X.rechunk({1: -1})
+    parts = [list(X.to_delayed().ravel())]
+    known = not np.isnan(X.shape[0])
+    for name, values in (("y", y), ("weight", weight)):
+        if values is None:
+            continue
+        if not is_dask(values):
+            if not known:
+                raise ValueError(f"{name} must be a dask array: X does not know its length.")
+            vector = checked_vector(name, values, int(X.shape[0]))
+            values = import_module("dask.array").from_array(vector, chunks=(X.chunks[0],))
+        elif known and values.shape != (X.shape[0],):
+            raise ValueError(
+                f"{name} must have one entry for each of the {X.shape[0]} rows of X; got shape "
+                f"{values.shape}."
+            )
+        if known:
+            values = values.rechunk((X.chunks[0],))
+        parts.append(list(np.ravel(values.to_delayed())))
+    if len({len(part) for part in parts}) > 1:
+        raise ValueError("X, y and weight must have equal numbers of partitions.")
+    return [list(part) for part in zip(*parts, strict=True)]
+
+
+# What runs on the workers.
+
+
+def _array_block(start: int, place: int, shape: tuple[bool, bool, int, str], *part: Any) -> Block:
+    has_target, has_weight, _, dtype = shape
+    X = checked_matrix(part[0])
+    X = X if X.dtype == np.dtype(dtype) else X.astype(dtype)
+    y = checked_vector(f"y of partition {place}", part[1], X.shape[0]) if has_target else None
+    weight = None
+    if has_weight:
+        weight = checked_vector(f"weight of partition {place}", part[-1], X.shape[0])
+        weight = weight.astype(np.float64)
+    block = Block(X, y, weight, start)
+    refuse_non_finite(block, place)
+    return block
+
+
+def _frame_block(start: int, place: int, packed: bytes, frame: Any) -> Block:
+    import pyarrow
+
+    columns: Columns = pickle.loads(packed)
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    blocks = decoded(table.to_batches(), columns, max(len(frame), 1), start, place)
+    block = next(blocks, None)
+    if block is None:  # a partition without rows
+        nothing = np.empty((0, len(columns.features)), dtype=columns.dtype)
+        weight = None if columns.weight is None else np.empty(0)
+        return Block(nothing, None if columns.target is None else np.empty(0), weight, start)
+    refuse_non_finite(block, place, columns.features)
+    return block
+
+
+def _same(work: bytes) -> bytes:
+    return work
+
+
+def _run(block: Block, work: bytes) -> tuple[Any, tuple[Any, ...]]:
+    function, state = pickle.loads(work)
+    block = _aligned(block)
+    return function(block, state), block.fingerprint()
+
+
+def _aligned(block: Block) -> Block:
+    """Return a block whose arrays start where numbers of their type may start.
+
+    Arrays that came from another worker may lie anywhere in the message that brought them, and
+    BLAS is not used for those: sums would depend on where a block has been.
+    """
+    X = block.X
+    if block.is_sparse:
+        parts = (X.data, X.indices, X.indptr)
+        X = X if all(part.flags.aligned for part in parts) else X.copy()
+    else:
+        X = np.require(X, requirements=["C", "A"])
+    y, weight = (
+        None if part is None else np.require(part, requirements=["A"])
+        for part in (block.y, block.weight)
+    )
+    return Block(X, y, weight, block.start)
+
+
+def _sum_of_weights(block: Block, _: None) -> float:
+    return float(block.weight.sum())

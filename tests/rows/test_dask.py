@@ -1,0 +1,146 @@
+"""Rows of dask collections, on real worker processes: partitions stay there, lost ones return."""
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.rows import Block
+from rectiline.rows._dask import _run
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"n_workers": 3, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(processes=True, **options) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+def data(n=40):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, 3)), rng.standard_normal(n), rng.uniform(0, 2, n)
+
+
+def sums(block, coef):
+    """Stand for a pass: sums of a block, and the process in which they were made."""
+    residual = block.y - block.X @ coef
+    return (block.X.T @ residual, block.start, os.getpid())
+
+
+def slow_sums(block, coef):
+    import time
+
+    time.sleep(0.2)
+    return sums(block, coef)
+
+
+def added(results):
+    return sum(result[0] for result in results).tobytes()
+
+
+def test_arrays_stay_on_their_workers_and_survive_the_loss_of_one(client):
+    X, y, weight = data()
+    lazy = da.from_array(X, chunks=(7, 2))  # columns are put together
+    rows = rl.rows.from_dask(lazy, da.from_array(y, chunks=9), weight=weight, client=client)
+    assert (rows.n_rows, rows.n_features, rows.has_weight) == (40, 3, True)
+    coef = np.ones(3)
+    here = rl.rows.from_arrays(X, y, weight, block_rows=7)
+    expected = added(here.map_blocks(sums, coef))
+
+    found = list(rows.map_blocks(sums, coef))
+    assert [start for _, start, _ in found] == [0, 7, 14, 21, 28, 35]
+    processes = {process for _, _, process in found}
+    assert len(processes) > 1 and os.getpid() not in processes
+    assert added(found) == expected
+    some = np.array([0, 6, 7, 39])
+    taken = rows.take(some)
+    np.testing.assert_array_equal(taken.X, X[some])
+    np.testing.assert_array_equal(taken.y, y[some])
+    np.testing.assert_array_equal(taken.weight, weight[some])
+    assert rows.total_weight() == pytest.approx(weight.sum(), rel=1e-14)
+
+    results = rows.map_blocks(slow_sums, coef)
+    found = [next(results)]
+    os.kill(found[0][2], signal.SIGKILL)  # in the middle of a pass, with blocks on it
+    found.extend(results)
+    assert added(found) == expected
+    for _ in range(4):
+        assert added(rows.map_blocks(sums, coef)) == expected
+
+
+def moved(array):
+    """Return a copy at an odd address, as arrays have it that came in a message."""
+    raw = np.empty(array.nbytes + 1, dtype=np.uint8)
+    copy = raw[1:].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    assert not copy.flags.aligned
+    return copy
+
+
+def test_sums_do_not_depend_on_where_a_block_has_been():
+    X, y, _ = data(7)
+    work = pickle.dumps((sums, np.ones(3)))
+    expected, _ = _run(Block(X, y, None, 0), work)
+    for block in (Block(moved(X), moved(y), None, 0), Block(np.asfortranarray(X), y, None, 0)):
+        assert _run(block, work)[0][0].tobytes() == expected[0].tobytes()
+
+
+def test_data_frames(client):
+    X, y, weight = data()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, w=weight)
+    lazy = dd.from_pandas(frame, npartitions=4)
+    rows = rl.rows.of(lazy, target="y", weight="w", client=client)
+    assert rows.feature_names == ("a", "b", "c") and rows.n_rows == 40
+    np.testing.assert_array_equal(np.vstack([block.X for block in rows]), X)
+    np.testing.assert_array_equal(rows.take(np.array([39])).weight, weight[39:])
+    frame.loc[33, "b"] = np.nan
+    rows = rl.rows.from_dask(dd.from_pandas(frame, npartitions=4), target="y", client=client)
+    with pytest.raises(ValueError, match=r"row 33, column 'b' is null \(block 3"):
+        list(rows.map_blocks(sums, np.ones(4)))
+
+
+def test_without_a_client_partitions_are_computed_here():
+    X, y, _ = data()
+    rows = rl.rows.of(da.from_array(X.astype(np.float32), chunks=(15, 3)), y)
+    assert rows.dtype == np.float32
+    for _ in range(2):
+        np.testing.assert_array_equal(np.vstack([b.X for b in rows]), X.astype(np.float32))
+    assert {process for _, _, process in rows.map_blocks(sums, np.ones(3))} == {os.getpid()}
+    X[20, 1] = np.inf
+    rows = rl.rows.from_dask(da.from_array(X, chunks=(15, 3)), y)
+    with pytest.raises(ValueError, match=r"row 20, column 1 is inf \(block 1"):
+        list(rows)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda X, y, f: rl.rows.from_dask(X, y[:3]), r"y must have one entry .* 40 rows"),
+        (lambda X, y, f: rl.rows.from_dask(X, da.ones(3)), r"y must .* 40 rows of X; got shape"),
+        (lambda X, y, f: rl.rows.from_dask(X[0], y), "2-D"),
+        (lambda X, y, f: rl.rows.from_dask(X, target="y"), "X is an array"),
+        (lambda X, y, f: rl.rows.from_dask(f, y), "Name the columns"),
+        (lambda X, y, f: rl.rows.from_dask(f, target="a"), r"'s' \(.*string.*Encode categories"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    X, y, _ = data()
+    frame = dd.from_pandas(pd.DataFrame({"a": y, "b": y, "s": ["x"] * 40}), npartitions=2)
+    with pytest.raises(ValueError, match=message):
+        make(da.from_array(X, chunks=(15, 3)), y, frame)
+    with pytest.raises(TypeError, match="must be a dask array or a dask data frame; got ndarray"):
+        rl.rows.from_dask(X, y)
