@@ -30,7 +30,8 @@ def read_loss(text: str) -> losses.Loss:
         return losses.get(name)
     loss: Any = type(losses.get(name))
     try:
-        return loss(*numbers)
+        made: losses.Loss = loss(*numbers)
+        return made
     except TypeError:
         raise ValueError(f"--loss {text}: {name} does not take {len(numbers)} numbers.") from None
 
