@@ -417,7 +417,7 @@ class Problem:
         >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
         >>> problem = rl.Problem(X, y, loss=rl.losses.Hinge())
         >>> proof = problem.certify([1.0], -1.0, dual=[0.5, -0.5])
-        >>> proof.primal, proof.gap < 1e-15
+        >>> proof.primal, proof.gap < 1e-14
         (0.5, True)
         >>> problem.certify(rl.solve(problem)).relative_gap <= 1e-6
         True
