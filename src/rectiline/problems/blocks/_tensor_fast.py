@@ -50,6 +50,8 @@ def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Ans
         from rectiline.problems.blocks._tensor import _refuse
 
         _refuse(block)
+    if next_split is not None:  # rows that are always kept need not be near a knot
+        at = torch.unique(torch.cat([at, always]))
     close = _Close(block, query, curve, at, is_listed[at] != 0, coef, has_intercept)
     answer: dict[str, Any] = {}
     if split is not None:
