@@ -35,7 +35,7 @@ def test_rows_with_losses_of_their_own():
         ([rl.losses.Hinge(), rl.losses.Huber()], np.zeros(200, int), "one kind"),
         ([rl.losses.Huber()], np.ones(200, int), "between 0 and 0"),
         ([rl.losses.Huber()], np.zeros(3, int), "200 integers"),
-        ([3], np.zeros(200, int), "sequence of Loss"),
+        ([3], np.zeros(200, int), "loss must be a Loss such as"),
     ],
 )
 def test_wrong_losses_of_rows(loss, index, message):
