@@ -148,7 +148,6 @@ format: $(STAMPS)/package $(STAMPS)/extra-lint  ## rewrite Python and C++ files 
 	@$(BIN)/clang-format -i $(CPP_FILES)
 
 docs: $(STAMPS)/package $(STAMPS)/extra-docs  ## build the documentation; warnings are errors
-	@$(PIP) install --quiet latex2mathml  # formulas become MathML, see docs/conf.py
 	@echo "==> documentation in build/docs"
 	@$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "open build/docs/index.html"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,7 +81,10 @@ class Case:
             w = weight[t] / weight[t].sum()
             total += w @ express(self.loss, y[t], X[t] @ U[:, t] + b[t])
         program = cp.Problem(cp.Minimize(total), limits)
-        program.solve(solver=cp.CLARABEL)
+        with warnings.catch_warnings():
+            # Nearly solved is good enough to compare with, at the accuracy of the tests.
+            warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
+            program.solve(solver=cp.CLARABEL)
         return program.value
 
 
