@@ -105,7 +105,6 @@ class SubspaceDisplay:
         self._draw_components(upper)
         self._draw_tasks(lower, style)
         self.axes_, self.figure_ = (upper, lower), upper.figure
-        self.figure_.tight_layout()
         return self
 
     def _draw_components(self, ax: Any) -> None:
