@@ -54,7 +54,7 @@ def test_the_answer_of_another_solver_is_certified(case):
     check_bounds(case, proof)
     assert proof.violation <= 1e-8
     if case.design.hard and proof.rounding > slack(case):
-        return  # columns of very different size: rounding keeps the proof from closing, and it says so
+        return  # columns of very different size: rounding keeps the proof open, and it says so
     assert proof.gap <= slack(case)
 
 
