@@ -78,7 +78,7 @@ def make_scorer(
     >>> X, y = load_diabetes(return_X_y=True)
     >>> scorer = make_scorer(Asymmetric(over=1, under=4))
     >>> cross_val_score(LinearRegression(), X, y, scoring=scorer, cv=3).round(1)
-    array([-109.9, -113.9, -111.5])
+    array([-118.6, -115.7, -100.3])
     """
     made = get(loss, **parameters)
     if labels is not None and made.of != "margin":

@@ -70,12 +70,13 @@ def write_report(
     Examples
     --------
     >>> import os, tempfile
+    >>> from pathlib import Path
     >>> import numpy as np
     >>> import rectiline as rl
     >>> problem = rl.Problem(np.eye(3), [1.0, 2.0, 3.0], loss=rl.losses.Absolute())
     >>> path = os.path.join(tempfile.mkdtemp(), "fit.html")
     >>> rl.reports.write_report(path, problem, rl.solve(problem))
-    >>> "relative gap" in open(path, encoding="utf-8").read()
+    >>> "relative gap" in Path(path).read_text("utf-8")
     True
     """
     d = problem.n_features
