@@ -68,7 +68,7 @@ class FairnessData:
         ).astype(np.int64)
 
     def at(self, rows: NDArray[Any]) -> FairnessData:
-        """Return the same columns for some of the samples."""
+        """Return the sensitive columns of some of the samples."""
         return FairnessData(self.names, [c[rows] for c in self.labels], self.numbers[rows])
 
 

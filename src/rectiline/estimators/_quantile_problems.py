@@ -147,7 +147,7 @@ class SharedSlopes(_Stacked):
         return False
 
     def wider(self) -> SharedSlopes:
-        """Return the same: there are no extra columns."""
+        """Return self: there are no extra columns to bound."""
         return self
 
     def mended(self, coef: Vector) -> Vector:
@@ -227,7 +227,7 @@ class NonCrossing(_Stacked):
         return bool(extra and coef[coef.size - extra :].max() > 0.5 * self._top)
 
     def wider(self) -> NonCrossing:
-        """Return the same with a thousand times the upper bound."""
+        """Return these settings with a thousand times the upper bound."""
         return replace(self, cap=1e3 * self.cap)
 
     def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:

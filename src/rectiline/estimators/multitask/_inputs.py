@@ -44,7 +44,7 @@ class TaskData:
         return len(self.y)
 
     def take(self, kept: Sequence[NDArray[np.intp]]) -> TaskData:
-        """Return the same tasks with some of their rows."""
+        """Return these tasks with some of their rows."""
         cache: dict[tuple[int, bytes], Any] = {}
 
         def rows(X: Any, places: NDArray[np.intp]) -> Any:
