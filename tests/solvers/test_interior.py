@@ -128,19 +128,19 @@ def test_columns_of_very_different_size(name):
 )
 def test_more_columns_than_rows(name, penalty):
     X, y = data(name, 40, 100)
-    # Under a tiny penalty the optimum is 1e-7 of the targets: the rounding of 40 predictions alone,
-    # which coefficients in double precision cannot avoid, is some 1e-9 of it.
-    solved(
-        make(name, X, y, penalty), tol=1e-7 if repr(penalty) == "Ridge(strength=1e-06)" else 1e-9
-    )
+    # The optimum of these two is 1e-7 of the targets; a certified gap of 1e-8 is what is reached.
+    open_cases = [("absolute", "Ridge(strength=1e-06)"), ("pinball", "Ridge(strength=1e-06)")]
+    tol = 1e-7 if (name, repr(penalty)) in open_cases else 1e-9
+    solved(make(name, X, y, penalty), tol=tol)
 
 
 @pytest.mark.parametrize("shape", [(49, 50), (50, 50), (51, 50), (60, 50)], ids=str)
 @three
 def test_about_as_many_columns_as_rows(name, shape):
     X, y = data(name, *shape)
-    for penalty, tol in ((Ridge(1e-5), 1e-8), (L1(1e-2), 1e-9), (None, 1e-9)):
-        solved(make(name, X, y, penalty), tol=tol)
+    for penalty in (Ridge(1e-5), L1(1e-2), None):
+        reached = name == "hinge" and shape == (49, 50) and penalty == Ridge(1e-5)
+        solved(make(name, X, y, penalty), tol=1e-8 if reached else 1e-9)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-3])
