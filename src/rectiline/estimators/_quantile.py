@@ -255,7 +255,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         stacked = self._stacked(X, y, weight)
         for _ in range(getattr(self, "_n_wider", 0)):
             stacked = stacked.wider()
-        self._mended = stacked.mended
+        self._mended, self._joint_columns = stacked.mended, stacked.columns
         return [stacked.problem(*self._parts(weight))]
 
     def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
@@ -264,6 +264,13 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
             if self._is_joint
             else super()._verified_point(problem, solution)
         )
+
+    def _problem_columns(self) -> list[str] | None:
+        if not self._is_joint:
+            return None
+        names = column_names(self)
+        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
+        return self._joint_columns(features, [f"{q:g}" for q in np.sort(self.quantiles_)])
 
     def _objective_unit(self, problem: Problem) -> float:
         return 1.0 / self._total

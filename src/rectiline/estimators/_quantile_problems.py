@@ -18,6 +18,7 @@ also get an upper bound far beyond the range of y, so that every dual point boun
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,11 @@ class SharedSlopes(_Stacked):
         slopes = np.tile(coef[: self.d], (self.m, 1))
         return slopes, coef[self.d :].copy() if self.fit_intercept else np.zeros(self.m)
 
+    def columns(self, names: list[str], levels: list[str]) -> list[str]:
+        """Return names for the columns of the problem."""
+        own = [f"intercept of {level}" for level in levels] if self.fit_intercept else []
+        return [*names, *own]
+
     def reached_cap(self, coef: Vector) -> bool:
         """Return False: there are no extra columns."""
         return False
@@ -220,6 +226,17 @@ class NonCrossing(_Stacked):
     @property
     def _top(self) -> float:
         return self.cap * (float(np.ptp(self.y)) or float(np.abs(self.y).max()) or 1.0)
+
+    def columns(self, names: list[str], levels: list[str]) -> list[str]:
+        """Return names for the columns of the problem."""
+        slopes = [f"{name} at {level}" for level in levels for name in names]
+        own = [f"intercept of {level}" for level in levels] if self.fit_intercept else []
+        extra = [
+            f"{names[j]} between {low} and {high}"
+            for low, high in pairwise(levels)
+            for j in self._wide
+        ]
+        return [*slopes, *own, *extra]
 
     def reached_cap(self, coef: Vector) -> bool:
         """Whether an extra column came near its upper bound, which may have shaped the answer."""

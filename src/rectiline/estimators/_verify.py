@@ -1,8 +1,10 @@
-"""Fitted estimators give their problems back, and prove their answers again on the same data."""
+"""The methods `problem`, `verify` and `report` of the estimators, all on the data of the fit."""
 
 from __future__ import annotations
 
 import copy
+import importlib
+import os
 from dataclasses import fields, replace
 from typing import Any
 
@@ -29,7 +31,7 @@ def in_units(certificate: Certificate, factor: float) -> Certificate:
 
 
 class GivesProblems:
-    """The methods `problem` and `verify`.
+    """The methods `problem`, `verify` and `report`.
 
     A subclass has ``_problems(X, y, sample_weight, ...)``, which returns the problems of a fit. It
     may set attributes, for it is called on a copy.
@@ -82,23 +84,89 @@ class GivesProblems:
         Certificate or tuple of Certificate
             In the units of the objective in the documentation of the class, as ``certificate_``.
         """
+        model, problems, solutions = self._proved_again("verify", X, y, sample_weight, fit_params)
+        proofs = [
+            in_units(solution.certificate, model._objective_unit(problem))
+            for problem, solution in zip(problems, solutions, strict=True)
+        ]
+        return proofs[0] if model._is_single(len(proofs)) else tuple(proofs)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        inference: str | None = None,
+        **fit_params: Any,
+    ) -> None:
+        """Write one HTML page about the fit: problem, proof, coefficients, residuals.
+
+        The page needs no network. Objectives on it are sums over the samples, as the formula at its
+        top says.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write, such as "fit.html".
+        X, y : array-like
+            The data of the fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        inference : str, optional
+            Kind of standard errors to show, as for `summary`; by default those that the fit kept in
+            ``summary_``, if it did.
+        **fit_params
+            What else `fit` was given.
+        """
+        model, problems, solutions = self._proved_again("report", X, y, sample_weight, fit_params)
+        table: Any = getattr(self, "summary_", None)
+        if inference is not None:
+            table = self.summary(X, y, inference, sample_weight=sample_weight)  # type: ignore[attr-defined]
+        # `reports` lies above this room, so that nothing here imports it.
+        importlib.import_module("rectiline.reports").write_report(
+            path,
+            problems,
+            solutions,
+            y=y,
+            feature_names=model._problem_columns(),
+            inference=table,
+            titles=model._problem_titles(len(problems)),
+            fairness=getattr(self, "fairness_", None),
+        )
+
+    def _proved_again(
+        self, caller: str, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any]
+    ) -> tuple[Any, list[Problem], list[Solution]]:
+        """Return a copy of the model, the problems of the fit, and its answers certified anew."""
         check_is_fitted(self)
         model = copy.copy(self)
         problems = model._problems(X, y, sample_weight, **fit_params)
         kept: Any = self.solution_  # type: ignore[attr-defined]
         solutions: list[Solution] = [kept] if isinstance(kept, Solution) else list(kept)
-        proofs = []
+        proved = []
         for problem, solution in zip(problems, solutions, strict=True):
             had = solution.dual.sample.size
             if had != problem.n_samples or solution.coef.size != problem.n_features:
                 raise ValueError(
-                    f"verify needs the data of the fit: it had {had} samples and "
+                    f"{caller} needs the data of the fit: it had {had} samples and "
                     f"{solution.coef.size} coefficients, these data have {problem.n_samples} and "
                     f"{problem.n_features}."
                 )
-            proof = problem.certify(*model._verified_point(problem, solution), solution.dual)
-            proofs.append(in_units(proof, model._objective_unit(problem)))
-        return proofs[0] if model._is_single(len(proofs)) else tuple(proofs)
+            coef, intercept = model._verified_point(problem, solution)
+            proof = problem.certify(coef, intercept, solution.dual)
+            proved.append(replace(solution, coef=coef, intercept=intercept, certificate=proof))
+        return model, problems, proved
+
+    def _problem_columns(self) -> list[str] | None:
+        """Return names of the columns of the problems where the problems do not know them."""
+        return None
+
+    def _problem_titles(self, count: int) -> list[str]:
+        """Return what each problem of the fit is about."""
+        titles = list(map(str, self._coef_titles()))  # type: ignore[attr-defined]
+        return titles if len(titles) == count else [str(k + 1) for k in range(count)]
 
     def _is_single(self, count: int) -> bool:
         return count == 1 and not getattr(self, "_always_lists", False)

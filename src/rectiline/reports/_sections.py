@@ -1,0 +1,232 @@
+"""The sections of the HTML report, one function each; `write_report` puts them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from rectiline._typing import Vector
+from rectiline.problems import Problem
+from rectiline.reports._svg import bars, histogram, line
+from rectiline.solvers import Solution
+
+__all__ = [
+    "certificate",
+    "coefficients",
+    "constraints",
+    "convergence",
+    "fit",
+    "groups",
+    "how_to_verify",
+    "loss_curve",
+    "overview",
+    "section",
+    "statement",
+    "verdict",
+]
+
+_MOST_BARS = 30  # coefficients in the picture, the largest ones
+_MOST_ROWS = 200  # rows of a table
+_MOST_LOSSES = 4  # losses with a picture
+
+
+def section(title: str, content: str) -> str:
+    """Return a titled section."""
+    return f"<section><h2>{escape(title)}</h2>{content}</section>"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table whose first column holds words and whose others hold numbers."""
+
+    def cells(row: Sequence[object], tag: str) -> str:
+        return "".join(
+            f"<{tag}{'' if k == 0 else ' class=n'}>{escape(str(one))}</{tag}>"
+            for k, one in enumerate(row)
+        )
+
+    head = f"<tr>{cells(header, 'th')}</tr>" if header else ""
+    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
+    return f'<div class="wide"><table>{head}{body}</table></div>'
+
+
+def overview(titles: Sequence[str], solutions: Sequence[Solution]) -> str:
+    """Return a table with one line for each problem of a fit."""
+    rows = [
+        (
+            title,
+            one.status,
+            f"{one.certificate.primal:.8g}",
+            f"{one.certificate.relative_gap:.2e}",
+            f"{one.certificate.violation:.1e}",
+        )
+        for title, one in zip(titles, solutions, strict=True)
+    ]
+    header = ("problem", "status", "objective", "relative gap", "violation")
+    return section(f"{len(rows)} problems", _table(header, rows[:_MOST_ROWS]))
+
+
+def verdict(solution: Solution) -> str:
+    """Return what is proved, in one sentence, and what to do where the goal was missed."""
+    if solution.infeasibility is not None:
+        text = "Infeasible: it is proved that no coefficients satisfy the constraints."
+    else:
+        text = f"{str(solution.status).capitalize()}: {solution.certificate}."
+    kind = "verdict" if solution.status == "solved" else "verdict open"
+    if solution.status != "solved":
+        text += f" {solution.status.advice}"
+    return f'<p class="{kind}">{escape(text)}</p>'
+
+
+def statement(problem: Problem, y: Any) -> str:
+    """Return the problem in words and as a formula (MathML, which browsers draw themselves)."""
+    intercept = "<mo>+</mo><msub><mi>b</mi><mn>0</mn></msub>" if problem.fit_intercept else ""
+    penalty = (
+        ""
+        if problem.penalty is None
+        else "<mo>+</mo><mi>&Omega;</mi><mo>(</mo><mi>b</mi><mo>)</mo>"
+    )
+    formula = (
+        '<math display="block"><munder><mi>minimise</mi><mi>b</mi></munder>'
+        "<munderover><mo>&sum;</mo>"
+        f"<mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mn>{problem.n_samples}</mn></munderover>"
+        "<msub><mi>w</mi><mi>i</mi></msub><mi>L</mi><mo>(</mo><msub><mi>y</mi><mi>i</mi></msub>"
+        "<mo>,</mo><msubsup><mi>x</mi><mi>i</mi><mo>&prime;</mo></msubsup><mi>b</mi>"
+        f"{intercept}<mo>)</mo>{'' if problem.penalty is None else penalty}</math>"
+    )
+    weights = problem.weight
+    same = weights.size and (weights == weights[0]).all()
+    rows = [
+        ("rows and columns", f"{problem.n_samples:,} × {problem.n_features:,}"),
+        ("loss L", ", ".join(map(repr, problem.losses))),
+        ("penalty Ω", "none" if problem.penalty is None else repr(problem.penalty)),
+        ("constraints", ", ".join(map(repr, problem.constraints)) or "none"),
+        ("intercept", "yes" if problem.fit_intercept else "no"),
+        ("weights w", f"all {weights[0]:.6g}" if same else "one for each row"),
+    ]
+    if y is not None and problem.losses[0].of == "margin":
+        rows.append(("labels", ", ".join(map(str, np.unique(np.asarray(y)).tolist()))))
+    shown = [(name, text if len(text) <= 400 else text[:397] + "...") for name, text in rows]
+    return section("The problem", formula + _table((), shown))
+
+
+def certificate(solution: Solution) -> str:
+    """Return the numbers of the certificate."""
+    proof = solution.certificate
+    rows = [
+        ("objective", f"{proof.primal:.12g}"),
+        ("proved lower bound on the optimum", f"{proof.dual:.12g}"),
+        ("relative gap", f"{proof.relative_gap:.2e}"),
+        ("gap, rounding included", f"{proof.gap:.2e}"),
+        ("part of the gap that bounds rounding", f"{proof.rounding:.1e}"),
+        ("largest violation of a constraint", f"{proof.violation:.1e}"),
+        ("solver", f"{solution.solver}, {solution.n_iter} iterations, {solution.seconds:.3g} s"),
+    ]
+    return section("The certificate", _table((), rows))
+
+
+def coefficients(names: Sequence[str], solution: Solution) -> str:
+    """Return a picture and a table of the coefficients."""
+    coef = solution.coef
+    order = np.argsort(-np.abs(coef), kind="stable")
+    top = np.sort(order[:_MOST_BARS])
+    rows: list[tuple[str, str]] = [("intercept", f"{solution.intercept:.8g}")]
+    listed = np.arange(coef.size) if coef.size <= _MOST_ROWS else np.sort(order[:_MOST_ROWS])
+    rows += [(names[j], f"{coef[j]:.8g}") for j in listed]
+    used = int(np.count_nonzero(coef))
+    note = f"<p>{used} of {coef.size} coefficients are not zero."
+    if coef.size > _MOST_BARS:
+        note += f" The picture shows the {_MOST_BARS} largest."
+    picture = bars([names[j] for j in top], coef[top])
+    return section("Coefficients", f"{note}</p>{picture}{_table(('name', 'value'), rows)}")
+
+
+def fit(problem: Problem, solution: Solution) -> str:
+    """Return a histogram of the residuals, margins or predictions."""
+    z = problem.design.dot(solution.coef) + solution.intercept
+    t = problem.direction * z + problem.offset
+    kind = problem.losses[0].of
+    title, axis = {
+        "residual": ("Residuals", "y minus prediction"),
+        "margin": ("Margins", "label times decision value"),
+    }.get(kind, ("Predictions", "prediction"))
+    low, middle, high = np.quantile(t, [0.05, 0.5, 0.95])
+    words = f"<p>5 %, 50 % and 95 %: {low:.4g}, {middle:.4g}, {high:.4g}.</p>"
+    if kind == "margin":
+        words += f"<p>{np.mean(t > 0):.1%} of the rows are on the right side.</p>"
+    return section(title, histogram(t, (axis, "rows")) + words)
+
+
+def constraints(problem: Problem, solution: Solution) -> str:
+    """Return slacks and multipliers of the constraints, or nothing without constraints."""
+    if not problem.is_constrained:
+        return ""
+    rows, coef, dual = problem.constraint_rows, solution.coef, solution.dual
+    listed: list[tuple[str, str, str]] = []
+    for kind, matrix, constant, multipliers in (
+        ("inequality", rows.A, rows.c, dual.inequality),
+        ("equality", rows.E, rows.f, dual.equality),
+    ):
+        slack: Vector = np.asarray(matrix @ coef + constant)
+        listed += [
+            (f"{kind} {k}", f"{slack[k]:.4g}", f"{multipliers[k]:.4g}") for k in range(slack.size)
+        ]
+    at_bound = int(np.count_nonzero((coef == rows.lower) | (coef == rows.upper)))
+    words = f"<p>{at_bound} coefficients are at a bound."
+    if len(listed) > _MOST_ROWS:
+        words += f" The first {_MOST_ROWS} of {len(listed)} rows are shown."
+    table = _table(("row", "slack", "multiplier"), listed[:_MOST_ROWS]) if listed else ""
+    return section("Constraints", f"{words}</p>{table}")
+
+
+def groups(table: Mapping[str, Any]) -> str:
+    """Return what groups of samples get, one line each."""
+    columns = [np.asarray(one) for one in table.values()]
+    rows = [[_cell(one[k]) for one in columns] for k in range(columns[0].shape[0])]
+    return section("Fairness", _table([name.replace("_", " ") for name in table], rows))
+
+
+def _cell(value: Any) -> str:
+    if np.ndim(value):
+        return ", ".join(map(_cell, value))
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def convergence(solution: Solution) -> str:
+    """Return the certified gap against time, or nothing if it was proved once only."""
+    points = [(one.seconds, one.relative_gap) for one in solution.history]
+    shown = [(at, gap) for at, gap in points if 0.0 < gap < np.inf]
+    if len(shown) < 2:
+        return ""
+    seconds, gaps = zip(*shown, strict=True)
+    axes = ("seconds", "certified relative gap")
+    words = f"<p>{escape(solution.reason)}.</p>"
+    return section("Convergence", line(seconds, gaps, axes, log=True, dots=True) + words)
+
+
+def loss_curve(problem: Problem) -> str:
+    """Return a picture of each loss, the first few if there are many."""
+    axis = {"residual": "y minus prediction", "margin": "label times decision value"}
+    pictures = []
+    for loss in problem.losses[:_MOST_LOSSES]:
+        knots = loss.curve.knots
+        reach = max(float(np.ptp(knots)), 1.0)
+        t = np.linspace(knots[0] - reach, knots[-1] + reach, 241)
+        labels = (axis.get(loss.of, "prediction"), repr(loss))
+        pictures.append(line(t, loss.curve.value(t), labels))
+    return section("The loss", "".join(pictures))
+
+
+def how_to_verify() -> str:
+    """Return how anybody can repeat the proof."""
+    commands = (
+        'solution.save("fit.rlcert")          # in Python\n'
+        "rectiline verify fit.rlcert DATA --target y"
+    )
+    return section(
+        "How to verify",
+        f"<pre>{escape(commands)}</pre><p>The checker is one file on NumPy alone. It contains no "
+        "solver and proves the gap again from the data.</p>",
+    )
