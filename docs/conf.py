@@ -2,14 +2,15 @@
 
 import html
 import re
-from importlib.metadata import version as installed_version
 
 from docutils import nodes
+
+import rectiline
 
 project = "Rectiline"
 author = "The Rectiline developers"
 copyright = "The Rectiline developers, BSD 3-Clause"
-release = installed_version("rectiline")
+release = rectiline.__version__
 version = release
 
 extensions = [

@@ -18,6 +18,6 @@ figure, (left, right) = plt.subplots(ncols=2, figsize=(9, 4))
 LossDisplay.from_losses(losses, span=(-1.5, 2.0), ax=left)
 for loss in losses:
     model = PLQClassifier(loss).fit(X, y)
-    ConvergenceDisplay.from_estimator(model, ax=right, label=repr(loss))
+    ConvergenceDisplay.from_estimator(model, ax=right, labels=[repr(loss)])
 figure.tight_layout()
 plt.show()
