@@ -83,3 +83,52 @@ def test_weights_and_bad_values():
         rl.solve(rl.Problem(rl.rows.of(torch.as_tensor(X), torch.as_tensor(y)), loss=L.Absolute()))
     with pytest.raises(ValueError, match="float32 or float64"):
         rl.rows.of(torch.zeros((3, 2), dtype=torch.int64), torch.zeros(3))
+
+
+def test_rows_spread_over_a_tensor_stand_for_all_of_them():
+    X, y = data()
+    labels = np.where(np.arange(N) % 100 == 7, 1.0, -1.0)
+    rows = rl.rows.from_arrays(torch.as_tensor(X), torch.as_tensor(labels))
+    at, stands_for = rows.spread(400, seed=3, labels=(-1.0, 1.0))
+    assert bool((at.diff() > 0).all()) and int(at[-1]) < N
+    rare = torch.as_tensor(labels)[at] == 1.0
+    assert int(rare.sum()) == 80  # all of them: fewer than a quarter of the sample
+    assert float(stands_for[rare].sum()) == pytest.approx(80)
+    assert float(stands_for.sum()) == pytest.approx(N)
+    again, _ = rows.spread(400, seed=3, labels=(-1.0, 1.0))
+    assert torch.equal(at, again)
+    part = rows.picked(at, stands_for)
+    assert part.n_rows == len(at) and part.total_weight() == pytest.approx(N)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("d", [7, 40])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("loss", [L.Pinball(0.9), L.Hinge(), L.EpsilonInsensitive(0.5)], ids=repr)
+def test_millions_of_rows_on_a_gpu_take_two_passes(loss, dtype, d):
+    torch.manual_seed(1)
+    n = 6_000_000
+    X = torch.randn((n, d), dtype=getattr(torch, dtype), device="cuda")
+    y = X @ torch.linspace(-1, 1, d, dtype=X.dtype, device="cuda")
+    y = y + torch.randn(n, dtype=X.dtype, device="cuda")
+    if loss.of == "margin":
+        y = torch.where(y > 1.0, 1.0, 0.0)
+    problem = rl.Problem(rl.rows.from_arrays(X, y), loss=loss)
+    solution = rl.solve(problem, tol=1e-8)
+    assert solution.status == "solved" and solution.passes <= 3
+    assert problem.certify(solution).relative_gap <= 1.1e-8
+    again = rl.solve(rl.Problem(rl.rows.from_arrays(X, y), loss=loss), tol=1e-8)
+    np.testing.assert_array_equal(again.coef, solution.coef)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_bad_rows_on_a_gpu_are_named():
+    X = torch.randn((50_000, 3), device="cuda")
+    y = torch.where(X[:, 0] > 0, 1.0, -1.0)
+    y[40_001] = 0.5
+    with pytest.raises(ValueError, match="row 40001 has 0.5"):
+        rl.solve(rl.Problem(rl.rows.from_arrays(X, y), loss=L.Hinge()))
+    y = X[:, 0].clone()
+    y[123] = float("nan")
+    with pytest.raises(ValueError, match="row 123 has nan"):
+        rl.solve(rl.Problem(rl.rows.from_arrays(X, y), loss=L.Absolute()))

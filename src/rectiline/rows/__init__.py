@@ -8,10 +8,12 @@ from rectiline.rows._block import Block
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, of
+from rectiline.rows._tensors import TensorRows
 
 __all__ = [
     "Block",
     "RowBlocks",
+    "TensorRows",
     "from_arrays",
     "from_dask",
     "from_npy",

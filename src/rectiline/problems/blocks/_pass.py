@@ -220,6 +220,7 @@ class Totals:
         self._near: list[NearRows] = []
         self.loss_at_zero = 0.0
         self.steepest = 0.0
+        self.depth = 0.0  # most terms added one after the other; blocks in the core say nothing
         self.crossed = 0
 
     def add(self, answer: Answer) -> None:
@@ -236,6 +237,7 @@ class Totals:
             self._sums[name] = new
             self._lost[name] = self._lost.get(name, 0.0) + lost
         self.steepest = max(self.steepest, sums.get("steepest", 0.0))
+        self.depth = max(self.depth, sums.get("depth", 0.0))
         self.crossed += sums.get("crossed", 0)
         self.loss_at_zero += answer.loss_at_zero
         self._near.append(answer.near)

@@ -195,6 +195,14 @@ class BlockProblem:
         """Return this problem under another penalty; the rows are shared."""
         return self._changed(lambda new: setattr(new, "terms", self.terms.with_penalty(penalty)))
 
+    def on_blocks(self, blocks: RowBlocks) -> BlockProblem:
+        """Return this problem on other rows, whose targets mean what they mean here."""
+
+        def change(new: BlockProblem) -> None:
+            new.blocks, new._targets, new.measures = blocks, self.targets, Measures()
+
+        return self._changed(change)
+
     def _changed(self, change: Callable[[BlockProblem], None]) -> BlockProblem:
         new = object.__new__(BlockProblem)
         new.__dict__.update(self.__dict__)

@@ -28,7 +28,7 @@ from rectiline.problems.blocks._problem import BlockProblem
 __all__ = ["BlockProof", "judge", "prove_blocks"]
 
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
-_SUMMED_TERMS = 192 * UNIT  # bound on the relative error of a sum over rows, see pass.cpp
+_SUMMED_TERMS = 192  # units of roundoff that a sum over rows of the core may lose, see pass.cpp
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +47,7 @@ class _Frozen:
     size: Vector
     total: float
     total_size: float
+    rounding: float  # bound on the relative error of these sums
 
 
 def prove_blocks(
@@ -99,6 +100,7 @@ def judge(
     dual: SplitDual,
     totals: Totals,
     listed: NearRows,
+    n_threads: int = 1,
 ) -> BlockProof:
     """Return the certificate of a pair from the sums of a pass and the listed rows."""
     near = problem.on_near_rows(listed)
@@ -107,12 +109,14 @@ def judge(
         measures.sizes = np.asarray(totals["sizes"])
         measures.loss_at_zero = totals.loss_at_zero
         measures.weight = float(totals["measured_weight"])
+    summed = (_SUMMED_TERMS + totals.depth) * UNIT
     sizes = np.zeros(problem.n_features) if measures.sizes is None else measures.sizes
     far = _Frozen(
         np.asarray(totals["gradient"]),
         totals.steepest * sizes,
         float(totals["total"]),
         float(totals["total_size"]),
+        summed,
     )
     region = problem.terms.region
     point = DualPoint(
@@ -120,7 +124,7 @@ def judge(
         np.maximum(dual.inequality, 0.0) if dual.inequality.size else np.zeros(region.rows.c.size),
         dual.equality if dual.equality.size else np.zeros(region.rows.f.size),
     )
-    point, measured, free = _repaired(problem, near, coef, intercept, point, far)
+    point, measured, free = _repaired(problem, near, coef, intercept, point, far, n_threads)
     q, error = measured.q.value.copy(), measured.q.error.copy()
     q[free] = error[free] = 0.0
     balance = exact_balance(near, coef, intercept, point.sample, free, measured)
@@ -136,12 +140,12 @@ def judge(
     far_loss, far_gap = float(totals["loss"]), float(totals["gap"])
     loss = far_loss + near_loss
     excess = max(loss - problem.least_loss, 0.0)
-    far_error = totals.steepest * float(totals["error"]) + _SUMMED_TERMS * abs(far_loss)
+    far_error = totals.steepest * float(totals["error"]) + summed * abs(far_loss)
     if share < 1.0:
         # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
         least = problem.least_loss - near.least_loss
         far_gap = share * far_gap + (1.0 - share) * (max(far_loss - least, 0.0) + far_error)
-    far_gap *= 1.0 + _SUMMED_TERMS
+    far_gap *= 1.0 + summed
     terms = [Term(near_gap + far_gap, near_upper + far_gap)]
     terms += constraint_terms(measured, point, share)
     if balance.row >= 0:
@@ -189,15 +193,16 @@ def _repaired(
     intercept: float,
     point: DualPoint,
     far: _Frozen,
+    n_threads: int,
 ) -> tuple[DualPoint, Measured, Indices]:
     """Return the point moved so that q may be what it is, its numbers, and columns without q."""
     terms = problem.terms
     free = terms.free_columns
-    z = near.design.dot(coef)
+    z = near.design.dot(coef, n_threads)
     if free.size or problem.fit_intercept:
         point = _balanced(problem, near, point, far, free)
     for _ in range(_SIGN_ROUNDS):
-        measured = _measured(near, coef, intercept, point, z, far)
+        measured = _measured(near, coef, intercept, point, z, far, n_threads)
         q, error = measured.q.value.copy(), measured.q.error.copy()
         q[free] = error[free] = 0.0
         wrong = terms.wrong_signs(q, error)
@@ -209,14 +214,21 @@ def _repaired(
 
 
 def _measured(
-    near: Problem, coef: Vector, intercept: float, point: DualPoint, z: Vector, far: _Frozen
+    near: Problem,
+    coef: Vector,
+    intercept: float,
+    point: DualPoint,
+    z: Vector,
+    far: _Frozen,
+    n_threads: int,
 ) -> Measured:
     """Return the numbers of the listed rows, with q and the sum of multipliers of all rows."""
-    some = measure_plain(near, coef, intercept, point, z.copy(), near.design.tdot(point.sample))
+    gradient = near.design.tdot(point.sample, n_threads)
+    some = measure_plain(near, coef, intercept, point, z.copy(), gradient)
     q = some.q.value - far.gradient
-    error = some.q.error + _SUMMED_TERMS * far.size + 2 * UNIT * np.abs(q)
+    error = some.q.error + far.rounding * far.size + 2 * UNIT * np.abs(q)
     value, lost = some.total
-    total = value + far.total, lost + _SUMMED_TERMS * far.total_size
+    total = value + far.total, lost + far.rounding * far.total_size
     return replace(some, q=Bounded(q, error), total=total)
 
 

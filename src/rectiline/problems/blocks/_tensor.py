@@ -12,6 +12,13 @@ import numpy as np
 
 from rectiline.problems.blocks._pass import Answer, NearRows, PassState, Query
 from rectiline.problems.blocks._targets import Encoded, EncodedTargets
+from rectiline.problems.blocks._tensor_rows import (
+    column_sums,
+    encode,
+    refuse,
+    summed_depth,
+    total,
+)
 from rectiline.rows import Block
 
 __all__ = ["TensorCurve", "run_tensor_block"]
@@ -121,36 +128,6 @@ def _clamped(t: Any, low: Any, high: Any) -> Any:
     return t.clamp_max(float(high)) if high is not None else t
 
 
-def _encode(targets: Any, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any]:
-    """Return signs, offsets and weights of some rows, on their device."""
-    import torch
-
-    if not isinstance(targets, EncodedTargets):
-        raise TypeError("Tensors need targets that come with the blocks.")
-    ones = torch.ones(len(y), dtype=torch.float64, device=y.device)
-    w = ones if weight is None else weight.double()
-    if not bool((torch.isfinite(w) & (w >= 0)).all()):
-        row = int((~(torch.isfinite(w) & (w >= 0))).nonzero()[0])
-        raise ValueError(f"weight must hold finite numbers >= 0; row {start + row} has {w[row]}.")
-    if targets.of == "prediction":
-        return ones, torch.zeros_like(ones), w
-    if targets.of == "residual":
-        o = y.double()
-        if not bool(torch.isfinite(o).all()):
-            row = int((~torch.isfinite(o)).nonzero()[0])
-            raise ValueError(f"y must hold finite numbers; row {start + row} has {y[row]}.")
-        return -ones, o, w
-    assert targets.labels is not None
-    up, down = y == targets.labels[1], y == targets.labels[0]
-    if not bool((up | down).all()):
-        row = int((~(up | down)).nonzero()[0])
-        raise ValueError(
-            f"y must be one of the labels {targets.labels[0]!r} and {targets.labels[1]!r}; row "
-            f"{start + row} has {y[row].item()}."
-        )
-    return torch.where(up, 1.0, -1.0).double(), torch.zeros_like(ones), w
-
-
 def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
     import torch
 
@@ -180,11 +157,12 @@ def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
         for name, value in part.sums().items():
             sums[name] = (
                 max(sums.get(name, 0.0), value)
-                if name == "steepest"
+                if name in ("steepest", "depth")
                 else (sums[name] + value if name in sums else value)
             )
         at_zero += part.loss_at_zero() if query.measure else 0.0
         near.append(part.near + begin)
+    sums["depth"] += len(near)
     at = listed if query.collect else torch.cat(near)
     numbers = {
         name: value.cpu().numpy()
@@ -195,18 +173,18 @@ def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
     if "curvature" in numbers:
         numbers["curvature"] = np.ravel(numbers["curvature"])
     weight = None if block.weight is None else block.weight[at]
-    encoded = _encode(query.targets, block.y[at], weight, block.start)
+    encoded = encode(query.targets, block.y[at], weight, block.start)
     arrays = [np.ascontiguousarray(one.cpu().numpy()) for one in encoded]
     rows = at.cpu().numpy() + block.start
     X = np.ascontiguousarray(block.X[at].cpu().numpy())
     if not all(np.isfinite(value).all() for value in numbers.values()):
-        _refuse(block)
+        refuse(block, query.targets)
     return Answer(numbers, NearRows(rows, X, Encoded(*arrays)), float(at_zero))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
     """Whether the Triton kernel takes a query: straight pieces, rows in one piece, on a GPU."""
-    if not block.X.is_cuda or query.measure or query.collect or block.X.stride(1) != 1:
+    if not block.X.is_cuda or block.X.stride(1) != 1:
         return False
     targets = query.targets
     if not isinstance(targets, EncodedTargets) or targets.of == "prediction":
@@ -221,19 +199,6 @@ def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
     except ImportError:
         return False
     return bool(block.X.shape[1] <= 256)
-
-
-def _refuse(block: Block) -> None:
-    """Raise if X holds NaN or infinity."""
-    import torch
-
-    bad = ~torch.isfinite(block.X)
-    if bool(bad.any()):
-        row, column = (int(k) for k in bad.nonzero()[0])
-        raise ValueError(
-            f"X contains NaN or infinity: row {block.start + row}, column {column} is "
-            f"{float(block.X[row, column])}. Impute or drop such entries first."
-        )
 
 
 class _Part:
@@ -255,7 +220,7 @@ class _Part:
         self.X = block.X[some].double()
         weight = None if block.weight is None else block.weight[some]
         start = block.start + int(some.start)
-        encoded = _encode(query.targets, block.y[some], weight, start)
+        encoded = encode(query.targets, block.y[some], weight, start)
         self.direction, self.offset, self.weight = encoded
         coef = torch.tensor(query.coef, device=self.X.device)
         self.t = self.direction * (self.X @ coef + query.intercept) + self.offset
@@ -269,14 +234,14 @@ class _Part:
 
     def sums(self) -> dict[str, Any]:
         """Return all sums over these rows."""
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = {"depth": summed_depth(len(self.t))}
         if self.query.split is not None:
             found.update(self._judge(*self.query.split))
         if self.query.next_split is not None:
             found.update(self._split())
         if self.query.measure:
-            found["sizes"] = self.X.abs().T @ self.weight
-            found["measured_weight"] = float(self.weight.sum())
+            found["sizes"] = column_sums(self.X.abs(), self.weight)
+            found["measured_weight"] = total(self.weight)
         return found
 
     def _judge(self, split: Any, split_intercept: float) -> dict[str, Any]:
@@ -297,15 +262,15 @@ class _Part:
         live = self.weight > 0
         steepest = torch.where(live & ~self.listed, torch.maximum(s.abs(), own.abs()), 0.0)
         return {
-            "loss": float((w * curve.loss(self.piece, t)).sum()),
-            "gap": float((w * worst).sum()),
-            "error": float((w * error).sum()),
-            "total": float(self.g.sum()),
-            "total_size": float(self.g.abs().sum()),
-            "weight": float(w.sum()),
+            "loss": total(w * curve.loss(self.piece, t)),
+            "gap": total(w * worst),
+            "error": total(w * error),
+            "total": total(self.g),
+            "total_size": total(self.g.abs()),
+            "weight": total(w),
             "crossed": int(self.crossed.sum()),
             "steepest": float(steepest.max()) if len(t) else 0.0,
-            "gradient": self.X.T @ self.g,
+            "gradient": column_sums(self.X, self.g),
         }
 
     def _split(self) -> dict[str, Any]:
@@ -339,6 +304,5 @@ class _Part:
 
     def loss_at_zero(self) -> float:
         """Return the sum of the losses at zero coefficients."""
-        return float(
-            (self.weight * self.curve.loss(self.curve.piece(self.offset), self.offset)).sum()
-        )
+        loss = self.curve.loss(self.curve.piece(self.offset), self.offset)
+        return total(self.weight * loss)

@@ -8,6 +8,7 @@ import numpy as np
 
 from rectiline.problems.blocks._pass import Answer, NearRows, Query
 from rectiline.problems.blocks._targets import Encoded, EncodedTargets
+from rectiline.problems.blocks._tensor_rows import encode, refuse
 from rectiline.rows import Block
 
 __all__ = ["run_fast"]
@@ -17,17 +18,17 @@ def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Ans
     """Return the answer of a block of tensors to one query."""
     import torch
 
-    from rectiline.problems.blocks._triton import look_at_rows
+    from rectiline.problems.blocks._triton import column_sizes, look_at_rows
 
     device = block.X.device
     targets = query.targets
     assert isinstance(targets, EncodedTargets)
-    label = None if targets.labels is None else float(targets.labels[1])
+    labels = None
+    if targets.labels is not None:
+        labels = (float(targets.labels[0]), float(targets.labels[1]))
     next_split = query.next_split
     listed = _here(query.listed, block, device)
-    always = listed
-    if next_split is not None:
-        always = _here(next_split.always, block, device)
+    always = listed if next_split is None else _here(next_split.always, block, device)
     is_listed = torch.zeros(block.n_rows, dtype=torch.uint8, device=device)
     is_listed[listed if query.split is not None else always] = 1
     coef = torch.tensor(query.coef, device=device)
@@ -35,37 +36,34 @@ def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Ans
     if query.split is not None:
         split = (torch.tensor(query.split[0], device=device), query.split[1])
     cutoff = -1.0 if next_split is None else next_split.reach * next_split.longest
+    point = (coef, query.intercept)
     sums, gradient, at = look_at_rows(
-        block.X,
-        block.y,
-        block.weight,
-        is_listed,
-        curve,
-        label,
-        (coef, query.intercept),
-        split,
-        cutoff,
+        block, is_listed, curve, labels, point, split, cutoff, query.measure
     )
-    if not np.isfinite(list(sums.values())).all() or not bool(torch.isfinite(gradient).all()):
-        from rectiline.problems.blocks._tensor import _refuse
-
-        _refuse(block)
+    at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
+    is_finite = np.isfinite(list(sums.values())).all() and bool(torch.isfinite(gradient).all())
+    if strange or not is_finite:
+        refuse(block, targets)
     if next_split is not None:  # rows that are always kept need not be near a knot
         at = torch.unique(torch.cat([at, always]))
+    elif query.collect:
+        at = listed
     close = _Close(block, query, curve, at, is_listed[at] != 0, coef, has_intercept)
-    answer: dict[str, Any] = {}
+    answer: dict[str, Any] = {"depth": sums["depth"]}
+    if query.measure:
+        answer["sizes"] = column_sizes(block.X, block.weight).cpu().numpy()
+        answer["measured_weight"] = weight
     if split is not None:
         answer.update(sums)
         answer["crossed"] = int(sums["crossed"])
         answer["gradient"] = gradient.cpu().numpy()
-    near = at[:0]
+    near = torch.arange(at.numel(), device=device) if query.collect else at[:0]
     if next_split is not None:
         near, change, total = close.split(split, always)
         if split is None:
             change, total = change + gradient, total + sums["total"]
         answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
-        answer["sizes"] = np.zeros(0)
-    return Answer(answer, close.copies(near), 0.0)
+    return Answer(answer, close.copies(near), at_zero)
 
 
 def _here(rows: Any, block: Block, device: Any) -> Any:
@@ -88,13 +86,11 @@ class _Close:
         coef: Any,
         has_intercept: bool,
     ) -> None:
-        from rectiline.problems.blocks._tensor import _encode
-
         self.block, self.query, self.curve, self.at = block, query, curve, at
         self.is_listed, self.has_intercept = is_listed, has_intercept
         self.X = block.X[at].double()
         weight = None if block.weight is None else block.weight[at]
-        encoded = _encode(query.targets, block.y[at], weight, block.start)
+        encoded = encode(query.targets, block.y[at], weight, block.start)
         self.direction, self.offset, self.weight = encoded
         self.t = self.direction * (self.X @ coef + query.intercept) + self.offset
 
@@ -132,4 +128,5 @@ class _Close:
         parts = (self.direction[near], self.offset[near], self.weight[near])
         arrays = [np.ascontiguousarray(part.cpu().numpy()) for part in parts]
         rows = self.at[near].cpu().numpy() + self.block.start
-        return NearRows(rows, self.X[near].cpu().numpy(), Encoded(*arrays))
+        X = self.block.X[self.at[near]].cpu().numpy()
+        return NearRows(rows, X, Encoded(*arrays))

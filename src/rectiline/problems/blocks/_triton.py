@@ -1,10 +1,15 @@
 # mypy: disable-error-code="untyped-decorator,attr-defined"
-"""A pass over a block of tensors on a GPU as one Triton kernel, for losses with straight pieces.
+"""A pass over a block of tensors on a GPU as two Triton kernels, for losses with straight pieces.
 
-The kernel reads X once. It adds up what a certificate needs to know about frozen rows, or their
-gradient at a first split, and lists the rows that need a closer look: those near a knot, crossed
-or listed. The rest is done in torch on those few rows. Sums are float64; every program has sums of
-its own, added in their order, so that equal inputs give equal bits.
+The first kernel looks at every row: predictions, pieces, the sums that a certificate needs, and a
+list of the rows that need a closer look (near a knot, crossed or listed). It leaves the multipliers
+of frozen rows behind, from which the second adds up their gradient. Everything else is done in
+torch on the few rows of the list. Sums are float64; every program has sums of its own, added in
+their order, so that equal inputs give equal bits.
+
+Few columns are read one by one, with one thread for each row: with tiles of rows and columns the
+arithmetic of a row would be repeated by all threads that share it (measured: 5 times slower with 10
+columns). Many columns are read in tiles, whose loads are wide.
 """
 
 from __future__ import annotations
@@ -15,14 +20,53 @@ import torch
 import triton
 import triton.language as tl
 
-__all__ = ["look_at_rows"]
+__all__ = ["column_sizes", "look_at_rows"]
 
-_ROWS = 128  # of a tile
+_FEW_COLUMNS = 32  # that are read one by one
+_ROWS = 512  # of a tile with few columns
+_CHUNK = 32  # columns of a tile with many
 _PROGRAMS = 132 * 8
+_SUMS = 11
 
 
 @triton.jit
-def _pass_kernel(  # type: ignore[no-untyped-def]
+def _place(t, KNOTS, AT, VALUE, SLOPE, K: tl.constexpr):  # type: ignore[no-untyped-def]
+    # Where the piece of t starts, its value and slope there, and the distance to the next knot.
+    at = tl.load(AT) + 0.0 * t
+    value = tl.load(VALUE) + 0.0 * t
+    slope = tl.load(SLOPE) + 0.0 * t
+    slack = t * 0.0 + float("inf")
+    for k in tl.static_range(K):
+        knot = tl.load(KNOTS + k)
+        past = t > knot
+        at = tl.where(past, tl.load(AT + k + 1), at)
+        value = tl.where(past, tl.load(VALUE + k + 1), value)
+        slope = tl.where(past, tl.load(SLOPE + k + 1), slope)
+        slack = tl.minimum(slack, tl.abs(t - knot))
+    return at, value, slope, slack
+
+
+@triton.jit
+def _fenchel_young(t, s, KNOTS, SLOPE, K: tl.constexpr):  # type: ignore[no-untyped-def]
+    # Between two knots a slope s differs by a constant from the piece's.
+    found = t * 0.0
+    for k in tl.static_range(K + 1):
+        m = tl.load(SLOPE + k)
+        if k == 0:
+            found += tl.maximum(tl.load(KNOTS) - t, 0.0) * tl.maximum(s - m, 0.0)
+        elif k == K:
+            found += tl.maximum(t - tl.load(KNOTS + K - 1), 0.0) * tl.maximum(m - s, 0.0)
+        else:
+            low = tl.load(KNOTS + k - 1)
+            high = tl.load(KNOTS + k)
+            inside = tl.minimum(tl.maximum(t, low), high)
+            found += (inside - low) * tl.maximum(m - s, 0.0)
+            found += (high - inside) * tl.maximum(s - m, 0.0)
+    return found
+
+
+@triton.jit
+def _row_kernel(  # type: ignore[no-untyped-def]
     X,
     Y,
     W,
@@ -34,7 +78,7 @@ def _pass_kernel(  # type: ignore[no-untyped-def]
     VALUE,
     SLOPE,
     SUMS,
-    GRADIENT,
+    MULTIPLIER,
     PLACES,
     COUNT,
     NUMBERS,
@@ -43,25 +87,24 @@ def _pass_kernel(  # type: ignore[no-untyped-def]
     stride,
     capacity,
     JUDGES: tl.constexpr,
+    MEASURES: tl.constexpr,
     MARGIN: tl.constexpr,
     WEIGHTED: tl.constexpr,
     K: tl.constexpr,
     ROWS: tl.constexpr,
-    D: tl.constexpr,
+    FEW: tl.constexpr,
+    CHUNK: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
     # Numbers of a kernel's own arguments would be float32.
     intercept = tl.load(NUMBERS)
     split_intercept = tl.load(NUMBERS + 1)
-    label = tl.load(NUMBERS + 2)
-    cutoff = tl.load(NUMBERS + 3)
-    lowest = tl.load(NUMBERS + 4)
-    highest = tl.load(NUMBERS + 5)
-    unit = tl.load(NUMBERS + 6)
-    cols = tl.arange(0, D)
-    inside = cols < d
-    b = tl.load(COEF + cols, mask=inside, other=0.0)
-    a = tl.load(SPLIT + cols, mask=inside, other=0.0)
-    gradient = tl.zeros((ROWS, D), dtype=tl.float64)
+    positive = tl.load(NUMBERS + 2)
+    negative = tl.load(NUMBERS + 3)
+    cutoff = tl.load(NUMBERS + 4)
+    lowest = tl.load(NUMBERS + 5)
+    highest = tl.load(NUMBERS + 6)
+    unit = tl.load(NUMBERS + 7)
     loss = tl.zeros((ROWS,), dtype=tl.float64)
     gap = tl.zeros((ROWS,), dtype=tl.float64)
     error = tl.zeros((ROWS,), dtype=tl.float64)
@@ -70,70 +113,67 @@ def _pass_kernel(  # type: ignore[no-untyped-def]
     weight = tl.zeros((ROWS,), dtype=tl.float64)
     crossed = tl.zeros((ROWS,), dtype=tl.float64)
     steepest = tl.zeros((ROWS,), dtype=tl.float64)
+    at_zero = tl.zeros((ROWS,), dtype=tl.float64)
+    strange = tl.zeros((ROWS,), dtype=tl.float64)
+    all_weight = tl.zeros((ROWS,), dtype=tl.float64)
     tiles = (n + ROWS - 1) // ROWS
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         rows = tile.to(tl.int64) * ROWS + tl.arange(0, ROWS)
         live = rows < n
-        x = tl.load(
-            X + rows[:, None] * stride + cols[None, :],
-            mask=live[:, None] & inside[None, :],
-            other=0.0,
-        ).to(tl.float64)
         y = tl.load(Y + rows, mask=live, other=0.0).to(tl.float64)
         w = tl.where(live, 1.0, 0.0).to(tl.float64)
         if WEIGHTED:
             w = tl.load(W + rows, mask=live, other=0.0).to(tl.float64)
         is_listed = tl.load(LISTED + rows, mask=live, other=0) != 0
+        z = y * 0.0
+        frozen_z = y * 0.0
+        terms = y * 0.0
+        if FEW:
+            for j in tl.static_range(COLUMNS):
+                x = tl.load(X + rows * stride + j, mask=live, other=0.0).to(tl.float64)
+                term = x * tl.load(COEF + j)
+                z += term
+                if JUDGES:
+                    frozen_z += x * tl.load(SPLIT + j)
+                    terms += tl.abs(term)
+        else:
+            for first in range(0, d, CHUNK):
+                columns = first + tl.arange(0, CHUNK)
+                inside = columns < d
+                tile_x = tl.load(
+                    X + rows[:, None] * stride + columns[None, :],
+                    mask=live[:, None] & inside[None, :],
+                    other=0.0,
+                ).to(tl.float64)
+                part = tile_x * tl.load(COEF + columns, mask=inside, other=0.0)[None, :]
+                z += tl.sum(part, 1)
+                if JUDGES:
+                    split = tl.load(SPLIT + columns, mask=inside, other=0.0)
+                    frozen_z += tl.sum(tile_x * split[None, :], 1)
+                    terms += tl.sum(tl.abs(part), 1)
         if MARGIN:
-            p = tl.where(y == label, 1.0, -1.0).to(tl.float64)
+            p = tl.where(y == positive, 1.0, -1.0).to(tl.float64)
             o = y * 0.0
+            strange += tl.where(live & (y != positive) & (y != negative), 1.0, 0.0)
         else:
             p = y * 0.0 - 1.0
             o = y
-        term = x * b[None, :]
-        t = p * (tl.sum(term, 1) + intercept) + o
-        # The piece of t: its point, value and slope.
-        at = tl.load(AT) + 0.0 * t
-        value = tl.load(VALUE) + 0.0 * t
-        slope = tl.load(SLOPE) + 0.0 * t
-        slack = t * 0.0 + float("inf")
-        for k in tl.static_range(K):
-            knot = tl.load(KNOTS + k)
-            past = t > knot
-            at = tl.where(past, tl.load(AT + k + 1), at)
-            value = tl.where(past, tl.load(VALUE + k + 1), value)
-            slope = tl.where(past, tl.load(SLOPE + k + 1), slope)
-            slack = tl.minimum(slack, tl.abs(t - knot))
+        if WEIGHTED:
+            strange += tl.where(live & ~((w >= 0) & (w < float("inf"))), 1.0, 0.0)
+        t = p * (z + intercept) + o
+        at, value, slope, slack = _place(t, KNOTS, AT, VALUE, SLOPE, K)
         close = live & (w > 0) & (slack <= cutoff)
+        if MEASURES:
+            zero_at, zero_value, zero_slope, _ = _place(o, KNOTS, AT, VALUE, SLOPE, K)
+            all_weight += w
+            at_zero += w * (zero_value + (o - zero_at) * zero_slope)
         if JUDGES:
-            t0 = p * (tl.sum(x * a[None, :], 1) + split_intercept) + o
-            s = tl.load(SLOPE) + 0.0 * t
-            for k in tl.static_range(K):
-                s = tl.where(t0 > tl.load(KNOTS + k), tl.load(SLOPE + k + 1), s)
+            t0 = p * (frozen_z + split_intercept) + o
+            _, _, s, _ = _place(t0, KNOTS, AT, VALUE, SLOPE, K)
             s = tl.minimum(tl.maximum(s, lowest), highest)
-            err = unit * (tl.sum(tl.abs(term), 1) + tl.abs(intercept) + tl.abs(o))
-            below = t * 0.0
-            above = t * 0.0
-            for k in tl.static_range(K + 1):
-                # Between two knots a slope s differs by a constant from the piece's.
-                m = tl.load(SLOPE + k)
-                if k == 0:
-                    edge = tl.load(KNOTS)
-                    below += tl.maximum(edge - (t - err), 0.0) * tl.maximum(s - m, 0.0)
-                    above += tl.maximum(edge - (t + err), 0.0) * tl.maximum(s - m, 0.0)
-                elif k == K:
-                    edge = tl.load(KNOTS + K - 1)
-                    below += tl.maximum((t - err) - edge, 0.0) * tl.maximum(m - s, 0.0)
-                    above += tl.maximum((t + err) - edge, 0.0) * tl.maximum(m - s, 0.0)
-                else:
-                    lo = tl.load(KNOTS + k - 1)
-                    hi = tl.load(KNOTS + k)
-                    from_left = tl.maximum(m - s, 0.0)
-                    from_right = tl.maximum(s - m, 0.0)
-                    tb = tl.minimum(tl.maximum(t - err, lo), hi)
-                    ta = tl.minimum(tl.maximum(t + err, lo), hi)
-                    below += (tb - lo) * from_left + (hi - tb) * from_right
-                    above += (ta - lo) * from_left + (hi - ta) * from_right
+            err = unit * (terms + tl.abs(intercept) + tl.abs(o))
+            below = _fenchel_young(t - err, s, KNOTS, SLOPE, K)
+            above = _fenchel_young(t + err, s, KNOTS, SLOPE, K)
             counted = tl.where(is_listed, 0.0, w)
             g = p * counted * s
             has_crossed = (s != slope) & (counted > 0)
@@ -151,64 +191,103 @@ def _pass_kernel(  # type: ignore[no-untyped-def]
             g = tl.where(listing, 0.0, p * w * slope)
         total += g
         size += tl.abs(g)
-        gradient += x * g[:, None]
+        tl.store(MULTIPLIER + rows, g, mask=live)
         flag = listing.to(tl.int32)
         found = tl.sum(flag, 0)
         if found > 0:
             base = tl.atomic_add(COUNT, found.to(tl.int64))
             place = base + tl.cumsum(flag, 0) - 1
             tl.store(PLACES + place, rows, mask=listing & (place < capacity))
-    pid = tl.program_id(0)
-    tl.store(GRADIENT + pid * D + cols, tl.sum(gradient, 0))
-    tl.store(SUMS + pid * 8 + 0, tl.sum(loss, 0))
-    tl.store(SUMS + pid * 8 + 1, tl.sum(gap, 0))
-    tl.store(SUMS + pid * 8 + 2, tl.sum(error, 0))
-    tl.store(SUMS + pid * 8 + 3, tl.sum(total, 0))
-    tl.store(SUMS + pid * 8 + 4, tl.sum(size, 0))
-    tl.store(SUMS + pid * 8 + 5, tl.sum(weight, 0))
-    tl.store(SUMS + pid * 8 + 6, tl.sum(crossed, 0))
-    tl.store(SUMS + pid * 8 + 7, tl.max(steepest, 0))
+    out = SUMS + tl.program_id(0) * 11
+    tl.store(out, tl.sum(loss, 0))
+    tl.store(out + 1, tl.sum(gap, 0))
+    tl.store(out + 2, tl.sum(error, 0))
+    tl.store(out + 3, tl.sum(total, 0))
+    tl.store(out + 4, tl.sum(size, 0))
+    tl.store(out + 5, tl.sum(weight, 0))
+    tl.store(out + 6, tl.sum(crossed, 0))
+    tl.store(out + 7, tl.sum(at_zero, 0))
+    tl.store(out + 8, tl.sum(strange, 0))
+    tl.store(out + 9, tl.sum(all_weight, 0))
+    tl.store(out + 10, tl.max(steepest, 0))
+
+
+@triton.jit
+def _gradient_kernel(  # type: ignore[no-untyped-def]
+    X,
+    MULTIPLIER,
+    GRADIENT,
+    n,
+    d,
+    stride,
+    SIZES: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
+    columns = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = columns < d
+    gradient = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
+    tiles = (n + ROWS - 1) // ROWS
+    for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
+        rows = tile.to(tl.int64) * ROWS + tl.arange(0, ROWS)
+        live = rows < n
+        g = tl.where(live, 1.0, 0.0).to(tl.float64)
+        if WEIGHTED:
+            g = tl.load(MULTIPLIER + rows, mask=live, other=0.0).to(tl.float64)
+        x = tl.load(
+            X + rows[:, None] * stride + columns[None, :],
+            mask=live[:, None] & inside[None, :],
+            other=0.0,
+        ).to(tl.float64)
+        if SIZES:
+            x = tl.abs(x)
+        gradient += x * g[:, None]
+    tl.store(GRADIENT + tl.program_id(0) * d + columns, tl.sum(gradient, 0), mask=inside)
 
 
 def look_at_rows(
-    X: Any,
-    y: Any,
-    weight: Any,
+    block: Any,
     is_listed: Any,
     curve: Any,
-    label: float | None,
+    labels: tuple[float, float] | None,
     point: tuple[Any, float],
     split: tuple[Any, float] | None,
     cutoff: float,
+    measures: bool,
 ) -> tuple[dict[str, float], Any, Any]:
     """Return sums, the gradient, and the places of rows that need a closer look, growing.
 
     Parameters
     ----------
-    X : tensor of shape (n, d)
-        float32 or float64, rows in one piece.
-    label : float or None
-        The positive label of a margin loss; None for a loss of the residual.
+    block : Block
+        X float32 or float64, rows in one piece.
+    labels : tuple of float or None
+        The negative and the positive label of a margin loss; None for a loss of the residual.
     point, split : tuple of (tensor, float)
         The candidate, and where rows are frozen; without a split nothing is judged.
     cutoff : float
         Rows within it of a knot are looked at closely.
+    measures : bool
+        Whether to add up the losses at zero coefficients.
     """
+    X, y, weight = block.X, block.y, block.weight
     n, d = X.shape
     device = X.device
-    width = max(16, triton.next_power_of_2(d))
-    rows = max(16, min(_ROWS, 4096 // width))
-    sums = torch.empty(_PROGRAMS, 8, dtype=torch.float64, device=device)
-    gradient = torch.empty(_PROGRAMS, width, dtype=torch.float64, device=device)
+    few = d <= _FEW_COLUMNS
+    tile_rows = _ROWS if few else 64
+    programs = max(1, min(_PROGRAMS, -(-n // tile_rows)))
+    sums = torch.empty(programs, _SUMS, dtype=torch.float64, device=device)
+    multiplier = torch.empty(n, dtype=torch.float64, device=device)
     count = torch.zeros(1, dtype=torch.int64, device=device)
     frozen, shift = point if split is None else split
-    capacity = max(1 << 16, n // 8)
-    sign = 0.0 if label is None else float(label)
-    given = [point[1], shift, sign, cutoff, curve.lowest, curve.highest, (d + 8) * 2.0**-53]
+    capacity = min(n, max(1 << 16, n // 8))
+    down, up = (0.0, 0.0) if labels is None else labels
+    given = [point[1], shift, up, down, cutoff, curve.lowest, curve.highest, (d + 8) * 2.0**-53]
     numbers = torch.tensor(given, dtype=torch.float64, device=device)
     while True:
         places = torch.empty(capacity, dtype=torch.int64, device=device)
-        _pass_kernel[(_PROGRAMS,)](
+        _row_kernel[(programs,)](
             X,
             y,
             y if weight is None else weight,
@@ -220,7 +299,7 @@ def look_at_rows(
             curve.value,
             curve.slope,
             sums,
-            gradient,
+            multiplier,
             places,
             count,
             numbers,
@@ -229,11 +308,14 @@ def look_at_rows(
             X.stride(0),
             capacity,
             JUDGES=split is not None,
-            MARGIN=label is not None,
+            MEASURES=measures,
+            MARGIN=labels is not None,
             WEIGHTED=weight is not None,
             K=curve.knots.numel(),
-            ROWS=rows,
-            D=width,
+            ROWS=tile_rows,
+            FEW=few,
+            CHUNK=_CHUNK,
+            COLUMNS=d if few else 1,
             num_warps=4,
         )
         found = int(count.item())
@@ -241,7 +323,38 @@ def look_at_rows(
             break
         capacity = found
         count.zero_()
-    names = ("loss", "gap", "error", "total", "total_size", "weight", "crossed")
-    totals = dict(zip(names, sums[:, :7].sum(0).tolist(), strict=True))
-    totals["steepest"] = float(sums[:, 7].max())
-    return totals, gradient.sum(0)[:d], places[:found].sort().values
+    gradient, depth = _gradient(X, multiplier)
+    names = ("loss", "gap", "error", "total", "total_size", "weight", "crossed", "at_zero")
+    totals = dict(zip((*names, "strange", "all_weight"), sums[:, :10].sum(0).tolist(), strict=True))
+    totals["steepest"] = float(sums[:, 10].max())
+    # Terms that one sum may have added one after the other: tiles, rows of a tile, programs.
+    totals["depth"] = float(max(depth, -(-n // (tile_rows * programs)) + tile_rows + programs))
+    return totals, gradient, places[:found].sort().values
+
+
+def column_sizes(X: Any, weight: Any) -> Any:
+    """Return ``sum_i weight_i |x_ij|`` for every column."""
+    return _gradient(X, weight, sizes=True)[0]
+
+
+def _gradient(X: Any, multiplier: Any, sizes: bool = False) -> tuple[Any, int]:
+    """Return ``X.T @ multiplier``, and how many terms may have been added one after the other."""
+    n, d = X.shape
+    columns = min(64, max(16, triton.next_power_of_2(d)))
+    rows = 2048 // columns
+    programs = max(1, min(_PROGRAMS, -(-n // rows)))
+    parts = torch.empty(programs, d, dtype=torch.float64, device=X.device)
+    _gradient_kernel[(programs, -(-d // columns))](
+        X,
+        X if multiplier is None else multiplier,
+        parts,
+        n,
+        d,
+        X.stride(0),
+        SIZES=sizes,
+        WEIGHTED=multiplier is not None,
+        ROWS=rows,
+        COLUMNS=columns,
+        num_warps=4,
+    )
+    return parts.sum(0), -(-n // (rows * programs)) + rows + programs

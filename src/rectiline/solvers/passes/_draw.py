@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem, NearRows
-from rectiline.rows import Block, join
+from rectiline.rows import Block, TensorRows, join
 
 Vector = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Sample:
     rows: NearRows
     stands_for: Vector
     problem: Problem
-    thinned: int = 1
+    thinned: float = 1
 
 
 def sample_size(n: int, d: int) -> int:
@@ -49,18 +49,23 @@ def sample_size(n: int, d: int) -> int:
     return int(min(n, max(_ROWS_PER_COLUMN * d, min(_LARGEST_SHARE * n, balanced))))
 
 
-def draw(problem: BlockProblem, seed: int) -> Sample:
-    """Return a sample of the rows."""
-    if problem.blocks.has_random_access:
+def draw(problem: BlockProblem, seed: int, size: int | None = None) -> Sample:
+    """Return a sample of the rows: as many as `sample_size` says, or, on a device, `size`."""
+    blocks = problem.blocks
+    rows: NDArray[np.int64]
+    stands_for: Vector
+    if isinstance(blocks, TensorRows):
+        size = size or sample_size(problem.n_samples, problem.n_features)
+        at, each = blocks.spread(size, seed, getattr(problem.targets, "labels", None))
+        rows, stands_for = at.cpu().numpy(), each.cpu().numpy()
+        block = blocks.take(rows)
+    elif problem.blocks.has_random_access:
         rows, stands_for = _choose_rows(problem, seed)
         block = problem.blocks.take(rows)
     else:
         block, rows, stands_for = _draw_while_reading(problem, seed)
     targets = problem.targets.pick(block, rows)
-    X = block.X
-    if block.is_tensor:
-        X = np.ascontiguousarray(X.cpu().numpy())
-    near = NearRows(rows, X, targets)
+    near = NearRows(rows, block.X, targets)
     return Sample(near, stands_for, problem.on_near_rows(near, targets.weight * stands_for))
 
 

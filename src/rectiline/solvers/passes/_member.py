@@ -153,7 +153,7 @@ class Member:
             reach, keeps = reach * _WIDER, True
         return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
 
-    def take(self, totals: Totals, tol: float, passes: int, began: float) -> None:
+    def take(self, totals: Totals, tol: float, passes: int, began: float, n_threads: int) -> None:
         """Take the answers of a pass: a certificate, and the next split."""
         assert self.near is not None and self.frozen is not None and self.answer is not None
         dual = SplitDual(
@@ -164,7 +164,7 @@ class Member:
             self.answer.dual.inequality,
             self.answer.dual.equality,
         )
-        proof = judge(self.problem, self.coef, self.intercept, dual, totals, self.near)
+        proof = judge(self.problem, self.coef, self.intercept, dual, totals, self.near, n_threads)
         certificate = proof.certificate
         is_better = certificate.relative_gap < self.certificate.relative_gap
         if self.best is None or is_better:

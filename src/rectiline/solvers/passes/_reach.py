@@ -18,7 +18,7 @@ from rectiline.solvers.passes._draw import Sample
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["LARGEST_SHARE", "first_split"]
+__all__ = ["LARGEST_SHARE", "first_split", "rows_for_reach"]
 
 _DEVIATIONS = 6.0  # standard deviations within which the answer is looked for
 LARGEST_SHARE = 0.2  # of the rows that are near
@@ -38,17 +38,22 @@ def first_split(sample: Sample, coef: Vector, intercept: float) -> NextSplit:
     longest = float(length.max(initial=0.0)) or 1.0
     ratio = slack / np.maximum(length, 1e-300)
     reach = min(_DEVIATIONS, _share_reach(ratio, sample.stands_for, LARGEST_SHARE))
-    least = 4 * directions.shape[1] / max(sample.stands_for.size, 1)
+    least = 4 * directions.shape[1] / max(sample.thinned * sample.stands_for.size, 1.0)
     reach = max(reach, _share_reach(ratio, sample.stands_for, min(least, LARGEST_SHARE)))
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
         reach = _DEVIATIONS
     return NextSplit(max(reach, 1e-9), longest, directions)
 
 
+def rows_for_reach(d: int) -> int:
+    """Return how many rows of a sample are enough to estimate its error from."""
+    return max(_MOST_ROWS, 100 * (d + 1))
+
+
 def _thinned(sample: Sample) -> Sample:
     """Return every so manieth row of a sample, standing for all of them."""
     count = sample.stands_for.size
-    every = count // max(_MOST_ROWS, 100 * (sample.problem.n_features + 1))
+    every = count // rows_for_reach(sample.problem.n_features)
     if every < 2:
         return sample
     at = np.arange(0, count, every)

@@ -26,14 +26,15 @@ from numpy.typing import NDArray
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import BlockProblem, PassState, SplitDual, Totals, run_pass
+from rectiline.rows import TensorRows
 from rectiline.solvers._base import Callback
 from rectiline.solvers._run import RunLimits
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.passes._draw import Sample, draw
+from rectiline.solvers.passes._draw import Sample, draw, sample_size
 from rectiline.solvers.passes._member import Member
-from rectiline.solvers.passes._reach import first_split
+from rectiline.solvers.passes._reach import first_split, rows_for_reach
 
 Vector = NDArray[np.float64]
 
@@ -41,6 +42,9 @@ __all__ = ["MOST_PASSES", "solve_in_passes"]
 
 MOST_PASSES = 30
 _SAMPLE_TOL = 1e-5
+_DIRECT = 50_000  # rows of a sample that is solved as it is
+_NESTED = 16  # rows of a device for one of its sample
+_NESTED_PASSES = 4
 _SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
 
 
@@ -77,15 +81,21 @@ def _start(
 ) -> list[Member]:
     """Draw a sample and solve every problem on it."""
     first = problems[0]
-    sample = draw(first, seed)
+    answers = _solve_nested(problems, seed, deadline, n_threads)
+    size = None if answers is None else rows_for_reach(first.n_features)
+    sample = draw(first, seed, size)
     members: list[Member] = []
     start: Solution | None = None
-    for problem in problems:
+    for place, problem in enumerate(problems):
         own = sample if problem is first else _sample_of(sample, problem)
-        start = _solve_sample(own, deadline, start, n_threads)
+        if answers is None:
+            start = _solve_sample(own, deadline, start, n_threads)
+        else:
+            start, rows = answers[place]
+            own = replace(own, thinned=max(1.0, rows / own.stands_for.size))
         split = first_split(own, start.coef, start.intercept)
         split = replace(split, always=_scale_rows(own, problem))
-        _measure(problem, own)
+        problem.measures.argument_scale = own.problem.argument_scale
         member = Member(
             problem=problem,
             coef=start.coef,
@@ -100,22 +110,40 @@ def _start(
     return members
 
 
+def _solve_nested(
+    problems: Sequence[BlockProblem], seed: int, deadline: float, n_threads: int
+) -> list[tuple[Solution, int]] | None:
+    """Return answers on a large sample that stays on its device, and its size; None if not worth it.
+
+    Passes over rows on a device cost next to nothing beside the reduced problems, which are solved
+    on the host. So the sample is as large as can be: its error is small, and few rows are near.
+    """
+    first = problems[0]
+    blocks = first.blocks
+    if not isinstance(blocks, TensorRows):
+        return None
+    n, d = first.n_samples, first.n_features
+    if sample_size(n, d) <= max(_DIRECT, 1000 * d):
+        return None
+    at, stands_for = blocks.spread(n // _NESTED, seed, getattr(first.targets, "labels", None))
+    rows = blocks.picked(at, stands_for)
+    size = rows.n_rows
+    left = deadline - time.perf_counter()
+    limits = RunLimits(
+        tol=float(np.clip(0.1 * d / size, 1e-9, _SAMPLE_TOL)),
+        max_iter=_NESTED_PASSES,
+        time_limit=max(left, 1e-3) if math.isfinite(left) else None,
+        seed=seed,
+    )
+    inner = [problem.on_blocks(rows) for problem in problems]
+    return [(one, size) for one in solve_in_passes(inner, limits, None, n_threads, warns=False)]
+
+
 def _sample_of(sample: Sample, problem: BlockProblem) -> Sample:
     """Return the sample for another problem on the same rows."""
     near = sample.rows
     part = problem.on_near_rows(near, near.targets.weight * sample.stands_for)
     return Sample(near, sample.stands_for, part)
-
-
-def _measure(problem: BlockProblem, sample: Sample) -> None:
-    """Take scales from the sample; where rows are cheap to look at, the first pass is exact."""
-    part, measures = sample.problem, problem.measures
-    measures.argument_scale = part.argument_scale
-    if problem.blocks.is_on_device and not measures.is_known:
-        X = abs(part.design.X)
-        measures.sizes = np.asarray(X.T @ part.weight, dtype=np.float64)
-        measures.loss_at_zero = part.loss_at_zero
-        measures.weight = problem.blocks.total_weight()
 
 
 def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
@@ -153,7 +181,7 @@ def _run(members: Sequence[Member], queries: list[Any], deadline: float, n_threa
 
 def _first_pass(members: list[Member], deadline: float, n_threads: int) -> bool:
     first = members[0].problem
-    measure = not first.blocks.is_on_device and not first.measures.is_known
+    measure = not first.measures.is_known
     queries = [member.first_query(measure) for member in members]
     found: list[Totals] | None = _run(members, queries, deadline, n_threads)
     if found is None:
@@ -190,7 +218,7 @@ def _rounds(
         passes += 1
         stop = False
         for member, totals in zip(active, found, strict=True):
-            member.take(totals, tol, passes, began)
+            member.take(totals, tol, passes, began, n_threads)
             if callback is not None and callback(member.history[-1]):
                 stop = True
         if all(member.is_solved for member in members):
