@@ -15,7 +15,7 @@ from typing import Any
 import rectiline as rl
 
 CASES = (
-    # rows, columns, dtype, loss
+    # rows, columns, dtype, loss; the penalty is Ridge(n), that is C = 1 / n
     (10_000_000, 20, "float64", "pinball"),
     (10_000_000, 20, "float64", "hinge"),
     (100_000_000, 20, "float64", "pinball"),

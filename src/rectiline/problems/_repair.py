@@ -48,18 +48,22 @@ def balance_free_columns(
 
     def transposed(values: Vector) -> Vector:
         image = np.empty(target.size)
-        image[:k] = design.tdot(values)[columns]
+        if k:  # often the intercept alone is free
+            image[:k] = design.tdot(values)[columns]
         image[k:] = values.sum()
         return image
 
     def forward(values: Vector) -> Vector:
+        if not k:
+            return np.full(design.n_samples, values[0])
         full = np.zeros(design.n_features)
         full[columns] = values[:k]
         z = design.dot(full)
         return z + values[k] if intercept else z
 
     spread = np.full(target.size, float(design.n_samples))
-    spread[:k] = design.column_squares()[columns]
+    if k:
+        spread[:k] = design.column_squares()[columns]
     level = np.sqrt(spread) * np.linalg.norm(sample) + target_size + 1e-300
     width: Vector | None = None
     best, best_left = sample, np.inf

@@ -130,7 +130,7 @@ def _solve_nested(
     size = rows.n_rows
     left = deadline - time.perf_counter()
     limits = RunLimits(
-        tol=float(np.clip(0.1 * d / size, 1e-9, _SAMPLE_TOL)),
+        tol=float(np.clip(0.5 * d / size, 1e-9, _SAMPLE_TOL)),
         max_iter=_NESTED_PASSES,
         time_limit=max(left, 1e-3) if math.isfinite(left) else None,
         seed=seed,
