@@ -86,7 +86,7 @@ def test_weights_and_bad_values():
 
 
 def test_rows_spread_over_a_tensor_stand_for_all_of_them():
-    X, y = data()
+    X, _ = data()
     labels = np.where(np.arange(N) % 100 == 7, 1.0, -1.0)
     rows = rl.rows.from_arrays(torch.as_tensor(X), torch.as_tensor(labels))
     at, stands_for = rows.spread(400, seed=3, labels=(-1.0, 1.0))
@@ -126,7 +126,7 @@ def test_bad_rows_on_a_gpu_are_named():
     X = torch.randn((50_000, 3), device="cuda")
     y = torch.where(X[:, 0] > 0, 1.0, -1.0)
     y[40_001] = 0.5
-    with pytest.raises(ValueError, match="row 40001 has 0.5"):
+    with pytest.raises(ValueError, match=r"row 40001 has 0\.5"):
         rl.solve(rl.Problem(rl.rows.from_arrays(X, y), loss=L.Hinge()))
     y = X[:, 0].clone()
     y[123] = float("nan")

@@ -1,4 +1,4 @@
-"""What passes over tensors ask of rows: signs and offsets, sums over rows, and errors that name them."""
+"""What passes over tensors need of rows: signs and offsets, sums, errors that name a row."""
 
 from __future__ import annotations
 

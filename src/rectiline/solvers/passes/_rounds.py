@@ -113,7 +113,9 @@ def _start(
 def _solve_nested(
     problems: Sequence[BlockProblem], seed: int, deadline: float, n_threads: int
 ) -> list[tuple[Solution, int]] | None:
-    """Return answers on a large sample that stays on its device, and its size; None if not worth it.
+    """Return answers on a large sample that stays on its device, and its size, or None.
+
+    None: the rows are elsewhere, or so few that a sample of the usual size does.
 
     Passes over rows on a device cost next to nothing beside the reduced problems, which are solved
     on the host. So the sample is as large as can be: its error is small, and few rows are near.
