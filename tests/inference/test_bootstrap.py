@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from scipy.stats import norm
 
 from rectiline.estimators import PLQClassifier, PLQRegressor, QuantileRegressor
-from rectiline.inference import bootstrap, covariance
+from rectiline.inference import bootstrap, covariance, hall_sheather
 from rectiline.inference._draws import Resampling, mammen, replicate_seeds
 
 RNG = np.random.default_rng(2)
@@ -44,16 +45,50 @@ def test_large_samples_are_reduced_to_those_near_the_plane():
         np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
+def left_out_sizes(residual, tau):
+    """Return |u| + h |psi| / f(0), from the definitions."""
+    basis = np.abs(residual) < 1e-8
+    psi = np.where(residual > 0, tau, tau - 1)
+    psi[basis] = np.linalg.solve(D[basis].T, -D[~basis].T @ psi[~basis])
+    assert basis.sum() == 3 and (psi >= tau - 1).all() and (psi <= tau).all()
+    leverage = np.einsum("ij,ij->i", D @ np.linalg.inv(D.T @ D), D)
+    h = hall_sheather(tau, N)
+    quartiles = np.quantile(residual, [0.25, 0.75], method="inverted_cdf")
+    width = min(residual.std(ddof=1), np.ptp(quartiles) / 1.34)
+    width *= norm.ppf(tau + h) - norm.ppf(tau - h)
+    density = norm.pdf(residual / width).mean() / width
+    return np.abs(residual) + leverage * np.abs(psi) / density
+
+
 def test_wild_replicates_are_fits_to_redrawn_residuals():
     tau = 0.25
     model = QuantileRegressor(quantile=tau, alpha=0).fit(X, Y)
     fitted = model.predict(X)
     draws = bootstrap(model, X, Y, method="wild", n_boot=4, random_state=1)
+    size = left_out_sizes(Y - fitted, tau)
     for found, seed in zip(draws, replicate_seeds(1, 4), strict=True):
         upper = np.random.default_rng(seed).random(N) < 1 - tau
         factor = np.where(upper, 2 * (1 - tau), -2 * tau)
-        expected = quantile_fit(X, fitted + factor * np.abs(Y - fitted), tau)
+        expected = quantile_fit(X, fitted + factor * size, tau)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_wild_counts_frequencies_as_repeated_samples():
+    weight = np.where(np.arange(N) % 3 == 0, 2.0, 1.0)
+    once = QuantileRegressor(quantile=0.4, alpha=0).fit(X, Y, weight)
+    often = np.repeat(np.arange(N), weight.astype(int))
+    repeated = QuantileRegressor(quantile=0.4, alpha=0).fit(X[often], Y[often])
+    ours = covariance(once, X, Y, "bootstrap", method="wild", sample_weight=weight, n_boot=400)
+    theirs = covariance(repeated, X[often], Y[often], "bootstrap", method="wild", n_boot=400)
+    np.testing.assert_allclose(np.diag(ours), np.diag(theirs), rtol=0.3)
+
+
+def test_wild_where_most_samples_lie_on_the_plane():
+    x = np.arange(40.0)
+    y = np.where(x % 5 == 0, 2 * x + 3, 2 * x)
+    model = QuantileRegressor(quantile=0.5, alpha=0).fit(x[:, None], y)
+    draws = bootstrap(model, x[:, None], y, method="wild", n_boot=3)
+    np.testing.assert_allclose(draws, np.tile([0.0, 2.0], (3, 1)), atol=1e-8)
 
 
 def test_wild_gradient_replicates_solve_the_perturbed_program():

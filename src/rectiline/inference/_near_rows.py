@@ -55,10 +55,6 @@ class NearRows:
         R above, in scaled columns.
     radius : float
         Distance within which the samples that are not kept stay on their side.
-    weight : ndarray of shape (k,)
-        Their weights in the fit.
-    lengths : ndarray of shape (k,)
-        The l_i above.
     first : ndarray of shape (p,)
         A basis to start from, as positions in `index`.
     """
@@ -72,8 +68,6 @@ class NearRows:
     centre: Vector
     factor: Matrix
     radius: float
-    weight: Vector
-    lengths: Vector
     first: Index
 
     @classmethod
@@ -112,8 +106,6 @@ class NearRows:
             centre=fit.coef[k] * scale,
             factor=np.ascontiguousarray(fit.factor / scale),
             radius=radius,
-            weight=fit.weight[index],
-            lengths=fit.lengths[index],
             first=first,
         )
 
@@ -122,9 +114,11 @@ class NearRows:
         """Whether no sample was left out."""
         return not np.isfinite(self.radius)
 
-    def method(self) -> _core.QuantileBasis:
-        """Return a new compiled method on these samples; each thread needs its own."""
-        return _core.QuantileBasis(self.columns, self.targets)
+    def method(self, chosen: Index | None = None) -> _core.QuantileBasis:
+        """Return a new compiled method on (some of) these samples; each thread needs its own."""
+        if chosen is None:
+            return _core.QuantileBasis(self.columns, self.targets)
+        return _core.QuantileBasis(self.columns[:, chosen], self.targets[chosen])
 
     def total(self, fit: Fit, weight: Matrix) -> Matrix:
         """Return what the kept samples have to balance under weights (n,) or (b, n)."""
@@ -139,29 +133,6 @@ class NearRows:
         if outcome != "done" or self._distance(coef) >= self.radius:
             return None
         return coef, found
-
-    def starts(self, weights: Matrix, totals: Matrix, basis: Index) -> list[Index]:
-        """Return bases near the optima under other weights (b, k), from one Newton step each.
-
-        The second derivative of the loss is estimated by the kept samples, all of which lie
-        within a known distance of the plane. Where the step finds no basis, `basis` is returned.
-        """
-        if self.keeps_all:
-            return [basis] * weights.shape[0]
-        window = 2.0 * self.radius * self.lengths
-        second = (self.columns * (self.weight / window)) @ self.columns.T
-        above = self.targets > self.columns.T @ self.centre
-        gradient = totals - (weights * above) @ self.columns.T
-        coef = self.centre - np.linalg.solve(second, gradient.T).T
-        residual = np.abs(self.targets - coef @ self.columns)
-        residual[weights == 0.0] = np.inf
-        count = min(4 * self.scale.size, self.index.size - 1)
-        made = []
-        for row in residual:
-            near = np.argpartition(row, count)[:count]
-            found = _independent(self.columns[:, near], row[near])
-            made.append(basis if found is None else near[found])
-        return made
 
     def _distance(self, coef: Vector) -> float:
         return float(np.linalg.norm(self.factor @ (coef - self.centre)))
