@@ -133,7 +133,7 @@ def test_without_a_client_partitions_are_computed_here():
         (lambda X, y, f: rl.rows.from_dask(X, da.ones(3)), r"y must .* 40 rows of X; got shape"),
         (lambda X, y, f: rl.rows.from_dask(X[0], y), "2-D"),
         (lambda X, y, f: rl.rows.from_dask(X, target="y"), "X is an array"),
-        (lambda X, y, f: rl.rows.from_dask(f, y), "Name the columns"),
+        (lambda X, y, f: rl.rows.from_dask(f, y), "must be dask series"),
         (lambda X, y, f: rl.rows.from_dask(f, target="a"), r"'s' \(.*string.*Encode categories"),
     ],
 )
@@ -144,3 +144,55 @@ def test_bad_input_is_named(make, message):
         make(da.from_array(X, chunks=(15, 3)), y, frame)
     with pytest.raises(TypeError, match="must be a dask array or a dask data frame; got ndarray"):
         rl.rows.from_dask(X, y)
+
+
+# ---- estimators and passes on worker processes ------------------------------------------------
+
+
+def table(n=6000):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, 3))
+    y = X @ [1.0, -2.0, 3.0] + rng.standard_t(3, n)
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y, "w": rng.random(n)})
+
+
+def test_estimators_fit_dask_collections_where_they_are(cluster):
+    frame = table()
+    X, y, w = frame[["a", "b", "c"]], frame["y"], frame["w"]
+    memory = rl.PLQRegressor("absolute", C=0.1, tol=1e-9).fit(X, y, sample_weight=w)
+    with distributed.Client(cluster):  # found by itself
+        lazy = dd.from_pandas(frame, npartitions=4)
+        made = rl.PLQRegressor("absolute", C=0.1, tol=1e-9)
+        made.fit(lazy[["a", "b", "c"]], lazy["y"], sample_weight=lazy["w"])
+        assert list(made.feature_names_in_) == ["a", "b", "c"]
+        assert made.solution_.passes <= 4
+        predicted = made.predict(lazy[["a", "b", "c"]])
+        parts = list(made.predict(lazy[["a", "b", "c"]], blocks=True))
+        arrays = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0)
+        arrays.fit(da.from_array(X.to_numpy(), chunks=1700), da.from_array(y.to_numpy(), 1700))
+    assert made.certificate_.primal == pytest.approx(memory.certificate_.primal, rel=2e-9)
+    np.testing.assert_allclose(made.coef_, memory.coef_, atol=1e-5)
+    np.testing.assert_allclose(predicted, memory.predict(X), atol=1e-4)
+    assert len(parts) == 4
+    np.testing.assert_array_equal(np.concatenate(parts), predicted)
+    shares = np.mean(y.to_numpy()[:, None] <= arrays.predict(X.to_numpy()), axis=0)
+    np.testing.assert_allclose(shares, [0.2, 0.8], atol=1e-3)
+
+
+def test_passes_over_workers_have_the_bits_of_passes_here(client):
+    frame = table()
+    X, y = frame[["a", "b", "c"]].to_numpy(), frame["y"].to_numpy()
+    far = rl.rows.from_dask(
+        da.from_array(X, chunks=(1700, 3)), da.from_array(y, 1700), client=client
+    )
+    parts = [slice(k, k + 1700) for k in range(0, len(y), 1700)]
+    near = rl.rows.from_stream(lambda: ((X[k], y[k]) for k in parts))
+    assert near.n_rows == len(y)  # as the dask rows, it knows how many rows it draws from
+    problems = [rl.Problem(rows, loss=rl.losses.Pinball(0.7)) for rows in (far, near)]
+    one, other = (rl.solve(problem, tol=1e-9) for problem in problems)
+    assert one.status == "solved" and one.passes == other.passes <= 4
+    assert one.rows_kept == other.rows_kept
+    np.testing.assert_array_equal(one.coef, other.coef)
+    np.testing.assert_array_equal(one.dual.values, other.dual.values)
+    assert one.certificate == other.certificate
+    assert problems[0].certify(one) == problems[1].certify(other)

@@ -33,7 +33,7 @@ class HasProbabilities:
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         sensitive_features: Any = None,
     ) -> Self:
@@ -41,9 +41,11 @@ class HasProbabilities:
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels, of two the larger one is the positive class.
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+            Rows in blocks, see `rectiline.rows`, dask collections and arrays on a GPU are read
+            where they are, in a few passes.
+        y : array-like of shape (n_samples,), optional
+            Labels, of two the larger one is the positive class. None for rows that hold their own.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights of the losses; a weight of zero is as good as removing the sample.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
 from rectiline.backends import Design, as_design
+from rectiline.rows import is_source
 
 Vector = NDArray[np.float64]
 
@@ -19,7 +21,6 @@ __all__ = [
     "check_weight",
     "column_names",
     "linear_scores",
-    "predictions",
 ]
 
 _FORMATS = ("csr", "csc")
@@ -28,6 +29,11 @@ _DTYPES = (np.float64, np.float32)
 
 def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output: bool) -> Any:
     """Return X and y as arrays, and note the number and the names of the columns."""
+    if is_source(X):
+        raise TypeError(
+            f"{type(estimator).__name__} needs arrays in memory; got {type(X).__name__}. "
+            "PLQRegressor, PLQClassifier and QuantileRegressor take rows in blocks."
+        )
     refuse_masked("X", X)
     refuse_masked("y", y)
     return validate_data(
@@ -70,11 +76,5 @@ def column_names(estimator: Any) -> NDArray[Any] | None:
 
 def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return ``X @ coef_.T + intercept_`` for data that are checked already."""
-    return np.asarray(X @ estimator.coef_.T + estimator.intercept_)
-
-
-def predictions(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Return ``X @ coef_.T + intercept_`` for new data."""
-    check_is_fitted(estimator)
-    X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)
-    return linear_scores(estimator, X)
+    product = safe_sparse_dot(X, estimator.coef_.T, dense_output=True)
+    return np.asarray(product + estimator.intercept_)

@@ -114,7 +114,7 @@ class ChoosesC(ChoosesStrength):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         sensitive_features: Any = None,
         **params: Any,

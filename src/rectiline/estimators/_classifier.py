@@ -40,10 +40,13 @@ from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._inference import HasInference
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON, make_loss
+from rectiline.estimators._row_fits import RowsData, classification_tasks
+from rectiline.estimators._rows import predicted
 from rectiline.estimators._state import keep_parameters
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
+from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
 
 __all__ = ["PLQClassifier"]
@@ -65,6 +68,11 @@ class LabelledData:
     places: NDArray[np.intp]  # of each sample's label among the classes
     tasks: list[TwoClassTask]
     C: float
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.y.shape[0])
 
 
 @documented()
@@ -186,6 +194,14 @@ class PLQClassifier(
             C=getattr(self, "C", 1.0),  # a search has a grid instead
         )
 
+    def _read_rows(self, rows: RowBlocks) -> RowsData:
+        """Return what a fit on rows in blocks needs; finds the classes in one pass."""
+        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
+        classes, tasks = classification_tasks(rows, loss, self.class_weight, self.multi_class)
+        return RowsData(
+            rows, tasks, [float(self.C)] * len(tasks), self._listed_constraints(), classes
+        )
+
     def _problem(
         self,
         data: LabelledData,
@@ -208,11 +224,11 @@ class PLQClassifier(
             feature_names=column_names(self),
         )
 
-    def _keep(self, data: LabelledData, solutions: list[Solution]) -> Self:
+    def _keep(self, data: Any, solutions: list[Solution]) -> Self:
         """Set the fitted attributes."""
         samples = [task.samples for task in data.tasks if task.samples is not None]
         store_solutions(
-            self, solutions, rows=True, samples=samples or None, n_samples=data.y.shape[0]
+            self, solutions, rows=True, samples=samples or None, n_samples=data.n_samples
         )
         self.classes_ = data.classes
         self._set_fairness(data.X, data.groups, data.tasks)
@@ -235,37 +251,50 @@ class PLQClassifier(
             return list(self.classes_)
         return [f"{low} vs {high}" for low, high in combinations(self.classes_, 2)]
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, blocks: bool = False) -> Any:
         """Return the confidence scores of the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        blocks : bool, default=False
+            Whether to return an iterator with one array for each block of rows.
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        ndarray of shape (n_samples,) or (n_samples, n_classes), or an iterator
             With two classes, positive means the second class. One-vs-one votes are summed per
             class, as scikit-learn's SVC does.
         """
-        scores: NDArray[np.float64] = super().decision_function(X)
+        return predicted(self, X, blocks, "_decisions")
+
+    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the confidence scores of rows from their products with the coefficients."""
+        if scores.shape[1] == 1:
+            return scores.ravel()
         if self.multi_class == "ovo" and self.classes_.size > 2:
             votes = _ovr_decision_function(scores < 0, -scores, self.classes_.size)
             return np.asarray(votes)
         return scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, blocks: bool = False) -> Any:
         """Return the labels predicted for the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        blocks : bool, default=False
+            Whether to return an iterator with one array for each block of rows.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or an iterator
         """
-        scores = self.decision_function(X)
+        return predicted(self, X, blocks)
+
+    def _from_scores(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the labels of rows from their products with the coefficients."""
+        scores = self._decisions(scores)
         if scores.ndim == 1:
             return np.asarray(self.classes_[(scores > 0).astype(int)])
         return np.asarray(self.classes_[first_largest(scores)])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.problems import DualPoint
 from rectiline.solvers import Solution
 
 Vector = NDArray[np.float64]
@@ -45,15 +46,23 @@ def store_solutions(
         estimator.solver_ = one.solver
         estimator.status_ = str(one.status)
         estimator.certificate_ = one.certificate
-        estimator.dual_coef_ = one.dual.sample
         estimator.solution_ = one
+        _set_duals(estimator, solutions, lambda: one.dual.sample)
         return
     estimator.n_iter_ = np.array([max(int(s.n_iter), 1) for s in solutions])
     estimator.solver_ = tuple(s.solver for s in solutions)
     estimator.status_ = tuple(str(s.status) for s in solutions)
     estimator.certificate_ = tuple(s.certificate for s in solutions)
-    estimator.dual_coef_ = _stacked_duals(solutions, samples, n_samples)
     estimator.solution_ = tuple(solutions)
+    _set_duals(estimator, solutions, lambda: _stacked_duals(solutions, samples, n_samples))
+
+
+def _set_duals(estimator: Any, solutions: Sequence[Solution], duals: Callable[[], Vector]) -> None:
+    """Set ``dual_coef_``; rows in blocks have multipliers by exception, in ``solution_`` only."""
+    if all(isinstance(one.dual, DualPoint) for one in solutions):
+        estimator.dual_coef_ = duals()
+    else:
+        estimator.__dict__.pop("dual_coef_", None)
 
 
 def _is_multi(estimator: Any) -> bool:

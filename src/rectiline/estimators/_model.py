@@ -20,12 +20,16 @@ from rectiline.estimators._check import column_names
 from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._notebook import ShowsCertificate
 from rectiline.estimators._parameters import make_penalty
+from rectiline.estimators._row_fits import RowsData, RowTask
+from rectiline.estimators._rows import as_rows, note_columns, refuse_on_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._state import restored_on_failure, without_multipliers
 from rectiline.estimators._typed import checked_fit
-from rectiline.estimators._verify import GivesProblems
+from rectiline.estimators._verify import GivesProblems, in_units
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
+from rectiline.problems.blocks import BlockProblem
+from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution, check_name
 
 __all__ = ["FitsC", "PLQModel"]
@@ -71,7 +75,7 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
 
     def _solve(
         self,
-        makers: Sequence[Callable[[], Problem]],
+        makers: Sequence[Callable[[], Any]],
         X: Any = None,
         y: Any = None,
         began: float | None = None,
@@ -128,7 +132,7 @@ class FitsC(PLQModel):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         sensitive_features: Any = None,
     ) -> Self:
@@ -136,9 +140,12 @@ class FitsC(PLQModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+            Rows in blocks, see `rectiline.rows`, dask collections and arrays on a GPU are read
+            where they are, in a few passes.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
-            Labels, of two the larger one is the positive class; or targets.
+            Labels, of two the larger one is the positive class; or targets. None for rows that
+            hold their own.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights of the losses; a weight of zero is as good as removing the sample.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
@@ -150,16 +157,43 @@ class FitsC(PLQModel):
         """
         with restored_on_failure(self):
             began = time.perf_counter()
-            data = self._read(X, y, sample_weight, sensitive_features)
+            data = self._read_any(X, y, sample_weight, sensitive_features)
             makers = self._makers(data, self._penalty(), data.C)
-            return self._keep(data, self._solve(makers, data.X, data.y, began))
+            self._keep(data, self._solve(makers, data.X, data.y, began))
+            if isinstance(data, RowsData):
+                self._rescale_certificates(data.C)
+            return self
+
+    def _read_any(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> Any:
+        """Check what fit was given, arrays or a source of rows."""
+        rows = as_rows(X, y, sample_weight)
+        if rows is None:
+            return self._read(X, y, sample_weight, sensitive)
+        if not rows.has_target:
+            raise ValueError(f"{type(self).__name__}.fit needs targets y; these rows have none.")
+        asked = {
+            "sensitive_features": sensitive is not None,
+            "calibration": getattr(self, "calibration", None) is not None,
+        }
+        refuse_on_rows(self, **asked)
+        note_columns(self, rows)
+        return self._read_rows(rows)
+
+    def _rescale_certificates(self, C: Sequence[float]) -> None:
+        """State certificates of problems on rows in units of the documented objective."""
+        proofs = self.certificate_
+        several = isinstance(proofs, tuple)
+        made = tuple(in_units(one, c) for one, c in zip(proofs if several else [proofs], C))
+        self.certificate_ = made if several else made[0]
 
     def _makers(
         self, data: Any, penalty: Penalty | None, C: float | Sequence[float]
-    ) -> list[Callable[[], Problem]]:
+    ) -> list[Callable[[], Any]]:
         """Return how to make the problems of a fit, with one C or one for each problem."""
         each = C if isinstance(C, Sequence) else [C] * len(data.tasks)
         pairs = zip(data.tasks, each, strict=True)
+        if isinstance(data, RowsData):
+            return [partial(self._rows_problem, data, task, one) for task, one in pairs]
         return [partial(self._problem, data, task, penalty, factor=one) for task, one in pairs]
 
     def _problems(
@@ -168,9 +202,31 @@ class FitsC(PLQModel):
         chooses = not hasattr(self, "C")
         if chooses:
             check_is_fitted(self)
-        data = self._read(X, y, sample_weight, sensitive_features)
+        data = self._read_any(X, y, sample_weight, sensitive_features)
+        self._row_unit = data.C[0] if isinstance(data, RowsData) else 1.0
         penalty = self._penalty(l1_ratio=getattr(self, "l1_ratio_", None))
         return [make() for make in self._makers(data, penalty, self.C_ if chooses else data.C)]
+
+    def _rows_problem(self, data: RowsData, task: RowTask, C: float) -> BlockProblem:
+        """Return one problem on rows: weights are as given, the penalty is divided by C."""
+        return BlockProblem(
+            data.rows,
+            task.loss,
+            self._penalty(1.0 / C),
+            data.constraints,
+            self.fit_intercept,
+            targets=task.targets,
+        )
+
+    def _read_rows(self, rows: RowBlocks) -> RowsData:
+        """Return what a fit on rows needs; estimators that cannot take rows do not override it."""
+        raise TypeError(
+            f"{type(self).__name__} needs arrays in memory; got {type(rows).__name__}. "
+            "PLQRegressor, PLQClassifier and QuantileRegressor take rows in blocks."
+        )
+
+    def _objective_unit(self, problem: Any) -> float:
+        return self._row_unit
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> FitData:

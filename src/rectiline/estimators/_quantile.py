@@ -17,7 +17,6 @@ from rectiline.estimators._check import (
     check_design,
     check_weight,
     column_names,
-    predictions,
 )
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
@@ -26,12 +25,15 @@ from rectiline.estimators._intervals import central_pair, checked_levels, explai
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import COMMON, RUNNING, shared_loss
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
+from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.estimators._typed import checked_fit
 from rectiline.estimators._verify import in_units
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
+from rectiline.problems.blocks import BlockProblem
+from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
 
 __all__ = ["QuantileRegressor"]
@@ -150,14 +152,17 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
 
     @checked_fit
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> QuantileRegressor:
         """Fit the quantiles.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+            Rows in blocks, see `rectiline.rows`, dask collections and arrays on a GPU are read
+            where they are; all quantiles share the passes over them.
+        y : array-like of shape (n_samples,), optional
+            Targets. None for rows that hold their own.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights.
 
@@ -170,6 +175,12 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
             return self._keep_summary(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> QuantileRegressor:
+        rows = as_rows(X, y, sample_weight)
+        if rows is not None:
+            solutions = self._solve(self._rows_makers(rows), None, None)
+            store_solutions(self, solutions, rows=self._is_list)
+            self._rescale_certificates(self._total)
+            return self
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y = np.asarray(y, dtype=np.float64)
         weight = check_weight(sample_weight, X)
@@ -177,7 +188,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         if self._is_joint:
             return self._fit_jointly(X, y, weight)
         store_solutions(self, self._solve(self._makers(X, y, weight), X, y), rows=self._is_list)
-        self._rescale_certificates(weight)
+        self._rescale_certificates(float(weight.sum()))
         return self
 
     @property
@@ -199,10 +210,36 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         return [partial(make, loss=self._loss(q)) for q in self.quantiles_]
 
     certificate_: Any
+    _total: float  # weight of all samples
 
-    def _rescale_certificates(self, weight: NDArray[np.float64]) -> None:
+    def _rows_makers(self, rows: RowBlocks) -> list[partial[BlockProblem]]:
+        """Return how to make the problem of each quantile on rows in blocks."""
+        if not rows.has_target:
+            raise ValueError("QuantileRegressor.fit needs targets y; these rows have none.")
+        note_columns(self, rows)
+        self.quantiles_ = checked_levels(self.quantile)
+        several = self.quantiles_.size > 1
+        refuse_on_rows(
+            self,
+            non_crossing=self.non_crossing and several,
+            shared_slopes=self.shared_slopes and several,
+            inference=self.inference is not None,
+        )
+        self._total = rows.total_weight()
+        if not self._total > 0:
+            raise ValueError("The weights of the rows must not all be zero.")
+        make = partial(
+            BlockProblem,
+            rows,
+            penalty=self._penalty_at(self._total),
+            constraints=self._listed_constraints(),
+            fit_intercept=self.fit_intercept,
+        )
+        return [partial(make, self._loss(q)) for q in self.quantiles_]
+
+    def _rescale_certificates(self, total: float) -> None:
         """State the certificates in units of the mean loss, as the objective is documented."""
-        unit, proofs = 1.0 / float(weight.sum()), self.certificate_
+        unit, proofs = 1.0 / total, self.certificate_
         self.certificate_ = (
             tuple(in_units(one, unit) for one in proofs)
             if isinstance(proofs, tuple)
@@ -239,14 +276,17 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         store_solutions(self, [solution], rows=False)
         coef = stacked.mended(solution.coef)
         self.certificate_ = problem.certify(coef, 0.0, solution.dual)
-        self._rescale_certificates(weight)
+        self._rescale_certificates(float(weight.sum()))
         slopes, intercepts = stacked.unpack(coef)
         back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
         self.coef_, self.intercept_ = slopes[back], intercepts[back]
         self.dual_coef_ = solution.dual.sample.reshape(self.quantiles_.size, -1)[back]
         return self
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
+    def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
+        rows = as_rows(X, y, sample_weight)
+        if rows is not None:
+            return [make() for make in self._rows_makers(rows)]
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, X)
         self.quantiles_, self._total = checked_levels(self.quantile), float(weight.sum())
@@ -329,18 +369,25 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     def _coef_titles(self) -> list[Any]:
         return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any, blocks: bool = False) -> Any:
         """Return the quantiles at the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        blocks : bool, default=False
+            Whether to return an iterator with one array for each block of rows.
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
+        ndarray of shape (n_samples,) or (n_samples, n_quantiles), or an iterator
         """
-        return predictions(self, X)
+        return predicted(self, X, blocks)
+
+    @staticmethod
+    def _from_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return quantiles from products with the coefficients: these are the quantiles."""
+        return scores
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
         """Return central prediction intervals from two of the fitted quantiles.
@@ -356,9 +403,9 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        predicted = predictions(self, X)
+        quantiles = self.predict(X)
         low, high = central_pair(self.quantiles_, coverage)
-        return np.sort(predicted[:, [low, high]], axis=1)
+        return np.sort(quantiles[:, [low, high]], axis=1)
 
     def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains, averaged over the quantiles.
@@ -375,9 +422,9 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         -------
         float
         """
-        predicted = predictions(self, X).reshape(np.shape(y)[0], -1)
+        quantiles = self.predict(X).reshape(np.shape(y)[0], -1)
         losses = [self._loss(q) for q in self.quantiles_]
-        return float(explained_loss(losses, np.asarray(y, float), sample_weight)(predicted))
+        return float(explained_loss(losses, np.asarray(y, float), sample_weight)(quantiles))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains (D^2), averaged over the quantiles.

@@ -135,7 +135,11 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
 
     @checked_fit
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
     ) -> QuantileRegressorCV:
         """Choose alpha on folds and fit on all the data.
 
@@ -199,7 +203,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         makers = [partial(problem, task, penalty, weight) for task in range(len(losses))]
         solutions = self._solve_chosen(chosen, makers, total, began)
         store_solutions(self, solutions, rows=self._is_list)
-        self._rescale_certificates(weight)
+        self._rescale_certificates(float(weight.sum()))
         return self
 
     def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:

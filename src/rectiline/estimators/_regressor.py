@@ -20,7 +20,6 @@ from rectiline.estimators._check import (
     check_weight,
     column_names,
     linear_scores,
-    predictions,
 )
 from rectiline.estimators._defaults import RelativeLoss, auto_C, first_fit, read_loss, width_of
 from rectiline.estimators._docs import documented
@@ -29,6 +28,8 @@ from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._inference import HasInference
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON
+from rectiline.estimators._row_fits import RowsData, RowTask
+from rectiline.estimators._rows import predicted, sample_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scale import column_spreads, robust_scale, weighted_median
 from rectiline.estimators._state import keep_parameters
@@ -36,6 +37,7 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
+from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
 
 __all__ = ["PLQRegressor"]
@@ -57,6 +59,11 @@ class RegressionData:
     losses: list[Loss] = field(default_factory=list)  # one per output
     C: list[float] = field(default_factory=list)  # one per output
     scale: NDArray[np.float64] | None = None  # of the residuals, where a default depends on it
+
+    @property
+    def is_multi(self) -> bool:
+        """Whether y has columns."""
+        return self.y.ndim > 1
 
     @property
     def tasks(self) -> range:
@@ -106,6 +113,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
     move predictions as much as the residuals vary cost as much as d residuals of size s. For the
     squared error and "l2" this is the ridge under which columns and noise are expected to explain
     equally much. The elastic net adds terms of two units and still depends on the unit of y.
+    For rows in blocks the scale comes from 100,000 of them, evenly spread, if there are more.
 
     Examples
     --------
@@ -168,6 +176,19 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         )
         return self._with_defaults(data, loss)
 
+    def _read_rows(self, rows: RowBlocks) -> RowsData:
+        """Return what a fit on rows in blocks needs; defaults come from a sample of the rows."""
+        loss = read_loss(self.loss, self.loss_params)
+        constraints = self._listed_constraints()
+        if isinstance(loss, Loss) and (self.C != "auto" or not isinstance(self.penalty, str)):
+            C = 1.0 if self.C == "auto" else float(self.C)
+            return RowsData(rows, [RowTask(loss)], [C], constraints)
+        X, y, weight = sample_rows(rows)
+        targets = np.asarray(y, dtype=np.float64)[:, None]
+        some = RegressionData(X, y, targets, check_design(X), weight, constraints, None)
+        made = self._with_defaults(some, loss)
+        return RowsData(rows, [RowTask(made.losses[0])], made.C, constraints, scale=made.scale)
+
     def _with_defaults(self, data: RegressionData, loss: Loss | RelativeLoss) -> RegressionData:
         """Return the data with a loss and a C for each output, where they depend on the data."""
         C = getattr(self, "C", 1.0)  # a search has a grid instead
@@ -228,9 +249,9 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
             feature_names=column_names(self),
         )
 
-    def _keep(self, data: RegressionData, solutions: list[Solution]) -> Self:
+    def _keep(self, data: Any, solutions: list[Solution]) -> Self:
         """Set the fitted attributes."""
-        rows = data.y.ndim > 1
+        rows = data.is_multi
         store_solutions(self, solutions, rows=rows)
         self.loss_ = tuple(data.losses) if rows else data.losses[0]
         for name in ("delta_", "epsilon_", "scale_"):
@@ -251,18 +272,25 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         else:
             self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any, blocks: bool = False) -> Any:
         """Return the predictions for the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        blocks : bool, default=False
+            Whether to return an iterator with one array for each block of rows.
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs), or an iterator
         """
-        return predictions(self, X)
+        return predicted(self, X, blocks)
+
+    @staticmethod
+    def _from_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return predictions from products with the coefficients: these are the predictions."""
+        return scores
 
     def _inference_loss(self) -> Loss:
         assert isinstance(self.loss_, Loss)  # one output

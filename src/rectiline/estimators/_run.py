@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.paths import in_threads
-from rectiline.problems import Problem
-from rectiline.solvers import Solution, solve
+from rectiline.problems import DualPoint, Problem
+from rectiline.problems.blocks import BlockProblem
+from rectiline.solvers import Solution, check_takes_rows, solve, solve_family
 
 __all__ = ["RunOptions", "seed_of", "solve_all"]
 
@@ -81,7 +82,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def solve_all(
-    makers: Sequence[Callable[[], Problem]],
+    makers: Sequence[Callable[[], Any]],
     options: RunOptions,
     warm: Sequence[Solution] | None = None,
     report: FitReport | None = None,
@@ -96,8 +97,13 @@ def solve_all(
     if options.time_limit is not None:
         deadline = time.perf_counter() + options.time_limit
 
+    first = makers[0]()
+    if isinstance(first, BlockProblem):
+        family = [first, *(make() for make in makers[1:])]
+        return _solve_family(family, options, report, names)
+
     def one(index: int) -> Solution:
-        problem = makers[index]()
+        problem = makers[index]() if index else first
         start = _usable(warm[index], problem) if warm is not None else None
         callback = None if report is None else report.for_problem(index)
         solution = solve(
@@ -117,6 +123,34 @@ def solve_all(
     return in_threads(one, range(len(makers)), options.n_jobs)
 
 
+def _solve_family(
+    problems: Sequence[BlockProblem],
+    options: RunOptions,
+    report: FitReport | None,
+    names: NDArray[Any] | None,
+) -> list[Solution]:
+    """Solve problems on the same rows together, in passes that they share."""
+    check_takes_rows(options.solver, options.solver_options)
+    count = len(problems)
+    callbacks = [None if report is None else report.for_problem(k) for k in range(count)]
+    solutions = solve_family(
+        problems,
+        tol=options.tol,
+        max_iter=options.max_iter,
+        time_limit=options.time_limit,
+        callback=callbacks,
+        random_state=options.seed,
+        **options.solver_options,
+    )
+    for index, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
+        raise_if_infeasible(solution, problem.terms.region.rows, names)
+        if report is not None:
+            report.solved(index, solution)
+    return solutions
+
+
 def _usable(warm: Solution, problem: Problem) -> Solution | None:
+    if not isinstance(warm.dual, DualPoint):  # of a fit on rows in blocks
+        return None
     fits = warm.coef.size == problem.n_features and warm.dual.sample.size == problem.n_samples
     return warm if fits else None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rectiline.problems import DualPoint
+from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import Solution
 
 __all__ = ["keep_parameters", "restored_on_failure", "without_multipliers"]
@@ -59,5 +60,7 @@ def _light(solution: Any) -> Any:
     return replace(solution, dual=[_light_dual(one) for one in solution.dual])
 
 
-def _light_dual(dual: DualPoint) -> DualPoint:
+def _light_dual(dual: DualPoint | SplitDual) -> Any:
+    if isinstance(dual, SplitDual):
+        return replace(dual, rows=np.zeros(0, dtype=np.int64), values=np.zeros(0))
     return replace(dual, sample=np.zeros(0))

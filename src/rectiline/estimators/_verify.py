@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.problems import Certificate, Problem
+from rectiline.problems.blocks import BlockProblem, SplitDual
+from rectiline.rows import is_source
 from rectiline.solvers import Solution
 
 __all__ = ["GivesProblems", "in_units"]
@@ -30,6 +32,18 @@ def in_units(certificate: Certificate, factor: float) -> Certificate:
     return replace(certificate, **{name: factor * getattr(certificate, name) for name in names})
 
 
+def _proved_on_rows(caller: str, problem: BlockProblem, solution: Solution) -> Certificate:
+    """Return the certificate of a solution on rows in blocks, with one pass over them."""
+    if not isinstance(solution.dual, SplitDual):
+        raise ValueError(f"{caller} needs the data of the fit: that was arrays, these are rows.")
+    if solution.coef.size != problem.n_features:
+        raise ValueError(
+            f"{caller} needs the data of the fit: it had {solution.coef.size} columns, these rows "
+            f"have {problem.n_features}."
+        )
+    return problem.certify(solution)
+
+
 class GivesProblems:
     """The methods `problem`, `verify` and `report`.
 
@@ -40,7 +54,11 @@ class GivesProblems:
     _problems: Any
 
     def problem(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
     ) -> Problem | tuple[Problem, ...]:
         """Return the problem that a fit on these data solves, without solving it.
 
@@ -66,13 +84,17 @@ class GivesProblems:
         return problems[0] if model._is_single(len(problems)) else tuple(problems)
 
     def verify(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
     ) -> Certificate | tuple[Certificate, ...]:
         """Prove again, from the data of the fit alone, how good the fitted coefficients are.
 
         Parameters
         ----------
-        X, y : array-like
+        X, y : array-like, or rows in blocks and None
             The data of the fit.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the fit.
@@ -120,6 +142,10 @@ class GivesProblems:
         **fit_params
             What else `fit` was given.
         """
+        if is_source(X):
+            raise TypeError(
+                "report shows residuals: it needs X and y in memory, not rows in blocks."
+            )
         model, problems, solutions = self._proved_again("report", X, y, sample_weight, fit_params)
         table: Any = getattr(self, "summary_", None)
         if inference is not None:
@@ -147,6 +173,12 @@ class GivesProblems:
         solutions: list[Solution] = [kept] if isinstance(kept, Solution) else list(kept)
         proved = []
         for problem, solution in zip(problems, solutions, strict=True):
+            if isinstance(problem, BlockProblem):
+                proof = _proved_on_rows(caller, problem, solution)
+                proved.append(replace(solution, certificate=proof))
+                continue
+            if isinstance(solution.dual, SplitDual):
+                raise ValueError(f"{caller} needs the data of the fit: that was rows in blocks.")
             had = solution.dual.sample.size
             if had != problem.n_samples or solution.coef.size != problem.n_features:
                 raise ValueError(

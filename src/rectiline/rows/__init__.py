@@ -7,7 +7,7 @@ from rectiline.rows._base import RowBlocks, join, pick
 from rectiline.rows._block import Block
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
-from rectiline.rows._make import from_arrays, from_stream, of
+from rectiline.rows._make import from_arrays, from_stream, is_source, of
 from rectiline.rows._tensors import TensorRows
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "from_parquet",
     "from_stream",
     "from_svmlight",
+    "is_source",
     "join",
     "of",
     "pick",

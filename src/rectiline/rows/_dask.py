@@ -21,6 +21,8 @@ __all__ = ["DaskRows", "from_dask", "is_dask"]
 State = TypeVar("State")
 Result = TypeVar("Result")
 
+_TARGET, _WEIGHT = "__target__", "__weight__"  # columns of series given beside a data frame
+
 
 def is_dask(X: Any) -> bool:
     """Whether X is a collection of dask."""
@@ -41,12 +43,12 @@ def from_dask(
     Parameters
     ----------
     X : dask.array.Array of shape (n_rows, n_features), or dask.dataframe.DataFrame
-    y : dask array or array-like of shape (n_rows,), optional
-        Targets, if X is an array.
+    y : dask array, dask series or array-like of shape (n_rows,), optional
+        Targets beside X; a series beside a data frame has its partitions.
     target : str, optional
         Column of the targets, if X is a data frame.
     weight : str, dask array or array-like, optional
-        Sample weights: the name of a column of a data frame, or an array beside an array.
+        Sample weights: the name of a column of a data frame, or what y can be.
     client : distributed.Client, optional
         By default the current client, if there is one.
 
@@ -78,6 +80,7 @@ class DaskRows(RowBlocks):
         self._client = _current_client() if client is None else client
         columns: Columns | None = None
         if hasattr(X, "columns"):
+            X, y, target, weight = _with_series(X, y, target, weight)
             columns = _frame_columns(X, y, target, weight)
             parts = [[part] for part in X[columns.names].to_delayed()]
             self.feature_names, self.dtype = tuple(columns.features), columns.dtype
@@ -168,10 +171,22 @@ def _current_client() -> Any:
         return None
 
 
+def _with_series(
+    X: Any, y: Any, target: str | None, weight: Any
+) -> tuple[Any, Any, str | None, Any]:
+    """Return a data frame that holds the series given beside it, and their names."""
+    if y is not None and target is None and is_dask(y):
+        X, y, target = X.assign(**{_TARGET: y}), None, _TARGET
+    if weight is not None and is_dask(weight):
+        X, weight = X.assign(**{_WEIGHT: weight}), _WEIGHT
+    return X, y, target, weight
+
+
 def _frame_columns(X: Any, y: Any, target: str | None, weight: Any) -> Columns:
     if y is not None or not (weight is None or isinstance(weight, str)):
         raise ValueError(
-            "Name the columns of a data frame that hold targets and weights: target=..., weight=..."
+            "Beside a dask data frame, y and weight must be dask series, or name its columns: "
+            "target=..., weight=..."
         )
     pyarrow = require_arrow("from_dask")
     schema = pyarrow.Schema.from_pandas(X._meta, preserve_index=False)

@@ -14,9 +14,9 @@ from rectiline.rows._base import RowBlocks
 from rectiline.rows._dask import from_dask, is_dask
 from rectiline.rows._files import from_table, of_path
 from rectiline.rows._stream import StreamRows
-from rectiline.rows._tensors import TensorRows, is_tensor_like
+from rectiline.rows._tensors import TensorRows, is_on_gpu, is_tensor_like
 
-__all__ = ["from_arrays", "from_stream", "of"]
+__all__ = ["from_arrays", "from_stream", "is_source", "of"]
 
 
 def from_arrays(
@@ -84,6 +84,14 @@ def from_stream(
     12
     """
     return StreamRows(open_blocks, n_features)
+
+
+def is_source(X: Any) -> bool:
+    """Return whether X is read block by block where it is: rows, dask collections, GPU arrays.
+
+    Arrays, data frames and torch tensors in the memory of this machine are not sources.
+    """
+    return isinstance(X, RowBlocks) or is_dask(X) or is_on_gpu(X)
 
 
 def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowBlocks:

@@ -12,7 +12,7 @@ from rectiline.rows._arrays import block_length
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
 
-__all__ = ["TensorRows", "as_tensor", "is_tensor_like"]
+__all__ = ["TensorRows", "as_tensor", "is_on_gpu", "is_tensor_like"]
 
 _BLOCK_BYTES_PER_ROW = 2.0**-7  # of a row: blocks of 4 GiB of X and more, cut up by the pass
 
@@ -26,6 +26,13 @@ def is_tensor_like(X: Any) -> bool:
     if isinstance(X, np.ndarray) or not hasattr(X, "__dlpack_device__"):
         return False
     return bool(X.__dlpack_device__()[0] != 1)  # 1 is the host
+
+
+def is_on_gpu(X: Any) -> bool:
+    """Whether X is an array that is not in the memory of the host."""
+    if not is_tensor_like(X):
+        return False
+    return not hasattr(X, "is_cpu") or not X.is_cpu
 
 
 def as_tensor(X: Any) -> Any:

@@ -14,7 +14,7 @@ from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import Newton, NewtonFollower, ReducedNewton
-from rectiline.solvers.passes import solve_family
+from rectiline.solvers.passes import check_takes_rows, solve_family
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Status",
     "central_intercept",
     "check_name",
+    "check_takes_rows",
     "limited_threads",
     "one_thread",
     "progress_line",

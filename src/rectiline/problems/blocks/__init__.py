@@ -5,10 +5,13 @@ from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._pass import NearRows, NextSplit, PassState, Query, Totals, run_pass
 from rectiline.problems.blocks._problem import BlockProblem
 from rectiline.problems.blocks._prove import BlockProof, judge
+from rectiline.problems.blocks._targets import ClassTargets, EncodedTargets
 
 __all__ = [
     "BlockProblem",
     "BlockProof",
+    "ClassTargets",
+    "EncodedTargets",
     "NearRows",
     "NextSplit",
     "PassState",

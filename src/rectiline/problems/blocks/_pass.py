@@ -121,7 +121,9 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
     encoded: dict[int, Encoded] = {}
     members, functions, listed = [], [], []
     for query in state.queries:
-        targets = encoded.setdefault(id(query.targets), query.targets.encode(block))
+        if id(query.targets) not in encoded:
+            encoded[id(query.targets)] = query.targets.encode(block)
+        targets = encoded[id(query.targets)]
         rows = _core.RowFunctions(
             query.curves, targets.direction, targets.offset, targets.weight, targets.index
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rectiline._typing import Vector
 from rectiline.backends import Design
@@ -64,6 +64,8 @@ class BlockProblem:
         Constraints that look at X (fairness, say) need the rows in memory.
     fit_intercept : bool, optional
         Whether there is a free intercept; there is one by default.
+    targets : Targets, optional
+        How rows get their signs, offsets and weights, if not by the loss alone.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class BlockProblem:
         penalty: str | Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
         constraints: Any = (),
         fit_intercept: bool | None = None,
+        targets: Targets | None = None,
     ) -> None:
         if not isinstance(rows, RowBlocks):
             raise TypeError(f"rows must be RowBlocks, see rectiline.rows; got {type(rows)}.")
@@ -99,7 +102,7 @@ class BlockProblem:
         self.terms = Terms.of(made, Region(_rows_without_data(asked, d)), asked)
         if not rows.has_target and self.losses[0].of != "prediction":
             raise ValueError("These rows have no targets y; a problem needs them.")
-        self._targets: Targets | None = None
+        self._targets = targets
         self._given: Problem | None = None
         self.measures = Measures()
 
@@ -160,17 +163,11 @@ class BlockProblem:
             self._targets = EncodedTargets(of, labels)
         return self._targets
 
-    def signs(self) -> Vector | None:
-        """Return +1 and -1 for all rows of a margin loss if they are in memory, None otherwise."""
-        if self.losses[0].of != "margin":
+    def labels_in_memory(self) -> NDArray[Any] | None:
+        """Return the labels of all rows of a classification where they are at hand."""
+        if self.targets.labels is None:
             return None
-        if self._given is not None:
-            return self._given.direction
-        y = self.blocks.targets_in_memory
-        if y is None or not isinstance(self.targets, EncodedTargets):
-            return None
-        assert self.targets.labels is not None
-        return np.where(y == self.targets.labels[1], 1.0, -1.0)
+        return self.blocks.targets_in_memory if self._given is None else self._given.direction
 
     def _find_labels(self) -> tuple[Any, Any]:
         """Return the two labels; reads blocks until there are two of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rectiline.problems.blocks._targets import EncodedTargets
+from rectiline.problems.blocks._targets import ClassTargets, EncodedTargets
 from rectiline.rows import Block
 
 __all__ = ["column_sums", "encode", "refuse", "summed_depth", "total"]
@@ -16,13 +16,15 @@ def encode(targets: Any, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any
     """Return signs, offsets and weights of some rows, on their device."""
     import torch
 
-    if not isinstance(targets, EncodedTargets):
+    if not isinstance(targets, EncodedTargets | ClassTargets):
         raise TypeError("Tensors need targets that come with the blocks.")
     ones = torch.ones(len(y), dtype=torch.float64, device=y.device)
     w = ones if weight is None else weight.double()
     if not bool((torch.isfinite(w) & (w >= 0)).all()):
         row = int((~(torch.isfinite(w) & (w >= 0))).nonzero()[0])
         raise ValueError(f"weight must hold finite numbers >= 0; row {start + row} has {w[row]}.")
+    if isinstance(targets, ClassTargets):
+        return targets.encode_tensor(y, w)
     if targets.of == "prediction":
         return ones, torch.zeros_like(ones), w
     if targets.of == "residual":

@@ -1,11 +1,12 @@
 """Draws the rows that the solver `passes` starts on: a sample with inclusion weights.
 
-Each class of a margin loss is drawn on its own, so that a rare one is not missed. Rows with entries
+Each class is drawn on its own, so that a rare one is not missed. Rows with entries
 in rare columns need no draw: the first split keeps all of them, see `_reach`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,11 @@ from rectiline.rows import Block, TensorRows, join
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Sample", "draw", "sample_size"]
+__all__ = ["Sample", "draw", "sample_size", "two_labels"]
 
 _ROWS_PER_COLUMN = 200  # of the smallest sample
 _LARGEST_SHARE = 0.05  # of the rows, in the largest
-_RARE_SHARE = 0.25  # of the sample that a rare class may take
+_RARE_SHARE = 0.5  # of the sample, divided by the number of classes: what a rare one gets
 _WITHOUT_COUNT = 200_000  # rows drawn from a source that does not know how many it has
 
 
@@ -36,7 +37,13 @@ class Sample:
     rows: NearRows
     stands_for: Vector
     problem: Problem
+    block: Block | None = None  # the drawn rows as the source holds them
     thinned: float = 1
+
+    def of(self, problem: BlockProblem) -> Sample:
+        """Return the sample of another problem on the same rows."""
+        assert self.block is not None
+        return _sample(problem, self.block, self.rows.rows, self.stands_for)
 
 
 def sample_size(n: int, d: int) -> int:
@@ -56,7 +63,7 @@ def draw(problem: BlockProblem, seed: int, size: int | None = None) -> Sample:
     stands_for: Vector
     if isinstance(blocks, TensorRows):
         size = size or sample_size(problem.n_samples, problem.n_features)
-        at, each = blocks.spread(size, seed, getattr(problem.targets, "labels", None))
+        at, each = blocks.spread(size, seed, two_labels(problem))
         rows, stands_for = at.cpu().numpy(), each.cpu().numpy()
         block = blocks.take(rows)
     elif problem.blocks.has_random_access:
@@ -64,36 +71,74 @@ def draw(problem: BlockProblem, seed: int, size: int | None = None) -> Sample:
         block = problem.blocks.take(rows)
     else:
         block, rows, stands_for = _draw_while_reading(problem, seed)
-    targets = problem.targets.pick(block, rows)
-    near = NearRows(rows, block.X, targets)
-    return Sample(near, stands_for, problem.on_near_rows(near, targets.weight * stands_for))
+    _refuse_non_finite(block.X.data if block.is_sparse else block.X, rows)
+    return _sample(problem, block, rows, stands_for)
+
+
+def two_labels(problem: BlockProblem) -> tuple[Any, Any] | None:
+    """Return the labels of a problem if there are two, of which one may be rare."""
+    labels = problem.targets.labels
+    return (labels[0], labels[1]) if labels is not None and len(labels) == 2 else None
+
+
+def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
+    """Raise if drawn rows hold NaN or infinity; passes name those in the other rows."""
+    if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+        return
+    where = ""
+    if values.ndim == 2:
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        where = f": row {rows[row]}, column {column} is {values[row, column]}"
+    raise ValueError(f"X contains NaN or infinity{where}. Impute or drop such entries first.")
+
+
+def _sample(
+    problem: BlockProblem, block: Block, rows: NDArray[np.int64], stands_for: Vector
+) -> Sample:
+    near = NearRows(rows, block.X, problem.targets.pick(block, rows))
+    part = problem.on_near_rows(near, near.targets.weight * stands_for)
+    return Sample(near, stands_for, part, block)
 
 
 def _choose_rows(problem: BlockProblem, seed: int) -> tuple[NDArray[np.int64], Vector]:
     n = problem.n_samples
     size = sample_size(n, problem.n_features)
     rng = np.random.default_rng(seed)
-    signs = problem.signs()
-    rare = None if signs is None else _rare_class(signs, size)
-    if rare is None or signs is None:
+    labels = problem.labels_in_memory()
+    classes = [] if labels is None else _classes(labels, problem.targets.labels or ())
+    sizes = _class_sizes([one.size for one in classes], size)
+    if sizes is None:
         rows = _spread(n, size, rng)
         return rows, np.full(rows.size, n / rows.size)
-    others = np.flatnonzero(signs != signs[rare[0]])
-    kept = rare[_spread(rare.size, min(rare.size, int(_RARE_SHARE * size)), rng)]
-    rest = others[_spread(others.size, size - kept.size, rng)]
-    rows = np.concatenate([kept, rest])
-    stands_for = np.repeat([rare.size / kept.size, others.size / rest.size], [kept.size, rest.size])
+    picked = [one[_spread(one.size, count, rng)] for one, count in zip(classes, sizes, strict=True)]
+    rows = np.concatenate(picked)
+    counts = [part.size for part in picked]
+    stands_for = np.repeat(np.divide([one.size for one in classes], counts), counts)
     order = np.argsort(rows)
     return rows[order], stands_for[order]
 
 
-def _rare_class(signs: Vector, size: int) -> NDArray[np.int64] | None:
-    """Return the rows of a class that a plain sample would hold too few of."""
-    ups = int(np.count_nonzero(signs > 0))
-    least = min(ups, signs.size - ups)
-    if least == 0 or least * size >= _RARE_SHARE * size * signs.size:
+def _classes(labels: NDArray[Any], known: Sequence[Any]) -> list[NDArray[np.int64]]:
+    """Return the rows of every class, and those with other labels, which have no weight."""
+    found = [np.flatnonzero(labels == label) for label in known]
+    if sum(one.size for one in found) < labels.size:
+        found.append(np.flatnonzero(~np.isin(labels, list(known))))
+    return [one for one in found if one.size]
+
+
+def _class_sizes(counts: list[int], size: int) -> list[int] | None:
+    """Return how many rows to draw of each class; None if a plain sample has enough of each."""
+    least = _RARE_SHARE * size / max(len(counts), 1)
+    rare = [size * count < least * sum(counts) for count in counts]
+    if not any(rare):
         return None
-    return np.flatnonzero((signs > 0) == (ups == least))
+    kept = [min(count, int(least) + 1) if is_rare else 0 for count, is_rare in zip(counts, rare)]
+    others = sum(count for count, is_rare in zip(counts, rare) if not is_rare)
+    left = size - sum(kept)
+    return [
+        few if is_rare else max(1, round(left * count / others))
+        for few, count, is_rare in zip(kept, counts, rare)
+    ]
 
 
 def _spread(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -109,7 +154,7 @@ class _DrawState:
 
     seed: int
     size: int  # rows of each class
-    labels: Any  # of a margin loss, or None
+    labels: Any  # of the classes, or None
 
 
 def _draw_block(
@@ -139,8 +184,9 @@ def _draw_while_reading(
     known = problem.blocks.knows_n_rows
     d = problem.n_features
     size = sample_size(problem.n_samples, d) if known else max(_ROWS_PER_COLUMN * d, _WITHOUT_COUNT)
-    labels = getattr(problem.targets, "labels", None)
-    state = _DrawState(seed, size if labels is None else max(size // 2, 1), labels)
+    labels = problem.targets.labels
+    each = size if labels is None else max(size // len(labels), 1)
+    state = _DrawState(seed, each, labels)
     classes: list[list[Any]] = [[] for _ in state.labels or (None,)]
     counts = [0] * len(classes)
     for answer in problem.blocks.map_blocks(_draw_block, state):

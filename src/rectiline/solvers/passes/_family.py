@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers.passes._rounds import solve_in_passes
 
-__all__ = ["solve_family", "solve_rows"]
+__all__ = ["check_takes_rows", "solve_family", "solve_rows"]
 
 
 def solve_rows(
@@ -32,6 +32,14 @@ def solve_rows(
     """Return the solution of one problem, in memory or on rows in blocks; for `solve`."""
     if not isinstance(problem, (Problem, BlockProblem)):
         raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
+    check_takes_rows(solver, options)
+    asked = problem if isinstance(problem, BlockProblem) else BlockProblem.on_arrays(problem)
+    threads = int(options.get("n_threads", 0))
+    return _solve_feasible([asked], limits, [callback], threads, warns)[0]
+
+
+def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
+    """Raise if the named solver, or an option, is not for rows in blocks."""
     if solver not in ("auto", "passes"):
         raise UnsupportedProblemError(
             f"Solver {solver!r} cannot take this problem: its rows are in blocks. Solvers that "
@@ -42,13 +50,28 @@ def solve_rows(
         raise TypeError(
             f"Solver 'passes' has no option {unknown[0]!r}; its options are 'n_threads'."
         )
-    asked = problem if isinstance(problem, BlockProblem) else BlockProblem.on_arrays(problem)
-    region = asked.terms.region
-    proof = region.feasibility.proof if region.has_rows else None
-    if proof is not None:
-        return _infeasible(asked, proof)
-    threads = int(options.get("n_threads", 0))
-    return solve_in_passes([asked], limits, callback, threads, warns)[0]
+
+
+def _solve_feasible(
+    family: list[BlockProblem],
+    limits: RunLimits,
+    callbacks: Sequence[Callback | None],
+    n_threads: int,
+    warns: bool = True,
+) -> list[Solution]:
+    """Return the solutions, proofs for those whose constraints contradict each other."""
+    regions = [one.terms.region for one in family]
+    proofs = [one.feasibility.proof if one.has_rows else None for one in regions]
+    able = [place for place, proof in enumerate(proofs) if proof is None]
+    solved = []
+    if able:
+        told = [callbacks[place] for place in able]
+        solved = solve_in_passes([family[k] for k in able], limits, told, n_threads, warns)
+    left = iter(solved)
+    return [
+        next(left) if proof is None else _infeasible(problem, proof)
+        for problem, proof in zip(family, proofs, strict=True)
+    ]
 
 
 def _infeasible(problem: BlockProblem, proof: InfeasibilityCertificate) -> Solution:
@@ -72,7 +95,7 @@ def solve_family(
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
-    callback: Callback | None = None,
+    callback: Callback | Sequence[Callback | None] | None = None,
     random_state: int = 0,
     n_threads: int = 0,
 ) -> list[Solution]:
@@ -89,8 +112,9 @@ def solve_family(
         Most passes over the rows; 30 by default.
     time_limit : float, optional
         Most seconds.
-    callback : callable, optional
-        Called with a `Progress` for every problem after each pass; a true return value stops.
+    callback : callable or sequence of callables, optional
+        Called with a `Progress` for every problem after each pass; a true return value stops. A
+        sequence holds one for each problem, or None.
     random_state : int, default=0
         Seed of the sample.
     n_threads : int, default=0
@@ -113,8 +137,17 @@ def solve_family(
     >>> [solution.certificate.relative_gap <= 1e-6 for solution in solutions]
     [True, True, True]
     """
-    limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
-    return solve_in_passes(_as_family(problems), limits, callback, n_threads)
+    family = _as_family(problems)
+    callbacks = list(callback) if isinstance(callback, Sequence) else [callback] * len(family)
+    if len(callbacks) != len(family):
+        raise ValueError(
+            f"callback must hold one callable or None for each of the {len(family)} problems; got "
+            f"{len(callbacks)}."
+        )
+    for one in callbacks:
+        limits = checked_limits(tol, max_iter, time_limit, random_state, one)
+    with np.errstate(all="ignore"):  # what overflows is not finite, and never certified
+        return _solve_feasible(family, limits, callbacks, n_threads)
 
 
 def _as_family(problems: Sequence[Problem | BlockProblem]) -> list[BlockProblem]:

@@ -20,7 +20,7 @@ from rectiline.problems.blocks import (
     Totals,
     judge,
 )
-from rectiline.solvers._base import Progress
+from rectiline.solvers._base import Callback, Progress
 from rectiline.solvers.passes._frozen import Frozen, Reduced
 from rectiline.solvers.passes._reduced import solve_reduced
 
@@ -55,6 +55,7 @@ class Member:
     split: NextSplit
     objective: float
     curves: Any
+    callback: Callback | None = None
     near: NearRows | None = None
     frozen: Frozen | None = None
     answer: Reduced | None = None
@@ -122,6 +123,10 @@ class Member:
         if self.problem.terms.is_constrained:
             coef = region.move_into(region.clip(coef), self.problem.coef_unit)
         self.coef, self.intercept = coef, self.answer.intercept
+
+    def tell(self) -> bool:
+        """Tell the callback about the last certificate; whether it wants to stop."""
+        return self.callback is not None and bool(self.callback(self.history[-1]))
 
     def query(self) -> Query:
         """Return what to ask of a pass: judge the candidate, and split around it."""

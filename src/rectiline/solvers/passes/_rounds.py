@@ -32,7 +32,7 @@ from rectiline.solvers._run import RunLimits
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.passes._draw import Sample, draw, sample_size
+from rectiline.solvers.passes._draw import Sample, draw, sample_size, two_labels
 from rectiline.solvers.passes._member import Member
 from rectiline.solvers.passes._reach import first_split, rows_for_reach
 
@@ -51,11 +51,11 @@ _SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
 def solve_in_passes(
     problems: Sequence[BlockProblem],
     limits: RunLimits,
-    callback: Callback | None,
+    callbacks: Sequence[Callback | None],
     n_threads: int,
     warns: bool = True,
 ) -> list[Solution]:
-    """Return the solutions of problems that share their rows."""
+    """Return the solutions of problems that share their rows; each has a callback, or None."""
     began = time.perf_counter()
     tol, seed = limits.tol, limits.seed
     deadline = began + (math.inf if limits.time_limit is None else limits.time_limit)
@@ -63,10 +63,10 @@ def solve_in_passes(
     members: list[Member] = []
     passes, status = 0, Status.ITERATION_LIMIT
     try:
-        members = _start(problems, seed, deadline, n_threads)
+        members = _start(problems, callbacks, seed, deadline, n_threads)
         if _first_pass(members, deadline, n_threads):
             passes = 1
-            status, passes = _rounds(members, tol, max_passes, deadline, callback, n_threads, began)
+            status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
         else:
             status = Status.TIME_LIMIT
     except KeyboardInterrupt:
@@ -77,7 +77,11 @@ def solve_in_passes(
 
 
 def _start(
-    problems: Sequence[BlockProblem], seed: int, deadline: float, n_threads: int
+    problems: Sequence[BlockProblem],
+    callbacks: Sequence[Callback | None],
+    seed: int,
+    deadline: float,
+    n_threads: int,
 ) -> list[Member]:
     """Draw a sample and solve every problem on it."""
     first = problems[0]
@@ -86,8 +90,8 @@ def _start(
     sample = draw(first, seed, size)
     members: list[Member] = []
     start: Solution | None = None
-    for place, problem in enumerate(problems):
-        own = sample if problem is first else _sample_of(sample, problem)
+    for place, (problem, callback) in enumerate(zip(problems, callbacks, strict=True)):
+        own = sample if problem is first else sample.of(problem)
         if answers is None:
             start = _solve_sample(own, deadline, start, n_threads)
         else:
@@ -103,6 +107,7 @@ def _start(
             split=split,
             objective=start.objective,
             curves=problem.curves,
+            callback=callback,
         )
         if len(problems) == 1 and problem.in_memory is not None:
             member.out = np.empty(problem.n_samples)
@@ -127,7 +132,7 @@ def _solve_nested(
     n, d = first.n_samples, first.n_features
     if sample_size(n, d) <= max(_DIRECT, 1000 * d):
         return None
-    at, stands_for = blocks.spread(n // _NESTED, seed, getattr(first.targets, "labels", None))
+    at, stands_for = blocks.spread(n // _NESTED, seed, two_labels(first))
     rows = blocks.picked(at, stands_for)
     size = rows.n_rows
     left = deadline - time.perf_counter()
@@ -137,15 +142,9 @@ def _solve_nested(
         time_limit=max(left, 1e-3) if math.isfinite(left) else None,
         seed=seed,
     )
+    silent = [None] * len(problems)
     inner = [problem.on_blocks(rows) for problem in problems]
-    return [(one, size) for one in solve_in_passes(inner, limits, None, n_threads, warns=False)]
-
-
-def _sample_of(sample: Sample, problem: BlockProblem) -> Sample:
-    """Return the sample for another problem on the same rows."""
-    near = sample.rows
-    part = problem.on_near_rows(near, near.targets.weight * sample.stands_for)
-    return Sample(near, sample.stands_for, part)
+    return [(one, size) for one in solve_in_passes(inner, limits, silent, n_threads, warns=False)]
 
 
 def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
@@ -203,7 +202,6 @@ def _rounds(
     tol: float,
     max_passes: int,
     deadline: float,
-    callback: Callback | None,
     n_threads: int,
     began: float,
 ) -> tuple[Status, int]:
@@ -221,8 +219,7 @@ def _rounds(
         stop = False
         for member, totals in zip(active, found, strict=True):
             member.take(totals, tol, passes, began, n_threads)
-            if callback is not None and callback(member.history[-1]):
-                stop = True
+            stop = member.tell() or stop
         if all(member.is_solved for member in members):
             return Status.SOLVED, passes
         if stop:

@@ -1,0 +1,170 @@
+"""Sources of rows as data of estimators: recognised, read and predicted block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rectiline import rows as row_sources
+from rectiline.estimators._check import linear_scores
+from rectiline.rows import Block, RowBlocks
+
+Vector = NDArray[np.float64]
+
+__all__ = [
+    "as_rows",
+    "count_labels",
+    "note_columns",
+    "predicted",
+    "refuse_on_rows",
+    "sample_rows",
+]
+
+_FORMATS = ("csr", "csc")
+_DTYPES = (np.float64, np.float32)
+_SAMPLE = 100_000  # rows that defaults relative to the data are worked out on
+_ENTRIES = 1 << 26  # of a tensor that are converted to float64 at a time
+
+
+def as_rows(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks | None:
+    """Return the rows of sources that are read block by block; None for arrays in memory."""
+    if not row_sources.is_source(X):
+        return None
+    return row_sources.of(X, y, sample_weight)
+
+
+def note_columns(estimator: Any, rows: RowBlocks) -> None:
+    """Set what scikit-learn notes about the columns of X."""
+    estimator.n_features_in_ = rows.n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if rows.feature_names is not None:
+        estimator.feature_names_in_ = np.asarray(rows.feature_names, dtype=object)
+
+
+def refuse_on_rows(estimator: Any, **asked: bool) -> None:
+    """Raise about the first thing asked for that needs arrays in memory."""
+    for what, is_asked in asked.items():
+        if is_asked:
+            raise ValueError(
+                f"{type(estimator).__name__}: {what} needs X and y in memory, and cannot go with "
+                "rows in blocks. Leave it out, or pass arrays."
+            )
+
+
+def sample_rows(rows: RowBlocks) -> tuple[Any, NDArray[Any], Vector]:
+    """Return X, y and weights of up to 100,000 rows, evenly spread; equal rows give equal ones."""
+    n = rows.n_rows
+    at = np.arange(min(n, _SAMPLE), dtype=np.int64) * n // min(n, _SAMPLE)
+    block = rows.take(at)
+    weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight, float)
+    return block.X, np.asarray(block.y), weight
+
+
+def count_labels(rows: RowBlocks) -> tuple[NDArray[Any], Vector]:
+    """Return the labels of all rows, sorted, with their total weights, in one pass."""
+    totals: dict[Any, float] = {}
+    labels: list[NDArray[Any]] = []
+    for found, weight in rows.map_blocks(_block_labels, None):
+        labels.append(found)
+        for label, mass in zip(found.tolist(), weight.tolist(), strict=True):
+            totals[label] = totals.get(label, 0.0) + mass
+    classes = np.unique(np.concatenate(labels))
+    return classes, np.array([totals[label] for label in classes.tolist()])
+
+
+def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
+    """Return the labels in a block and their weights."""
+    if block.is_tensor:
+        import torch
+
+        found, places = torch.unique(block.y, return_inverse=True)
+        weight = torch.ones_like(places, dtype=torch.float64)
+        weight = weight if block.weight is None else block.weight.double()
+        mass = torch.zeros(len(found), dtype=torch.float64, device=places.device)
+        mass.index_add_(0, places, weight)
+        labels, total = found.cpu().numpy(), mass.cpu().numpy()
+    else:
+        labels, place = np.unique(np.asarray(block.y), return_inverse=True)
+        total = np.bincount(place, block.weight, minlength=labels.size).astype(np.float64)
+    if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
+        value = labels[np.argmax(labels != np.floor(labels))]
+        raise ValueError(
+            f"y must hold labels of classes; it holds {value}, which is not a whole number. Maybe "
+            "you want a regression."
+        )
+    return labels, total
+
+
+# ---- predictions ----------------------------------------------------------------------------
+
+
+def predicted(estimator: Any, X: Any, blocks: bool, method: str = "_from_scores") -> Any:
+    """Return what the estimator says about new data.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or source of rows
+    blocks : bool
+        Whether to return an iterator with one array for each block, instead of one array.
+    method : str
+        The method that turns scores, ``X @ coef_.T + intercept_``, into the answer.
+    """
+    check_is_fitted(estimator)
+    rows = as_rows(X)
+    if rows is None:
+        X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)
+        if not blocks:
+            return getattr(estimator, method)(linear_scores(estimator, X))
+        rows = row_sources.of(X)
+    _check_columns(estimator, rows)
+    parts = rows.map_blocks(_predict_block, (estimator, method))
+    return parts if blocks else np.concatenate(list(parts))
+
+
+def _check_columns(estimator: Any, rows: RowBlocks) -> None:
+    """Raise if rows have other columns than those of the fit."""
+    d = estimator.n_features_in_
+    if rows.n_features != d:
+        raise ValueError(
+            f"X has {rows.n_features} features, but {type(estimator).__name__} is expecting {d} "
+            "features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or rows.feature_names is None or tuple(known) == rows.feature_names:
+        return
+    place = next(k for k, name in enumerate(rows.feature_names) if name != known[k])
+    raise ValueError(
+        f"The columns of X must be those of the fit, in the same order: column {place} is "
+        f"{rows.feature_names[place]!r}, at the fit it was {known[place]!r}."
+    )
+
+
+def _predict_block(block: Block, state: tuple[Any, str]) -> NDArray[Any]:
+    """Return what an estimator says about a block."""
+    estimator, method = state
+    scores = _tensor_scores if block.is_tensor else linear_scores
+    found = scores(estimator, block.X)
+    if not np.isfinite(found).all():
+        raise ValueError(
+            "X must hold finite numbers whose predictions do not overflow; it does not in the "
+            f"block that starts at row {block.start}."
+        )
+    answer: NDArray[Any] = getattr(estimator, method)(found)
+    return answer
+
+
+def _tensor_scores(estimator: Any, X: Any) -> Vector:
+    """Return the scores of a tensor, computed in float64 on its device."""
+    import torch
+
+    coef = torch.as_tensor(np.ascontiguousarray(estimator.coef_.T), device=X.device)
+    intercept = torch.as_tensor(np.asarray(estimator.intercept_), device=X.device)
+    step = max(1, _ENTRIES // X.shape[1])
+    parts = [
+        (X[first : first + step].double() @ coef + intercept).cpu().numpy()
+        for first in range(0, X.shape[0], step)
+    ]
+    return np.concatenate(parts)
