@@ -117,3 +117,13 @@ def test_a_summary_can_be_kept_at_the_fit():
     with pytest.raises(ValueError, match="penalty"):
         penalised.fit(X, Y)
     assert not hasattr(penalised, "coef_")
+
+
+def test_a_million_samples_are_printed_in_full():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 1))
+    y = X[:, 0] + rng.standard_normal(40)
+    model = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, y)
+    table = model.summary(X, y, kind="iid", sample_weight=np.full(40, 50_000.0))
+    assert table.n_samples == 2_000_000 and isinstance(table.n_samples, int)
+    assert "2000000 samples" in str(table)

@@ -90,7 +90,7 @@ def frame(columns: dict[str, Any], library: str) -> Any:
 
 def _above(table: SummaryTable) -> list[str]:
     note = f", {table.note}" if table.note else ""
-    return [f"{table.title}, {table.n_samples:g} samples", f"Errors: {table.kind}{note}"]
+    return [f"{table.title}, {table.n_samples:.12g} samples", f"Errors: {table.kind}{note}"]
 
 
 def _below(table: SummaryTable) -> list[str]:

@@ -130,7 +130,7 @@ def tables(
             kind=kind,
             note=notes[k] if notes else "",
             quantile=None if fit.levels is None else float(fit.levels[k]),
-            n_samples=fit.n,
+            n_samples=int(fit.n) if fit.n == round(fit.n) else fit.n,
             df=df,
             pseudo_r1=float(explained[k]),
             relative_gap=fit.gap,

@@ -35,7 +35,7 @@ class SummaryTable:
     note : str
         Bandwidth, kernel, number of replicates or clusters.
     quantile : float or None
-    n_samples : float
+    n_samples : int or float
         Sum of the weights.
     df : float
         Degrees of freedom of the t distribution.
