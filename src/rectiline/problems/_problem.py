@@ -15,23 +15,26 @@ where ``h`` is the penalty with the bounds. Every bracket is non-negative; a fre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.constraints import Constraint, ConstraintRows
+from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._data import Data
 from rectiline.problems._feasibility import Feasibility
+from rectiline.problems._from_units import LOSSES as UNIT_LOSSES
+from rectiline.problems._from_units import rows_of_units
 from rectiline.problems._given import DEFAULT_PENALTY, read_given
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
@@ -151,6 +154,83 @@ class Problem:
     def of(cls, data: Data, terms: Terms) -> Self:
         """Return the problem with these parts, which have been checked."""
         return object.__new__(cls)._set(data, terms)
+
+    @classmethod
+    def from_units(
+        cls,
+        X: Any,
+        U: ArrayLike | None = None,
+        V: ArrayLike | None = None,
+        S: ArrayLike | None = None,
+        T: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        A: ArrayLike | None = None,
+        b: ArrayLike | None = None,
+        penalty: str | Penalty | None = DEFAULT_PENALTY,
+        constraints: Any = (),
+    ) -> Problem:
+        """Return the problem whose samples pay ReLU and ReHU units of their own.
+
+        Sample i pays, at ``z_i = x_i'coef``, ``sum_l max(U_li z_i + V_li, 0)`` plus
+        ``sum_h ReHU(S_hi z_i + T_hi; tau_hi)``, where ``ReHU(a; tau)`` is ``max(a, 0)^2 / 2`` up to
+        ``a = tau`` and a line from there on (Dai and Qiu 2023). There is no intercept; a column
+        of ones in X is one that the penalty sees.
+
+        Each unit becomes a row: X is copied where samples have several units, or ReHU units whose
+        `tau` is finite. The multipliers of a solution are those of the units that are not zero,
+        sample by sample.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        U, V : array-like of shape (L, n_samples), optional
+            Slopes and shifts of the ReLU units.
+        S, T : array-like of shape (H, n_samples), optional
+            Slopes and shifts of the ReHU units.
+        tau : float or array-like of shape (H, n_samples), optional
+            Where they turn into lines; nowhere by default.
+        A, b : array-like of shape (k, n_features) and (k,), optional
+            Constraints ``A @ coef + b >= 0``.
+        penalty : Penalty, str or None, default=Ridge(1.0)
+        constraints : Constraint, dict, or sequence of them, default=()
+            Further ones.
+
+        Returns
+        -------
+        Problem
+
+        Examples
+        --------
+        A support vector machine, ``sum_i max(1 - y_i z_i, 0)``:
+
+        >>> import numpy as np
+        >>> import rectiline as rl
+        >>> X = np.array([[1.0], [2.0], [-1.0], [-3.0]])
+        >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+        >>> problem = rl.Problem.from_units(X, U=[-y], V=[np.ones(4)])
+        >>> rl.solve(problem).coef.round(6)
+        array([1.])
+        """
+        design = X if sp.issparse(X) else np.asarray(X)
+        if design.ndim != 2:
+            raise ValueError(f"X must be two-dimensional; got shape {design.shape}.")
+        rows = rows_of_units(design, U, V, S, T, tau)
+        one = isinstance(constraints, (Constraint, Mapping))
+        asked = [constraints] if one else list(constraints)
+        if (A is None) != (b is None):
+            raise ValueError("A and b must be given together: A @ coef + b >= 0.")
+        if A is not None and b is not None:
+            asked.append(LinearInequality(A, b))
+        return cls(
+            rows.X,
+            rows.y,
+            UNIT_LOSSES,
+            penalty=penalty,
+            constraints=asked,
+            sample_weight=rows.weight,
+            fit_intercept=False,
+            loss_index=rows.index,
+        )
 
     # ---- problems that share parts with this one ------------------------------------------------
 

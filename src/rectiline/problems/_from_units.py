@@ -1,0 +1,155 @@
+"""Writes a problem given by units of each sample as weighted rows; `Problem.from_units` calls it.
+
+A unit looks at a sample through an argument of its own, ``u z + v``. Divided by the size of u (or,
+for a ReHU with an end, by that end) all units of one kind have one curve, so that five losses do
+for any number of different units: a unit becomes a row with a target and a weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse as sp
+
+from rectiline._numbers import real_array
+from rectiline._typing import Vector
+from rectiline.losses import Loss, PiecewiseLQ
+
+__all__ = ["LOSSES", "UnitRows", "rows_of_units"]
+
+Matrix = NDArray[np.float64]
+
+# Of t = y - z, the residual: a unit that grows with z falls with t.
+LOSSES: tuple[Loss, ...] = (
+    PiecewiseLQ([0.0], [(0, -1, 0), (0, 0, 0)]),  # ReLU, growing with z
+    PiecewiseLQ([0.0], [(0, 0, 0), (0, 1, 0)]),  # ReLU, falling with z
+    PiecewiseLQ([0.0], [(0.5, 0, 0), (0, 0, 0)]),  # ReHU without an end, growing
+    PiecewiseLQ([0.0], [(0, 0, 0), (0.5, 0, 0)]),  # ReHU without an end, falling
+    PiecewiseLQ([-1.0, 0.0], [(0, -1, -0.5), (0.5, 0, 0), (0, 0, 0)]),  # ReHU that ends at 1
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitRows:
+    """What `Problem` takes: the rows of all units, their targets, weights and losses."""
+
+    X: Any
+    y: Vector
+    weight: Vector
+    index: NDArray[np.intp]
+
+
+def rows_of_units(
+    X: Any,
+    U: ArrayLike | None,
+    V: ArrayLike | None,
+    S: ArrayLike | None,
+    T: ArrayLike | None,
+    tau: ArrayLike | None,
+) -> UnitRows:
+    """Return one row for each unit that is not zero; X itself where each sample has just one."""
+    n = int(X.shape[0])
+    u, v = _pair("U", U, "V", V, n)
+    s, t = _pair("S", S, "T", T, n)
+    ends = _ends(tau, s.shape)
+    parts = [_relus(u, v), _rehus(s, t, ends), _ended_rehus(s, t, ends)]
+    rows, scale, y, weight, index = (np.concatenate(some) for some in zip(*parts, strict=True))
+    if not rows.size:
+        raise ValueError("U, V, S, T: no unit pays anything; at least one must not be zero.")
+    if not all(np.isfinite(part).all() for part in (scale, y, weight)):
+        raise ValueError(
+            "U, V, S, T, tau: a unit is too flat or too steep for double precision once it is "
+            "divided by its own slope; rescale the units."
+        )
+    order = np.lexsort((index, rows))
+    rows, scale, y, weight, index = (one[order] for one in (rows, scale, y, weight, index))
+    alone = rows.size == n and bool((rows == np.arange(n)).all() and (scale == 1.0).all())
+    return UnitRows(X if alone else _scaled_rows(X, rows, scale), y, weight, index)
+
+
+def _pair(
+    first: str, a: ArrayLike | None, second: str, b: ArrayLike | None, n: int
+) -> tuple[Matrix, Matrix]:
+    """Return slopes and shifts of units, of shape (units, n)."""
+    if (a is None) != (b is None):
+        given, missing = (first, second) if b is None else (second, first)
+        raise ValueError(f"{given} is given without {missing}; units need both.")
+    if a is None or b is None:
+        return np.zeros((0, n)), np.zeros((0, n))
+    made = []
+    for name, values in ((first, a), (second, b)):
+        array = np.atleast_2d(real_array(name, values))
+        if array.ndim != 2 or array.shape[1] != n or not np.isfinite(array).all():
+            raise ValueError(
+                f"{name} must hold finite numbers of shape (units, n_samples) with {n} samples; "
+                f"got shape {np.shape(values)}."
+            )
+        made.append(array)
+    if made[0].shape != made[1].shape:
+        raise ValueError(
+            f"{first} and {second} must have one shape; got {made[0].shape} and {made[1].shape}."
+        )
+    return made[0], made[1]
+
+
+def _ends(tau: ArrayLike | None, shape: tuple[int, ...]) -> Matrix:
+    """Return where the ReHU units turn into lines."""
+    if tau is None:
+        return np.full(shape, np.inf)
+    ends = real_array("tau", tau)
+    try:
+        ends = np.broadcast_to(ends, shape)
+    except ValueError:
+        raise ValueError(
+            f"tau must be a number or have the shape of S, {shape}; got shape {np.shape(tau)}."
+        ) from None
+    if not (ends >= 0).all():
+        raise ValueError("tau must hold numbers >= 0, infinity included.")
+    return np.asarray(ends, dtype=np.float64)
+
+
+Parts = tuple[NDArray[np.intp], Vector, Vector, Vector, NDArray[np.intp]]
+
+
+def _relus(u: Matrix, v: Matrix) -> Parts:
+    """Return the rows of ``max(u z + v, 0)``: rows, their scales, targets, weights and losses."""
+    flat = (u == 0) & (v > 0)  # they pay v at any z
+    unit, row = np.nonzero((u != 0) | flat)
+    slope, shift = u[unit, row], v[unit, row]
+    size = np.where(slope == 0, 1.0, np.abs(slope))
+    with np.errstate(over="ignore"):
+        y = np.where(slope > 0, -shift, shift) / size
+    return row, np.where(slope == 0, 0.0, 1.0), y, size, np.where(slope > 0, 0, 1)
+
+
+def _rehus(s: Matrix, t: Matrix, ends: Matrix) -> Parts:
+    """Return the rows of ``max(s z + t, 0)^2 / 2``."""
+    flat = (s == 0) & (t > 0)
+    unit, row = np.nonzero(((s != 0) | flat) & np.isinf(ends))
+    slope, shift = s[unit, row], t[unit, row]
+    size = np.where(slope == 0, 1.0, np.abs(slope))
+    with np.errstate(over="ignore"):
+        y = np.where(slope > 0, -shift, shift) / size
+        weight = size**2
+    return row, np.where(slope == 0, 0.0, 1.0), y, weight, np.where(slope > 0, 2, 3)
+
+
+def _ended_rehus(s: Matrix, t: Matrix, ends: Matrix) -> Parts:
+    """Return the rows of ReHU units that turn into lines: ``tau^2 ReHU_1((s z + t) / tau)``."""
+    flat = (s == 0) & (t > 0)
+    unit, row = np.nonzero(((s != 0) | flat) & np.isfinite(ends) & (ends > 0))
+    end = ends[unit, row]
+    with np.errstate(over="ignore"):
+        scale, y, weight = s[unit, row] / end, -t[unit, row] / end, end**2
+    return row, scale, y, weight, np.full(row.size, 4)
+
+
+def _scaled_rows(X: Any, rows: NDArray[np.intp], scale: Vector) -> Any:
+    """Return rows of X, each times its scale."""
+    if sp.issparse(X):
+        picked = X.tocsr()[rows]
+        return picked if (scale == 1.0).all() else (sp.diags_array(scale) @ picked).tocsr()
+    return np.asarray(X)[rows] * scale[:, None]
