@@ -2,6 +2,7 @@
 
 import html
 import re
+from pathlib import Path
 
 from docutils import nodes
 
@@ -17,9 +18,10 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "sg_execution_times.rst"]
+exclude_patterns = ["_build"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -27,6 +29,10 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"demo\.py",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page would load scripts from elsewhere
+    "doc_module": ("rectiline",),
+    "backreferences_dir": "gallery/backreferences",
+    "inspect_global_variables": False,
 }
 # Examples draw figures of their own making; none needs a special warning filter.
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
@@ -50,6 +56,26 @@ def _escape_bars(app, what, name, obj, options, lines):
         parts = re.split(r"(`+[^`]*`+)", line)
         parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
         lines[k] = "".join(parts)
+
+
+def _add_examples(app, what, name, obj, options, lines):
+    """End the page of a class or function with the examples of the gallery that use it."""
+    if what not in ("class", "function"):
+        return
+    folder = Path(app.srcdir) / "gallery" / "backreferences"
+    short = name.rsplit(".", 1)[-1]
+    room = ".".join(name.split(".")[:2])
+    for known in dict.fromkeys([name, f"{room}.{short}", f"rectiline.{short}"]):
+        file = folder / f"{known}.examples"
+        if file.exists() and file.stat().st_size:
+            lines += [
+                "",
+                f".. rubric:: Examples using ``{short}``",
+                "",
+                f".. minigallery:: {known}",
+                "",
+            ]
+            return
 
 
 def _skip_requests(app, what, name, obj, skip, options):
@@ -78,4 +104,5 @@ def setup(app):
     """Write formulas as MathML; hook into the reading of docstrings, before numpydoc does."""
     app.add_html_math_renderer("mathml", (_visit_inline_math, None), (_visit_block_math, None))
     app.connect("autodoc-process-docstring", _escape_bars, priority=400)
+    app.connect("autodoc-process-docstring", _add_examples, priority=900)
     app.connect("autodoc-skip-member", _skip_requests)

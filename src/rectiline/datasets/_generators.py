@@ -85,4 +85,5 @@ def make_returns(
     own = rng.uniform(0.3, 1.2, n_assets)
     drift = 0.01 + 0.02 * exposure
     shocks = rng.standard_t(5, (n_days, n_assets))
-    return drift + market[:, None] * exposure + sectors[:, sector] + own * shocks
+    returns: Vector = drift + market[:, None] * exposure + sectors[:, sector] + own * shocks
+    return returns
