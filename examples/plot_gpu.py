@@ -2,9 +2,9 @@
 Rows on a GPU
 =============
 
-Tensors of PyTorch are a source of rows like any other. The passes over them run where they are: only
-sums and the few rows near a kink come back. Without a GPU the same lines run on the processor, as
-they did when this page was built if it says so below.
+Tensors of PyTorch are a source of rows like any other. The passes over them run where they are:
+only sums and the few rows near a kink come back. Without a GPU the same lines run on the
+processor, as they did when this page was built if it says so below.
 """
 
 import time

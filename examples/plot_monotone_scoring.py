@@ -2,9 +2,9 @@
 Scores that nobody has to explain away
 ======================================
 
-A score that falls when an applicant earns more, or works more, is hard to defend even if the data say
-so. ``monotone`` fixes the direction of single columns, and a bound keeps one column from deciding
-alone. The price is a number: how much the objective grows, certified on both sides.
+A score that falls when an applicant earns more, or works more, is hard to defend even if the data
+say so. ``monotone`` fixes the direction of single columns, and a bound keeps one column from
+deciding alone. The price is a number: how much the objective grows, certified on both sides.
 """
 
 import matplotlib.pyplot as plt

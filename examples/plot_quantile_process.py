@@ -2,10 +2,10 @@
 Coefficients along the quantiles, with intervals
 ================================================
 
-Rich households spend a smaller part of an additional franc on food, and the spread grows with income.
-Both are seen in the slope of the quantiles: it rises from 0.4 to 0.7. The band is a pointwise 95 %
-interval by the method of the standard errors "nid" (Hendricks and Koenker 1992); the line is least
-squares.
+Rich households spend a smaller part of an additional franc on food, and the spread grows with
+income. Both are seen in the slope of the quantiles: it rises from 0.4 to 0.7. The band is a
+pointwise 95 % interval by the method of the standard errors "nid" (Hendricks and Koenker 1992);
+the line is least squares.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Top-coded targets: a trap and a way out
 =======================================
 
-Surveys often record large amounts as "1,000 or more". A mean is biased by that, whatever the sample
-size. A quantile is not, as long as it lies below the cap: replacing a value above the fitted quantile
-by another one above it does not change the fit. We cap Engel's food expenditures ourselves, so that
-the truth is known.
+Surveys often record large amounts as "1,000 or more". A mean is biased by that, whatever the
+sample size. A quantile is not, as long as it lies below the cap: replacing a value above the
+fitted quantile by another one above it does not change the fit. We cap Engel's food expenditures
+ourselves, so that the truth is known.
 """
 
 import matplotlib.pyplot as plt
@@ -20,9 +20,9 @@ capped = np.minimum(y, cap)
 print(f"{np.mean(y > cap):.0%} of the households are capped")
 
 # %%
-# Least squares loses a fifth of its slope. The lower quartile lies below the cap but for the richest
-# households and loses least. The upper quartile is the trap: for large incomes it lies above the
-# cap, where nothing is known about it.
+# Least squares loses a fifth of its slope. The lower quartile lies below the cap but for the
+# richest households and loses least. The upper quartile is the trap: for large incomes it lies
+# above the cap, where nothing is known about it.
 
 models = {
     "least squares": rl.PLQRegressor("squared_error", penalty=None),
