@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         MultiTaskRegressor,
         MultiTaskRegressorCV,
     )
+    from rectiline.formulas import formula
     from rectiline.paths import Path, path
 
 __version__ = "0.1.0"
@@ -45,10 +46,11 @@ _LATE = {
     "Path": "rectiline.paths",
     "QuantileRegressor": "rectiline.estimators",
     "QuantileRegressorCV": "rectiline.estimators",
+    "formula": "rectiline.formulas",
     "make_scorer": "rectiline.estimators",
     "path": "rectiline.paths",
 }
-_LATE_ROOMS = ("datasets", "estimators", "inference", "paths", "reports", "verify")
+_LATE_ROOMS = ("datasets", "estimators", "formulas", "inference", "paths", "reports", "verify")
 
 __all__ = [
     "Certificate",
@@ -74,6 +76,7 @@ __all__ = [
     "Status",
     "UnsupportedProblemError",
     "constraints",
+    "formula",
     "losses",
     "make_scorer",
     "path",

@@ -1,0 +1,315 @@
+"""Turns a formula and a table into X, y and constraints; `rectiline.formula` is here."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from sklearn.base import BaseEstimator
+
+from rectiline.constraints import Constraint, LinearInequality
+from rectiline.formulas._splines import basis, make_knots, shape_rows
+
+if TYPE_CHECKING:
+    from rectiline.formulas._model import FormulaModel
+
+__all__ = ["FormulaDesign", "formula"]
+
+_DENSE = 0.2  # share of nonzero entries from which on X is a dense table
+
+
+def formula(text: str, data: Any) -> FormulaDesign:
+    """Read a formula: what is predicted, from which terms, with which effects taken out.
+
+    ``"y ~ bs(x, monotone=+1) + C(city) | firm"`` predicts y from an increasing spline in x and the
+    levels of city, with an effect of its own for every firm. The language is that of formulaic
+    (Wilkinson notation: ``+``, ``:``, ``*``, ``C()``, ``np.log()``, ``- 1``). Two things are added:
+
+    - ``bs(x, df=6, knots=None, degree=3, monotone=0, convex=0)`` is a B-spline with `df` columns
+      that is zero at the left end of the data and goes on as a line beyond its ends. With
+      ``monotone=1`` it increases, with ``-1`` it decreases; ``convex=1`` and ``-1`` (concave)
+      likewise. Shapes are constraints of the fit, so that the answer has them exactly.
+    - Variables behind ``|`` are categories, numbers included; each level is a column. There is no
+      centering, which would be wrong for anything but least squares.
+
+    Rows with a missing value in a variable of the formula are left out.
+
+    Parameters
+    ----------
+    text : str
+    data : DataFrame or dict of arrays
+        pandas, polars, or anything with `to_pandas`.
+
+    Returns
+    -------
+    FormulaDesign
+        With `X`, `y`, `constraints`, and `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(0, 3, 200)
+    >>> data = {"x": x, "y": np.sqrt(x) + 0.2 * rng.standard_normal(200)}
+    >>> design = rl.formula("y ~ bs(x, df=6, monotone=+1, convex=-1)", data)
+    >>> design.X.shape, len(design.constraints)
+    ((200, 6), 1)
+    >>> model = design.fit(rl.QuantileRegressor(quantile=0.5, alpha=0))
+    >>> model.predict({"x": [0.25, 1.0, 2.25]}).round(2)
+    array([0.51, 0.98, 1.47])
+    """
+    formulaic = _formulaic()
+    if not isinstance(text, str):
+        raise TypeError(f"formula must be a string such as 'y ~ x'; got {type(text).__name__}.")
+    table = _as_table(data)
+    try:
+        parsed = formulaic.Formula(text)
+    except formulaic.errors.FormulaicError as error:
+        raise ValueError(f"formula {text!r} cannot be read: {error}") from error
+    if not hasattr(parsed, "lhs") or not hasattr(parsed, "rhs"):
+        raise ValueError(f"formula {text!r} must have a target and terms: 'y ~ x'.")
+    parts = parsed.rhs if isinstance(parsed.rhs, tuple) else (parsed.rhs,)
+    if len(parsed.lhs) != 1 or len(parts) > 2:
+        raise ValueError(
+            f"formula {text!r} must have one target, and at most one '|' behind its terms."
+        )
+    variables = sorted(str(name) for name in parsed.required_variables)
+    unknown = [name for name in variables if name not in table.columns]
+    if unknown:
+        raise ValueError(
+            f"formula {text!r} names {unknown[0]!r}, which is not a column of data; its columns "
+            f"are {list(map(str, table.columns))}."
+        )
+    kept = table[variables].notna().all(axis=1).to_numpy()
+    table = table[kept]
+    if not len(table):
+        raise ValueError(f"formula {text!r}: no row of data is without a missing value.")
+    matrices = [_matrix(formulaic, parts[0], table)]
+    if len(parts) == 2:
+        effects = " + ".join(_category(str(term)) for term in parts[1] if str(term) != "1")
+        matrices.append(_matrix(formulaic, effects or "1", table))
+    has_intercept = any(str(term) == "1" for term in parts[0]) or len(parts) == 2
+    specs = tuple(matrix.model_spec for matrix in matrices)
+    made = _Columns.of(specs)
+    X = made.pick(matrices)
+    if not X.shape[1]:
+        raise ValueError(f"formula {text!r} has no terms beside the intercept.")
+    y = _target(formulaic, parsed.lhs, table)
+    constraints = tuple(_shapes(specs[0], X.shape[1], made))
+    return FormulaDesign(
+        text=text,
+        X=made.finish(X),
+        y=y,
+        constraints=constraints,
+        has_intercept=has_intercept,
+        n_dropped=int(kept.size - kept.sum()),
+        columns=made,
+    )
+
+
+def _formulaic() -> Any:
+    try:
+        import formulaic
+        import formulaic.errors
+    except ImportError as error:
+        raise ImportError("Formulas need formulaic; install rectiline[formula].") from error
+    return formulaic
+
+
+def _as_table(data: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(data, pd.DataFrame):
+        return data
+    if hasattr(data, "to_pandas"):
+        return data.to_pandas()
+    if isinstance(data, dict):
+        return pd.DataFrame(data)
+    raise TypeError(f"data must be a data frame or a dict of columns; got {type(data).__name__}.")
+
+
+def _matrix(formulaic: Any, terms: Any, table: Any) -> Any:
+    try:
+        return formulaic.model_matrix(
+            terms, table, context={"bs": _bs(), "np": np}, output="sparse", na_action="raise"
+        )
+    except formulaic.errors.FormulaicError as error:
+        cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
+        raise ValueError(f"formula: {cause}") from error
+
+
+def _bs() -> Any:
+    from formulaic.transforms import stateful_transform
+
+    def bs(
+        x: Any,
+        df: int | None = None,
+        knots: Any = None,
+        degree: int = 3,
+        monotone: int = 0,
+        convex: int = 0,
+        _state: Any = None,
+    ) -> dict[str, Any]:
+        values = np.asarray(x, dtype=np.float64)
+        if "knots" not in _state:
+            for name, sign in (("monotone", monotone), ("convex", convex)):
+                if sign not in (-1, 0, 1):
+                    raise ValueError(f"bs: {name} must be -1, 0 or +1; got {sign!r}.")
+            _state["knots"] = make_knots(values, df, knots, degree)
+            _state.update(degree=degree, monotone=int(monotone), convex=int(convex))
+        columns = basis(values, _state["knots"], _state["degree"])
+        return {str(j + 1): columns[:, j] for j in range(columns.shape[1])}
+
+    return stateful_transform(bs)
+
+
+def _category(term: str) -> str:
+    return term if term.startswith("C(") or ":" in term else f"C({term})"
+
+
+def _target(formulaic: Any, left: Any, table: Any) -> NDArray[Any]:
+    """Return y: the column itself where it holds labels, an expression's value otherwise."""
+    name = str(next(iter(left)))
+    if name in table.columns and table[name].dtype.kind not in "fiu":
+        return np.asarray(table[name].to_numpy())
+    values = _matrix(formulaic, left, table)
+    if values.shape[1] != 1:
+        raise ValueError(f"formula: the target {name!r} must be one column of numbers or labels.")
+    return np.asarray(values.toarray()[:, 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """Which columns of the matrices of a formula make up X, under which names."""
+
+    specs: tuple[Any, ...]
+    kept: tuple[list[int], ...]
+    names: tuple[str, ...]
+    is_dense: list[bool]  # one entry, decided by the first X
+
+    @classmethod
+    def of(cls, specs: tuple[Any, ...]) -> _Columns:
+        kept = tuple(
+            [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
+        )
+        names = [
+            str(spec.column_names[j]) for spec, mine in zip(specs, kept, strict=True) for j in mine
+        ]
+        return cls(specs, kept, tuple(names), [])
+
+    def pick(self, matrices: list[Any]) -> Any:
+        parts = [
+            sp.csc_array(matrix)[:, mine] for matrix, mine in zip(matrices, self.kept, strict=True)
+        ]
+        return sp.hstack(parts, format="csr")
+
+    def finish(self, X: Any) -> Any:
+        """Return X as a table with names, or as a sparse matrix where most of it is zero."""
+        if not self.is_dense:
+            self.is_dense.append(X.nnz >= _DENSE * X.shape[0] * X.shape[1])
+        if not self.is_dense[0]:
+            return sp.csr_array(X)
+        import pandas as pd
+
+        return pd.DataFrame(X.toarray(), columns=list(self.names))
+
+    def on(self, data: Any) -> Any:
+        """Return X for other data."""
+        formulaic = _formulaic()
+        table = _as_table(data)
+        for name in sorted({str(one) for spec in self.specs for one in spec.required_variables}):
+            if name not in table.columns:
+                raise ValueError(f"data must have the column {name!r}, which the formula names.")
+            if table[name].isna().any():
+                raise ValueError(f"data must not hold missing values; column {name!r} does.")
+        context = {"bs": _bs(), "np": np}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
+                made = [spec.get_model_matrix(table, context=context) for spec in self.specs]
+        except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning) as error:
+            raise ValueError(f"data does not fit the formula: {error}") from error
+        return self.finish(self.pick(made))
+
+
+def _shapes(spec: Any, d: int, columns: _Columns) -> list[Constraint]:
+    """Return the constraints of the spline terms that have a shape."""
+    place = {j: k for k, j in enumerate(columns.kept[0])}
+    found: list[Constraint] = []
+    for term, mine in spec.term_indices.items():
+        states = [spec.transform_state.get(factor.expr) for factor in term.factors]
+        shaped = [one for one in states if one and (one.get("monotone") or one.get("convex"))]
+        if not shaped:
+            continue
+        if len(states) > 1:
+            raise ValueError(
+                f"formula: {term} multiplies a spline with a shape; shapes hold for spline terms "
+                "on their own."
+            )
+        rows = shape_rows(shaped[0])
+        A = np.zeros((rows.shape[0], d))
+        A[:, [place[j] for j in mine]] = rows
+        found.append(LinearInequality(A, np.zeros(rows.shape[0])))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormulaDesign:
+    """A formula on a table: what an estimator needs to fit it. `rectiline.formula` makes one.
+
+    Attributes
+    ----------
+    text : str
+    X : DataFrame or CSR array
+        Columns of the terms, without the intercept; sparse where most entries are zero.
+    y : ndarray
+    constraints : tuple of Constraint
+        Shapes of splines.
+    has_intercept : bool
+    n_dropped : int
+        Rows of data that were left out because a value was missing.
+    """
+
+    text: str
+    X: Any
+    y: NDArray[Any]
+    constraints: tuple[Constraint, ...]
+    has_intercept: bool
+    n_dropped: int
+    columns: _Columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of X."""
+        return self.columns.names
+
+    def matrix(self, data: Any) -> Any:
+        """Return X for other data, with the knots and levels of this design."""
+        return self.columns.on(data)
+
+    def fit(self, estimator: BaseEstimator, **fit_params: Any) -> FormulaModel:
+        """Fit a copy of an estimator, under the constraints of the formula.
+
+        Parameters
+        ----------
+        estimator : estimator
+            With `fit_intercept`, and with `constraints` where splines have shapes.
+        **fit_params
+            Passed to its `fit`; a `sample_weight` has one entry for each row of X.
+
+        Returns
+        -------
+        FormulaModel
+        """
+        from rectiline.formulas._model import fit_design
+
+        return fit_design(self, estimator, fit_params)
+
+    def __repr__(self) -> str:
+        shape = f"{self.X.shape[0]} x {self.X.shape[1]}"
+        return f"FormulaDesign({self.text!r}, X {shape}, {len(self.constraints)} shapes)"
