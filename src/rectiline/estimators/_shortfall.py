@@ -1,4 +1,7 @@
-"""Regression of the expected shortfall: the mean beyond a quantile, given the columns."""
+"""Regression of the expected shortfall, the mean beyond a quantile, by two fits in a row.
+
+Users import it from `rectiline`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators._check import check_data, check_weight
+from rectiline.estimators._check import check_data, check_weight, predictions
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.estimators._state import keep_parameters, restored_on_failure
@@ -31,7 +35,8 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         v + max(y - v, 0) / (1 - q)     (upper)      or      v - max(v - y, 0) / q     (lower)
 
     on x. Errors of the first step do not matter to first order in the second one (Barendse 2020;
-    He, Tan and Zhou 2023), so that the sandwich errors of `summary` hold.
+    He, Tan and Zhou 2023), so that the sandwich errors of `summary` hold. Where there are fewer
+    samples than coefficients, many coefficients give the same fit; those of least norm are taken.
 
     Parameters
     ----------
@@ -120,6 +125,8 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
             second.fit(given, self._surrogate(first.predict(given), y), sample_weight=weight)
             self.quantile_model_, self.shortfall_model_ = first, second
             self.coef_, self.intercept_ = second.coef_, second.intercept_
+            if np.count_nonzero(weight) < self.coef_.size + int(self.fit_intercept):
+                self._take_least_norm(X[np.flatnonzero(weight)])
             self.certificate_ = (first.certificate_, second.certificate_)
             self.n_iter_ = int(first.n_iter_) + int(second.n_iter_)
         return self
@@ -130,6 +137,15 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         if self.tail == "upper":
             return np.asarray(quantile + np.maximum(y - quantile, 0.0) / (1.0 - self.quantile))
         return np.asarray(quantile - np.maximum(quantile - y, 0.0) / self.quantile)
+
+    def _take_least_norm(self, X: Any) -> None:
+        """Replace the coefficients by the shortest ones with the same predictions on these rows."""
+        rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        centre = rows.mean(axis=0) if self.fit_intercept else np.zeros(rows.shape[1])
+        spread = rows - centre
+        shortest = np.linalg.lstsq(spread, spread @ self.coef_, rcond=None)[0]
+        self.intercept_ = float(self.intercept_ + centre @ (self.coef_ - shortest))
+        self.coef_ = shortest
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the expected shortfall at the rows of X.
@@ -142,8 +158,7 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        return np.asarray(self.shortfall_model_.predict(X))
+        return predictions(self, X)
 
     def predict_quantile(self, X: Any) -> NDArray[np.float64]:
         """Return the quantile beyond which the shortfall is the mean.
