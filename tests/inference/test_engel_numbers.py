@@ -47,6 +47,23 @@ def test_nid_errors(level):
     assert_printed(fitted(level).summary(X, Y, kind="nid").std_error, NID[level])
 
 
+# What pyfixest 0.60.0 reports for this model, clusters of five rows in their order.
+PYFIXEST_NID = {0.02: (30.58699932, 0.04014189), 0.5: (19.33310457, 0.02839831)}
+PYFIXEST_CRV1 = {0.02: (25.4493256, 0.03506537), 0.5: (31.41620538, 0.04016788)}
+
+
+@pytest.mark.parametrize("level", PYFIXEST_NID)
+def test_pyfixest_differs_by_factors_for_small_samples(level):
+    model, groups = fitted(level), np.arange(235) // 5
+    nid = np.sqrt(np.diag(covariance(model, X, Y, kind="nid")) * 235 / 233)
+    np.testing.assert_allclose(nid, PYFIXEST_NID[level], rtol=1e-6)
+    clustered = covariance(model, X, Y, kind="cluster", groups=groups)
+    factor = 47 / 46 * 234 / 233
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(clustered) * factor), PYFIXEST_CRV1[level], rtol=1e-6
+    )
+
+
 def test_nid_t_statistics():
     table = fitted().summary(X, Y, kind="nid")
     assert_printed(table.statistic, (4.23270, 19.81032))

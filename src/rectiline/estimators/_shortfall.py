@@ -143,7 +143,8 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         centre = rows.mean(axis=0) if self.fit_intercept else np.zeros(rows.shape[1])
         spread = rows - centre
-        shortest = np.linalg.lstsq(spread, spread @ self.coef_, rcond=None)[0]
+        solved = np.linalg.lstsq(spread, spread @ self.coef_, rcond=None)
+        shortest = np.asarray(solved[0], dtype=np.float64)
         self.intercept_ = float(self.intercept_ + centre @ (self.coef_ - shortest))
         self.coef_ = shortest
 

@@ -61,6 +61,7 @@ class QuantileReplicates:
                 "whole numbers; use method='weights' with others."
             )
         self._fits = [self._doubled(k) for k in range(fit.m)] if self.wild else [fit] * fit.m
+        self._row_sum = fit.rows.cross(fit.weight)
         self._sums: list[Matrix] = []
         if method == "wild" and labels is not None:
             count = int(labels.max()) + 1
@@ -123,6 +124,7 @@ class QuantileReplicates:
         return made
 
     def _weights(self, k: int, seed: np.random.SeedSequence) -> Vector:
+        """Return the weights of one replicate; for "wild" those of the upper copies."""
         fit = self.fit
         if self.method != "wild":
             return Resampling(self.method, fit.weight, self.labels).draw(seed)
@@ -132,12 +134,8 @@ class QuantileReplicates:
         rng = np.random.default_rng(seed)
         share = 1.0 - float(fit.levels[k])
         if self._unit:
-            upper = (rng.random(fit.rows.n) < share).astype(np.float64)
-        else:
-            upper = rng.binomial(fit.weight.astype(np.int64), share).astype(np.float64)
-        made = np.empty(2 * fit.rows.n)
-        made[: fit.rows.n], made[fit.rows.n :] = upper, fit.weight - upper
-        return made
+            return (rng.random(fit.rows.n) < share).astype(np.float64)
+        return rng.binomial(fit.weight.astype(np.int64), share).astype(np.float64)
 
     def _perturbations(self, k: int, seeds: Seeds) -> Matrix:
         """Return what the wild gradient bootstrap adds to the gradient, (len(seeds), p)."""
@@ -152,17 +150,20 @@ class QuantileReplicates:
         open_ones = np.arange(weights.shape[0])
         while open_ones.size:
             near = family.near
-            totals = near.total(fit, weights[open_ones]) + extra[open_ones] / near.scale
-            totals = np.ascontiguousarray(totals)
-            kept = np.ascontiguousarray(weights[np.ix_(open_ones, near.index)])
-            method, left = near.method(), []
+            drawn = weights if open_ones.size == weights.shape[0] else weights[open_ones]
+            totals, kept = (
+                self._doubled_parts(near, drawn)
+                if self.wild
+                else (near.total(fit, drawn), drawn.take(near.index, axis=1))
+            )
+            totals = np.ascontiguousarray(totals + extra[open_ones] / near.scale)
+            method, left = None if self.wild else near.method(), []
             for row, b in enumerate(open_ones):
                 weight, total = kept[row], np.ascontiguousarray(totals[row])
-                live = self._live_copies(near, weight, family.basis) if self.wild else None
-                if live is None:
+                if method is not None:
                     found = near.solve(method, weight, total, family.basis)
                 else:
-                    chosen, start = live
+                    chosen, start = self._live_copies(near, weight, family.basis)
                     found = near.solve(near.method(chosen), weight[chosen], total, start)
                 if found is not None:
                     out[b] = found[0] / near.scale
@@ -175,21 +176,31 @@ class QuantileReplicates:
                 wider = NearRows.of(fit, place, _WIDER * near.index.size)
                 family = _Family(wider, wider.first)
 
-    def _live_copies(
-        self, near: NearRows, weight: Vector, basis: Index
-    ) -> tuple[Index, Index] | None:
-        """Return the kept copies with a weight, and a basis of them; None if there is no basis.
+    def _doubled_parts(self, near: NearRows, upper: Matrix) -> tuple[Matrix, Matrix]:
+        """Return what the kept copies have to balance, and their weights.
+
+        Copies that are not kept lie above the plane if they are upper ones, else below it.
+        """
+        n = self.fit.rows.n
+        above = self.fit.rows.cross((upper * near.above[:n]).T)
+        totals = ((1.0 - near.level) * self._row_sum - above) / near.scale
+        kept = upper.take(near.index % n, axis=1)
+        lower = near.index >= n
+        kept[:, lower] = self.fit.weight[near.index[lower] - n] - kept[:, lower]
+        return totals, kept
+
+    def _live_copies(self, near: NearRows, weight: Vector, basis: Index) -> tuple[Index, Index]:
+        """Return the kept copies with a weight, and a basis of them to start from.
 
         Half of the copies have no weight in a replicate; without them a step costs half as much.
         """
-        chosen = np.flatnonzero(weight)
-        ids = near.index[chosen]
-        wanted = near.index[basis]
-        wanted = np.where(
-            weight[basis] > 0, wanted, (wanted + self.fit.rows.n) % (2 * self.fit.rows.n)
-        )
-        start = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
-        return (chosen, start) if (ids[start] == wanted).all() else None
+        n, chosen = self.fit.rows.n, np.flatnonzero(weight)
+        live, wanted = near.index[chosen], near.index[basis]
+        wanted = np.where(weight[basis] > 0, wanted, (wanted + n) % (2 * n))
+        start = np.minimum(np.searchsorted(live, wanted), live.size - 1)
+        if (live[start] != wanted).any():  # the other copy of a sample of the basis is not kept
+            chosen, start = np.arange(weight.size), basis
+        return chosen, start
 
 
 def _left_out_sizes(fit: Fit, k: int) -> Vector:
