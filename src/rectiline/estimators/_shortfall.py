@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators._check import check_data, check_weight, predictions
+from rectiline.estimators._check import check_data, check_weight
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.estimators._state import keep_parameters, restored_on_failure
@@ -123,10 +123,10 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
             first.fit(given, y, sample_weight=weight)
             second = PLQRegressor(self.loss, penalty=None, **shared)
             second.fit(given, self._surrogate(first.predict(given), y), sample_weight=weight)
+            if np.count_nonzero(weight) < X.shape[1] + int(self.fit_intercept):
+                _take_least_norm(second, X[np.flatnonzero(weight)])
             self.quantile_model_, self.shortfall_model_ = first, second
             self.coef_, self.intercept_ = second.coef_, second.intercept_
-            if np.count_nonzero(weight) < self.coef_.size + int(self.fit_intercept):
-                self._take_least_norm(X[np.flatnonzero(weight)])
             self.certificate_ = (first.certificate_, second.certificate_)
             self.n_iter_ = int(first.n_iter_) + int(second.n_iter_)
         return self
@@ -137,16 +137,6 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         if self.tail == "upper":
             return np.asarray(quantile + np.maximum(y - quantile, 0.0) / (1.0 - self.quantile))
         return np.asarray(quantile - np.maximum(quantile - y, 0.0) / self.quantile)
-
-    def _take_least_norm(self, X: Any) -> None:
-        """Replace the coefficients by the shortest ones with the same predictions on these rows."""
-        rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-        centre = rows.mean(axis=0) if self.fit_intercept else np.zeros(rows.shape[1])
-        spread = rows - centre
-        solved = np.linalg.lstsq(spread, spread @ self.coef_, rcond=None)
-        shortest = np.asarray(solved[0], dtype=np.float64)
-        self.intercept_ = float(self.intercept_ + centre @ (self.coef_ - shortest))
-        self.coef_ = shortest
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the expected shortfall at the rows of X.
@@ -159,7 +149,8 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         -------
         ndarray of shape (n_samples,)
         """
-        return predictions(self, X)
+        check_is_fitted(self)
+        return np.asarray(self.shortfall_model_.predict(X))
 
     def predict_quantile(self, X: Any) -> NDArray[np.float64]:
         """Return the quantile beyond which the shortfall is the mean.
@@ -198,3 +189,14 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         tags.input_tags.sparse = True
         tags.regressor_tags.poor_score = True  # it predicts a tail, not the mean
         return tags
+
+
+def _take_least_norm(model: PLQRegressor, X: Any) -> None:
+    """Replace the coefficients by the shortest ones with the same predictions on these rows."""
+    rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    centre = rows.mean(axis=0) if model.fit_intercept else np.zeros(rows.shape[1])
+    spread = rows - centre
+    solved = np.linalg.lstsq(spread, spread @ model.coef_, rcond=None)
+    shortest = np.asarray(solved[0], dtype=np.float64)
+    model.intercept_ = float(model.intercept_ + centre @ (model.coef_ - shortest))
+    model.coef_ = shortest
