@@ -13,6 +13,7 @@ from rectiline.solvers import Progress, Solution, Status, solve, solve_family
 if TYPE_CHECKING:
     from rectiline.estimators import (
         ExpectedShortfallRegressor,
+        MatrixFactorization,
         PLQClassifier,
         PLQClassifierCV,
         PLQRegressor,
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 # The scikit-learn face is imported on first use: solving a Problem does not pay for it.
 _LATE = {
     "ExpectedShortfallRegressor": "rectiline.estimators",
+    "MatrixFactorization": "rectiline.estimators",
     "MultiTaskClassifier": "rectiline.estimators.multitask",
     "MultiTaskClassifierCV": "rectiline.estimators.multitask",
     "MultiTaskRegressor": "rectiline.estimators.multitask",
@@ -59,6 +61,7 @@ __all__ = [
     "ExpectedShortfallRegressor",
     "InfeasibilityCertificate",
     "InfeasibleError",
+    "MatrixFactorization",
     "MultiTaskClassifier",
     "MultiTaskClassifierCV",
     "MultiTaskRegressor",
