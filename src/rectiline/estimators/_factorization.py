@@ -161,9 +161,9 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Q = np.abs(rng.standard_normal((items.size, P.shape[1]))) / np.sqrt(self.rank)
         Q[:, self.rank :] = 0.0
         history: list[dict[str, Any]] = []
-        last, rounds, is_done = np.inf, 0, False
+        last, is_done = np.inf, False
         limits = [_listed(self.user_constraints), _listed(self.item_constraints)]
-        for rounds in range(1, self.max_iter + 1):
+        for _ in range(self.max_iter):
             for name, side, mine, other, at_other, limit in (
                 ("users", first, P, Q, at_item, limits[0]),
                 ("items", second, Q, P, at_user, limits[1]),
@@ -190,7 +190,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = shift
         if classes is not None:
             self.classes_ = classes
-        self.history_, self.objective_, self.n_iter_ = history, value, rounds
+        self.history_, self.objective_, self.n_iter_ = history, value, len(history) // 2
         self.n_features_in_ = 2
         return self
 
