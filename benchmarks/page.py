@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import store
-from .plots import draw, exponents
+from .plots import draw, exponents, save
+from .regimes import HEADER as REGIME_HEADER
+from .regimes import REGIMES, by_regime, picture, table
 from .report import HEADER, cells
 from .rows import Row, load, rows
 from .runner import RESULTS
@@ -25,6 +27,7 @@ INTRODUCTION = (
     "ours; 'b=0 off' is the relative error of zero coefficients."
 )
 PICTURES = {
+    "regimes": "Each rival's time over ours at 1e-6, one dot for each case, by kind of problem",
     "profile": "Share of all cases (at each target accuracy) that a solver solves within a factor "
     "of the fastest one",
     "profile_promised": "The same for the suites rehline and quantile at 1e-6",
@@ -48,6 +51,9 @@ def write_page(clock: str = "cpu") -> int:
     results = load()
     found = sorted(rows(results, clock), key=lambda row: row.badness)
     pictures = draw(results, RESULTS, clock)
+    if pictures:  # there is matplotlib
+        save(picture(by_regime(results), clock), RESULTS / "regimes.png")
+        pictures.insert(0, "regimes")
     parts = sections(results, found, clock)
     words = [summary(found) + ".", *verdict(shares(results))]
     (RESULTS / "report.md").write_text(_markdown(parts, words, pictures, clock))
@@ -68,18 +74,19 @@ def sections(results: list[dict[str, Any]], found: list[Row], clock: str) -> lis
     broken = [row for row in found if row.ratio >= 1 and row.kept is False]
     rest = [row for row in found if row.ratio >= 1 and row.kept is not False]
 
-    def table(name: str, title: str, some: list[Row]) -> Section:
+    def listed(name: str, title: str, some: list[Row]) -> Section:
         return Section(name, f"{title} ({len(some)})", HEADER, [cells(row) for row in some])
 
     return [
         _suites(results, found),
-        table("failed", "Not solved by us", failed),
-        table("losing", "Slower than a rival", losing),
-        table("broken", "Faster than every rival, but less than promised", broken),
+        listed("failed", "Not solved by us", failed),
+        listed("losing", "Slower than a rival", losing),
+        listed("broken", "Faster than every rival, but less than promised", broken),
         _exponents(results, clock),
         _measures(),
         _machine(results),
-        table("rest", "All other comparisons", rest),
+        *_regimes(results, clock),
+        listed("rest", "All other comparisons", rest),
     ]
 
 
@@ -91,6 +98,19 @@ def _suites(results: list[dict[str, Any]], found: list[Row]) -> Section:
         numbers = (share.cases, share.solved, share.near, share.fastest, len(kept))
         lines.append((share.suite, *map(str, numbers), str(kept.count(False))))
     return Section("suites", f"Suites at {TARGET:.0e}", header, lines)
+
+
+def _regimes(results: list[dict[str, Any]], clock: str) -> list[Section]:
+    """One table for each kind of problem, one line for each rival."""
+    return [
+        Section(
+            f"regime_{name}",
+            f"{REGIMES[name][0]}: {len(cases)} cases at {TARGET:.0e}",
+            REGIME_HEADER,
+            table(cases, clock),
+        )
+        for name, cases in by_regime(results).items()
+    ]
 
 
 def _exponents(results: list[dict[str, Any]], clock: str) -> Section:

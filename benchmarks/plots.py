@@ -33,7 +33,7 @@ def draw(results: Results, folder: Path, clock: str) -> list[str]:
     }
     for name, figure in made.items():
         if figure is not None:
-            _save(figure, folder / f"{name}.png")
+            save(figure, folder / f"{name}.png")
     return [name for name, figure in made.items() if figure is not None]
 
 
@@ -159,7 +159,7 @@ def scaling(result: dict[str, Any], clock: str) -> Any:
     return figure
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure.tight_layout()

@@ -78,6 +78,19 @@ def _add_examples(app, what, name, obj, options, lines):
             return
 
 
+def _write_pending_changes(app):
+    """Join the notes in changes/ that are in no version yet, for the top of the changelog."""
+    kinds = ("added", "changed", "removed", "faster", "fixed")
+    lines = []
+    for kind in kinds:
+        for file in sorted((Path(app.srcdir).parent / "changes").glob(f"*.{kind}.md")):
+            text = re.sub(r"`([^`]+)`", r"``\1``", " ".join(file.read_text("utf-8").split()))
+            lines.append(f"* {kind.capitalize()}: {text}")
+    title = ["Not yet in a version", "-" * 20, ""] if lines else []
+    target = Path(app.srcdir) / "pending_changes.inc"
+    target.write_text("\n".join([*title, *lines, ""]), "utf-8")
+
+
 def _skip_requests(app, what, name, obj, skip, options):
     """Leave out what scikit-learn adds to every estimator for metadata routing."""
     return True if name.startswith("set_") and name.endswith("_request") else skip
@@ -103,6 +116,7 @@ def _visit_block_math(self, node):
 def setup(app):
     """Write formulas as MathML; hook into the reading of docstrings, before numpydoc does."""
     app.add_html_math_renderer("mathml", (_visit_inline_math, None), (_visit_block_math, None))
+    app.connect("builder-inited", _write_pending_changes)
     app.connect("autodoc-process-docstring", _escape_bars, priority=400)
     app.connect("autodoc-process-docstring", _add_examples, priority=900)
     app.connect("autodoc-skip-member", _skip_requests)
