@@ -151,6 +151,8 @@ format: $(STAMPS)/package $(STAMPS)/extra-lint  ## rewrite Python and C++ files 
 docs: $(STAMPS)/package $(STAMPS)/extra-docs  ## build the documentation; warnings are errors
 	@echo "==> documentation in build/docs"
 	@$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+	@if grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="https?:' build/docs --include='*.html'; then \
+	  echo "these pages load something from a network" >&2; exit 1; fi
 	@echo "open build/docs/index.html"
 
 # ---- measuring it --------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ REGIMES: dict[str, tuple[str, Callable[[Record], bool]]] = {
 
 
 def by_regime(results: list[dict[str, Any]]) -> dict[str, list[Record]]:
-    """Return the cases of each regime; those that are not raced at the common target are left out."""
+    """Return the cases of each regime that are raced at the common target."""
     found: dict[str, list[Record]] = {name: [] for name in REGIMES}
     for result in results:
         for record in result["cases"]:
