@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline.backends import Design, as_design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.blocks import Block
 from rectiline.solvers.interior.per_row import Part
@@ -23,11 +24,15 @@ __all__ = ["build"]
 # The stiffness of a free dual. Its row is met up to this much times the change of the dual, so the
 # next step meets it to the square. On other rows it keeps weights within the reach of refinement.
 _FREE = 1e-9
+_FULL = 0.5  # share of stored entries from which on a sparse design becomes an array
 
 
-def build(form: EpigraphForm) -> Program:
-    """Return the scaled program of a form, with all rows at zero coefficients."""
-    design, epigraph = form.design, form.epigraph
+def build(form: EpigraphForm, rows_as_given: bool = False) -> Program:
+    """Return the scaled program of a form, with all rows at zero coefficients.
+
+    `rows_as_given` chooses the units of constraint rows, see `measure`.
+    """
+    design, epigraph = _stored(form.design), form.epigraph
     samples = Samples.of(form)
     active = samples.active
     m, stacked = form.n_inequalities, form.constraint_design.X
@@ -37,7 +42,7 @@ def build(form: EpigraphForm) -> Program:
         epigraph.above,
         epigraph.capped,
     ]
-    scales = measure(form, samples, matrices)
+    scales = measure(form, design, samples, matrices, rows_as_given)
     intercept = form.fit_intercept
     width = epigraph.n_columns + intercept
     ys, unit = scales.prediction, scales.prediction * scales.objective
@@ -84,6 +89,15 @@ def build(form: EpigraphForm) -> Program:
         constant=samples.constant * scales.objective,
         reference=abs(form.rows.loss(np.zeros(design.n_samples))) * scales.objective,
     )
+
+
+def _stored(design: Design) -> Design:
+    """Return the design, as an array if a sparse one has few zeros.
+
+    Arrays are centred, which sparse matrices are not, and their products are faster.
+    """
+    full = design.n_stored >= _FULL * design.n_samples * design.n_features
+    return as_design(design.X.toarray()) if design.is_sparse and full else design
 
 
 def _data_block(samples: Samples, rows: DataRows, scales: Scales) -> Block:

@@ -67,10 +67,15 @@ class Program:
             total += block.pull()
         return total
 
-    def begin(self, warm: FormPoint | None) -> Vector:
-        """Set everything to its start, near a given point if that is better than zero."""
+    def begin(self, warm: FormPoint | None, slack: float = 1.0) -> Vector:
+        """Set everything to its start, near a given point if that is better than zero.
+
+        `slack` is added to the multipliers at a start from zero.
+        """
         b = np.zeros(self.width)
         if warm is None:
+            if slack != 1.0:
+                self._begin_at(b, slack)
             return b
         scales, d = self.scales, self.form.design.n_features
         b[:d] = warm.coef / (scales.prediction * scales.column[:d])

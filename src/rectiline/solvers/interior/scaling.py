@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.samples import Samples
 
@@ -44,30 +45,55 @@ class Scales:
     objective: float
 
 
-def measure(form: EpigraphForm, samples: Samples, matrices: list[Any]) -> Scales:
-    """Return the scales of a form; `matrices` hold rows over all columns but the intercept."""
-    centre, spread = _columns(form, samples.active)
+def measure(
+    form: EpigraphForm,
+    design: Design,
+    samples: Samples,
+    matrices: list[Any],
+    rows_as_given: bool = False,
+) -> Scales:
+    """Return the scales of a form; `matrices` hold rows over all columns but the intercept.
+
+    `rows_as_given`: constraint rows get norm 1 in the user's coefficients instead. That suits rows
+    that tie columns of very different size together, such as orders of coefficients.
+    """
+    centre, spread = _columns(design, form.fit_intercept, samples.active)
     column, rows = _alternate(spread, matrices, form.epigraph.n_columns)
+    if rows_as_given:
+        rows = _sizes(matrices, np.ones(column.size))
     # Where the samples' losses bend, as predictions.
     bends = samples.direction * (samples.first_knots() - samples.offset)
     middle = float(np.median(bends))
     prediction = float(np.median(np.abs(bends - middle))) or float(np.mean(np.abs(bends))) or 1.0
+    prediction = max(prediction, _forced(form, design))
     shift = middle if form.fit_intercept and np.ptp(samples.direction) == 0.0 else 0.0
     width = samples.width(prediction)
     objective = 1.0 / (width * prediction)
     return Scales(column, spread == 0.0, centre, shift, tuple(rows), prediction, objective)
 
 
-def _columns(form: EpigraphForm, active: Indices | None) -> tuple[Vector | None, Vector]:
+def _forced(form: EpigraphForm, design: Design) -> float:
+    """Return the size of predictions where constraints rule out zero coefficients, else 0."""
+    inner = form.inner_point
+    if inner is None:
+        inner = np.clip(np.zeros(design.n_features), form.columns.lower, form.columns.upper)
+    if not inner.any():
+        return 0.0
+    z = design.dot(inner)
+    return float(np.median(np.abs(z - np.median(z) if form.fit_intercept else z)))
+
+
+def _columns(
+    design: Design, fit_intercept: bool, active: Indices | None
+) -> tuple[Vector | None, Vector]:
     """Return the means to subtract, if any, and the root mean square of each column of X."""
-    design = form.design
     n = design.n_samples if active is None else active.size
     present = np.ones(design.n_samples) if active is None else np.zeros(design.n_samples)
     if active is not None:
         present[active] = 1.0
     squares = design.column_squares(present) / n
     # Centring would fill a sparse matrix.
-    if not form.fit_intercept or design.is_sparse:
+    if not fit_intercept or design.is_sparse:
         return None, np.sqrt(squares)
     centre = design.tdot(present) / n
     # A constant column is left with nothing but rounding: it keeps its size.
@@ -89,11 +115,13 @@ def _alternate(spread: Vector, matrices: list[Any], width: int) -> tuple[Vector,
                 norm = _row_norms(matrix, column)
                 top = np.maximum(top, _column_tops(matrix, np.where(norm > 0, norm, 1.0)))
             column[~data] = 1.0 / np.where(top[~data] > 0, top[~data], 1.0)
-    rows = []
-    for matrix in matrices:
-        norm = _row_norms(matrix, column)
-        rows.append(np.where(norm > 0, norm, 1.0))
-    return column, rows
+    return column, _sizes(matrices, column)
+
+
+def _sizes(matrices: list[Any], column: Vector) -> list[Vector]:
+    """Return the norm of every row, 1 for rows of zeros."""
+    norms = [_row_norms(matrix, column) for matrix in matrices]
+    return [np.where(norm > 0, norm, 1.0) for norm in norms]
 
 
 def _row_norms(matrix: Any, column: Vector) -> Vector:

@@ -43,6 +43,8 @@ _PATIENCE = 8  # steps without progress, short ones counted twice
 _SHORT = 0.05
 _GROWING = 1.5  # times the longest step before
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
+_LONG = 60  # steps after which a start under constraints counts as a bad one
+_STARTS = ((100.0, True), (1e4, True), (100.0, False))  # further ones: slack, rows as given
 _LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 
 
@@ -52,17 +54,21 @@ class InteriorState:
 
     iterate: Iterate
     best: FormPoint
+    proximal: float  # at every start
     best_gap: float = np.inf
     since_best: int = 0
     mark: tuple[float, float] = (np.inf, np.inf)  # products and residual at the last progress
     longest: float = 0.0  # step since then
     idle: int = 0  # steps since then, or since steps grew
-    may_restart: bool = True
+    may_go_inside: bool = True
+    steps: int = 0  # since the last start
+    starts: tuple[tuple[float, bool], ...] = ()  # that have not been tried
 
     def note(self, verdict: Verdict) -> None:
         """Keep the pair if it is the best so far, and notice lack of progress."""
         gap = max(verdict.relative_gap, verdict.violation)
         self.since_best += 1
+        self.steps += 1
         if gap < self.best_gap or not np.isfinite(self.best_gap):
             self.best = self.iterate.program.point(self.iterate.b)
             self.best_gap, self.since_best = gap, 0
@@ -76,16 +82,30 @@ class InteriorState:
         if self.since_best == 0 or step > _GROWING * self.longest:
             self.idle, self.longest = 0, max(step, self.longest)
 
-    def is_stuck(self) -> bool:
-        """Whether there is no progress, not even from a new start inside the constraints."""
-        if self.idle < _PATIENCE:
+    def is_stuck(self, moved: bool) -> bool:
+        """Whether there is no progress, not even from another start.
+
+        Without constraints one start is as good as another. With them, rows may be met long before
+        the products are small, or their multipliers start far too small: steps become short. A
+        start inside the constraints, or one with more room and other units, avoids that.
+        """
+        late = self.steps >= _LONG and bool(self.starts)
+        if moved and self.idle < _PATIENCE and not late:
             return False
-        if self.may_restart:
-            self.may_restart = False
+        self.idle, self.steps, self.mark, self.longest = 0, 0, (np.inf, np.inf), 0.0
+        if self.may_go_inside:
+            self.may_go_inside = False
             if self.iterate.restart():
-                self.idle, self.mark = 0, (np.inf, np.inf)
                 return False
-        return True
+        if not self.starts:
+            return True
+        (slack, rows_as_given), *left = self.starts
+        self.starts = tuple(left)
+        old = self.iterate
+        program = build(old.program.form, rows_as_given)
+        b = program.begin(None, slack)
+        self.iterate = Iterate(program, b, program.pull(), old.by_rows, self.proximal)
+        return False
 
     def round_off(self, target: float) -> bool:
         """Give the current pair exact zeros where it stays good enough for the target.
@@ -130,7 +150,7 @@ class Interior:
 
     name: ClassVar[str] = "interior"
     form: ClassVar[type[Any]] = EpigraphForm
-    default_max_iter: ClassVar[int] = 200
+    default_max_iter: ClassVar[int] = 300
     first_burst: ClassVar[int] = 100  # the certificate may cost as much as several steps
 
     @staticmethod
@@ -155,7 +175,8 @@ class Interior:
         program = build(form)
         b = program.begin(warm)
         state = Iterate(program, b, program.pull(), _by_rows(form), self.proximal)
-        return InteriorState(state, program.point(b))
+        starts = _STARTS if program.inequalities or program.equalities or program.others else ()
+        return InteriorState(state, program.point(b), self.proximal, starts=starts)
 
     def advance(self, state: InteriorState, budget: Budget) -> Step:
         """Iterate until the gap estimate meets the target or the budget is spent."""
@@ -168,7 +189,7 @@ class Interior:
             if reached and not state.round_off(budget.relative_gap) and polish < _POLISH and moved:
                 polish += 1
                 continue
-            step = Step(done, reached, exhausted=not moved or (not reached and state.is_stuck()))
+            step = Step(done, reached, exhausted=not reached and state.is_stuck(moved))
             if reached or step.exhausted or budget.is_over():
                 break
         return step
