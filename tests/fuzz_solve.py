@@ -1,9 +1,9 @@
 """Solve random awkward problems and compare with Clarabel; `make fuzz-solve`.
 
 Every problem is solved without a warning, to an objective at most 1e-6 above Clarabel's, within ten
-seconds, or refused as infeasible or unbounded, as Clarabel does. Where the two disagree, or Clarabel
-fails, `rectiline.verify` checks our certificate in rational arithmetic: what is proved there is
-right. One line is printed for each failure, then a summary.
+seconds, or refused as infeasible or unbounded, as Clarabel does. Where the two disagree, or
+Clarabel fails, `rectiline.verify` checks our certificate in rational arithmetic: what is proved
+there is right. One line is printed for each failure, then a summary.
 
     python tests/fuzz_solve.py --problems 1000 --seed 7
     python tests/fuzz_solve.py --seed 7 --case 31     # one problem, with everything about it
@@ -84,24 +84,27 @@ def check(given: RandomProblem, show: bool = False) -> tuple[str, float]:
     size = max(abs(value), abs(ours), least)
     if status == "optimal" and ours - value <= (WORSE + 10 * tol) * size:
         return "solved", seconds
-    if not is_proved(given, answer):
+    if not is_proved(given, answer, least):
         raise Failure(f"solved, {ours!r}, not proved; Clarabel: {status} {value!r}")
     return "solved and proved, Clarabel differs", seconds
 
 
-def is_proved(given: RandomProblem, answer: rl.Solution) -> bool:
+def is_proved(given: RandomProblem, answer: rl.Solution, least: float = 0.0) -> bool:
     """Whether the certificate holds in rational arithmetic, read from a file by `verify`."""
     file = io.BytesIO()
     answer.save(file, given.problem())
     file.seek(0)
-    weight = () if given.weight is None else (given.weight,)
+    X, y, weight = given.X, given.y, given.weight
+    if given.linear is not None:  # one more row
+        X, y = np.vstack([X, given.linear]), np.append(y, float(given.loss.loss.of == "margin"))
+        weight = None if weight is None else np.append(weight, 1.0)
     try:
-        found = verify.check(file, [(given.X, given.y, *weight)], exact=True)
+        found = verify.check(file, [(X, y) if weight is None else (X, y, weight)], exact=True)
     except verify.Refused:
         return False
     if answer.status == "infeasible":
         return found is None
-    return found is not None and found.gap <= 2 * WORSE * abs(found.objective)
+    return found is not None and found.gap <= 2 * WORSE * max(abs(found.objective), least)
 
 
 def command(seed: int, case: int) -> str:

@@ -134,7 +134,7 @@ def random_problem(seed: int, case: int) -> RandomProblem:
         made.y = np.array([1.0])
     if rng.random() < 0.55:
         _constrain(rng, made, spread, words)
-    if rng.random() < 0.08:
+    if rng.random() < 0.03:
         made.intercept = False  # a linear term goes without one
         made.linear = rng.normal(size=d) * spread * 10.0 ** rng.uniform(-1, 2)
         words.append("linear term")

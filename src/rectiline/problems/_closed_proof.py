@@ -250,13 +250,17 @@ def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
 
     0.0 where `gap` is too large for that to matter.
     """
-    # Arguments are compared with knots, so that these are terms as well.
-    knot = max(float(np.max(np.abs(one.curve.knots))) for one in problem.losses)
+    # Arguments are compared with knots, so that these are terms as well; the floor of a linear term
+    # is no knot of the user's, and where it lies is nobody's business.
+    knots = np.array([float(np.max(np.abs(one.curve.knots))) for one in problem.losses])
+    floored = np.array([one.name == "floored_linear" for one in problem.losses])
+    least = problem.least_loss + float(knots[floored].sum())
+    knot = np.where(floored, 0.0, knots)[0 if problem.loss_index is None else problem.loss_index]
     rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0) + knot
 
     def cost(size: Vector) -> float:
         ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))
-        most = max(rows.loss(z) for z in ends) - problem.least_loss
+        most = max(rows.loss(z) for z in ends) - least
         return most if math.isfinite(most) else 0.0
 
     with np.errstate(over="ignore", invalid="ignore"):

@@ -106,8 +106,11 @@ class Samples:
 
     @cached_property
     def dual_boxes(self) -> tuple[Vector, Vector]:
-        """Range of slopes of each sample's weighted loss in its prediction."""
-        low, high = self._per_row([one.curve.domain() for one in self.losses])
+        """Range of slopes of each sample's weighted loss in its prediction.
+
+        A linear term has one slope: its floor is there for solvers, and no proof may use it.
+        """
+        low, high = self._per_row([_slopes(one) for one in self.losses])
         weighted = self.weight > 0
         with np.errstate(invalid="ignore"):
             low_t = np.where(weighted, self.weight * low, 0.0)
@@ -159,3 +162,10 @@ def _upper_median(values: Vector) -> float:
     """Return the upper median; much cheaper than `numpy.median` on few values."""
     half = values.size // 2
     return float(np.partition(values, half)[half])
+
+
+def _slopes(loss: Loss) -> tuple[float, float]:
+    low, high = loss.curve.domain()
+    if loss.name != "floored_linear":
+        return low, high
+    return (-1.0, -1.0) if low < 0 else (1.0, 1.0)

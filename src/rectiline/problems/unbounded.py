@@ -1,70 +1,199 @@
 """Directions along which an objective with a linear term falls without end; asked by `solve`.
 
 Losses and penalties are bounded below, so only a linear term (``Problem(..., linear=...)``) can
-make an objective unbounded. Its row is flat below a floor (`_linear_term`); an answer on the floor
-points where the objective falls, and the slope at infinity along it is a sum that proves it.
+make an objective unbounded. Its row is flat below a floor (`_linear_term`). Where an answer lies on
+that floor, or none is found, a linear program looks for the direction of steepest slope at
+infinity: far along a direction d every loss grows with one of its outermost slopes, and the penalty
+by its own value, so that the slope is a sum of terms that anybody can check.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse as sp
+from scipy.optimize import linprog
 
 from rectiline._typing import Vector
 from rectiline.problems._problem import Problem
+from rectiline.problems.forms import EpigraphForm
 
-__all__ = ["falling_direction"]
+__all__ = ["falling_direction", "is_on_floor", "may_be_unbounded"]
 
 _ON_FLOOR = 1.0 - 1e-6
-_SURE = 1e-9  # of the terms of the slope: more than rounding can make of them
+_SURE = 1e-7  # of the terms of the slope: more than rounding can make of them
+_ROUNDING = 1e-11  # of the terms of a row: what counts as zero
+_LOOSE = 1e-5  # rows of the linear program this close to zero are meant to be zero
 
 
-def falling_direction(problem: Problem, coef: Vector) -> Vector | None:
+def may_be_unbounded(problem: Problem) -> bool:
+    """Whether there is a linear term at all."""
+    return _linear_loss(problem) is not None
+
+
+def is_on_floor(problem: Problem, coef: Vector) -> bool:
+    """Whether the linear term is cut off at these coefficients, so that they are no answer."""
+    k = _linear_loss(problem)
+    if k is None:
+        return False
+    floor = float(np.max(np.abs(problem.losses[k].curve.knots)))
+    return bool((problem.design.dot(coef)[_rows_of(problem, k)] <= -_ON_FLOOR * floor).any())
+
+
+def falling_direction(problem: Problem) -> Vector | None:
     """Return a direction along which the objective provably falls without end, or None."""
-    floored = [k for k, one in enumerate(problem.losses) if one.name == "floored_linear"]
-    if not floored or not coef.any():
+    k = _linear_loss(problem)
+    if k is None or EpigraphForm.accepts(problem) is not None:
         return None
+    low, high = _outer_slopes(problem, k)
+    size = np.sqrt(problem.design.column_squares(np.ones(problem.n_samples)))
+    unit = 1.0 / np.where(size > 0, size, 1.0)  # of each coefficient, so that columns have norm 1
+    direction = _steepest(problem, low, high, unit)
+    if direction is None:
+        return None
+    direction = unit * _tidied(problem, direction, low, high, unit)
+    direction = direction / np.abs(direction).max()
+    return direction if _falls(problem, direction, low, high) else None
+
+
+def _linear_loss(problem: Problem) -> int | None:
+    """Return which of the losses is the linear term."""
+    found = [k for k, one in enumerate(problem.losses) if one.name == "floored_linear"]
+    return found[0] if found else None
+
+
+def _rows_of(problem: Problem, loss: int) -> Vector | slice:
     index = problem.loss_index
-    rows = np.arange(problem.n_samples) if index is None else np.flatnonzero(index == floored[0])
-    floor = abs(float(problem.losses[floored[0]].curve.knots[0]))
-    if (problem.design.dot(coef)[rows] > -_ON_FLOOR * floor).any():
-        return None
-    direction = coef / float(np.abs(coef).max())
-    if not _stays_feasible(problem, direction):
-        return None
-    z = problem.design.dot(direction)
-    terms = [*_slopes_at_infinity(problem, z, floored[0]), _penalty_slope(problem, direction)]
-    slope, size = float(np.sum(terms)), float(np.sum(np.abs(terms)))
-    return direction if np.isfinite(size) and slope < -_SURE * size else None
+    return slice(None) if index is None else np.flatnonzero(index == loss)
 
 
-def _stays_feasible(problem: Problem, d: Vector) -> bool:
+def _outer_slopes(problem: Problem, linear: int) -> tuple[Vector, Vector]:
+    """Return for each row what it costs far below and far above zero, per unit of prediction."""
+    low, high = np.zeros(problem.n_samples), np.zeros(problem.n_samples)
+    for k, one in enumerate(problem.losses):
+        rows = _rows_of(problem, k)
+        low[rows], high[rows] = (1.0, 1.0) if k == linear else one.curve.domain()
+    is_linear = np.zeros(problem.n_samples, dtype=bool)
+    is_linear[_rows_of(problem, linear)] = True
+    turned = (problem.direction < 0) & ~is_linear
+    low, high = np.where(turned, -high, low), np.where(turned, -low, high)
+    weight = problem.weight
+    with np.errstate(invalid="ignore"):
+        return np.where(weight > 0, weight * low, 0.0), np.where(weight > 0, weight * high, 0.0)
+
+
+def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vector | None:
+    """Return the direction in the unit cube with the least slope at infinity, if that is negative.
+
+    Columns of the linear program: the direction, in `unit`, with the further columns of the
+    penalty, one cost per row, one per absolute value, one per capped row of the penalty.
+    """
+    form = EpigraphForm.apply(problem)
+    epigraph, columns, rows = form.epigraph, form.columns, problem.constraint_rows
+    d, wide = problem.n_features, epigraph.n_columns
+    X = sp.csr_array(sp.csr_array(problem.design.X) @ sp.diags_array(unit))
+    scaled = sp.diags_array(np.append(unit, np.ones(wide - d)))
+    A, E = (sp.csr_array(sp.csr_array(one) @ sp.diags_array(unit)) for one in (rows.A, rows.E))
+    kinked = np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (low != high))
+    straight = np.flatnonzero(low == high)
+    priced = np.flatnonzero(columns.l1 > 0)
+    pick = sp.csr_array((np.ones(priced.size), (np.arange(priced.size), priced)), (priced.size, d))
+    parts: list[tuple[sp.csr_array, sp.csr_array | None, int]] = []  # rows <= cost of a kind
+
+    def add(matrix: sp.csr_array, cost: int) -> None:
+        more = wide - matrix.shape[1]
+        padded = sp.hstack([matrix, sp.csr_array((matrix.shape[0], more))]) if more else matrix
+        tops = abs(padded).max(axis=1).toarray().ravel() if padded.shape[0] else np.zeros(0)
+        even = sp.diags_array(1.0 / np.where(tops > 0, tops, 1.0))
+        own = -even.tocsr() if cost else None
+        parts.append((sp.csr_array(even @ padded), own, cost))
+
+    add(sp.diags_array(low[kinked]) @ X[kinked], 1)
+    add(sp.diags_array(high[kinked]) @ X[kinked], 1)
+    add(pick, 2)
+    add(-pick, 2)
+    add(epigraph.capped @ scaled, 3)
+    add(X[np.isposinf(high)], 0)
+    add(-X[np.isneginf(low)], 0)
+    add(-A, 0)
+    add(-epigraph.above @ scaled, 0)
+    sizes = [wide, kinked.size, priced.size, epigraph.cap.size]
+    blocks = [
+        [matrix, *(own if cost == k else None for k in (1, 2, 3))] for matrix, own, cost in parts
+    ]
+    for k, size in enumerate(sizes):  # an empty row gives every column of blocks its width
+        blocks.append([sp.csr_array((0, size)) if j == k else None for j in range(4)])
+    kept = [k for k, size in enumerate(sizes) if size]
+    inequalities = sp.block_array([[row[k] for k in kept] for row in blocks], format="csr")
+    cost = np.concatenate(
+        [epigraph.linear, np.ones(kinked.size), columns.l1[priced] * unit[priced], epigraph.cap]
+    )
+    cost[:d] += X[straight].T @ low[straight]
+    lowest, highest = np.full(cost.size, -np.inf), np.full(cost.size, np.inf)
+    fixed = columns.rho > 0
+    lowest[:d] = np.where(np.isfinite(columns.lower) | fixed, 0.0, -1.0)
+    highest[:d] = np.where(np.isfinite(columns.upper) | fixed, 0.0, 1.0)
+    lowest[wide + kinked.size :] = 0.0
+    equal = sp.hstack([E, sp.csr_array((rows.f.size, cost.size - d))])
+    found = linprog(
+        cost,
+        A_ub=inequalities,
+        b_ub=np.zeros(inequalities.shape[0]),
+        A_eq=equal if rows.f.size else None,
+        b_eq=np.zeros(rows.f.size) if rows.f.size else None,
+        bounds=np.column_stack([lowest, highest]),
+        method="highs",
+    )
+    return np.asarray(found.x[:d]) if found.x is not None and found.fun < 0.0 else None
+
+
+def _tidied(problem: Problem, direction: Vector, low: Vector, high: Vector, unit: Vector) -> Vector:
+    """Return the direction moved so that rows which must not rise or fall do so up to rounding."""
     rows = problem.constraint_rows
+    direction = np.where(np.abs(direction) < _LOOSE * np.abs(direction).max(), 0.0, direction)
+    moving = np.flatnonzero(direction)
+    X = sp.csr_array(problem.design.X)
+    stacked = sp.vstack(
+        [X[np.isposinf(high) | np.isneginf(low)], sp.csr_array(rows.A), sp.csr_array(rows.E)],
+        format="csr",
+    )
+    stacked = sp.csr_array(stacked @ sp.diags_array(unit))[:, moving]
+    sizes = abs(stacked) @ np.abs(direction[moving])
+    values = stacked @ direction[moving]
+    tight = np.abs(values) <= _LOOSE * sizes
+    if tight.any():
+        matrix = stacked[tight].toarray()
+        scale = np.abs(direction[moving])
+        step = np.linalg.lstsq(matrix * scale, -(matrix @ direction[moving]), rcond=None)[0]
+        direction = direction.copy()
+        direction[moving] += scale * step
+    return direction
+
+
+def _falls(problem: Problem, d: Vector, low: Vector, high: Vector) -> bool:
+    """Whether the direction keeps the constraints and the slope at infinity is negative."""
+    rows, columns = problem.constraint_rows, problem.columns
     if (d[np.isfinite(rows.lower)] < 0).any() or (d[np.isfinite(rows.upper)] > 0).any():
         return False
-    return bool((rows.A @ d >= 0).all() and (rows.E @ d == 0).all())
-
-
-def _slopes_at_infinity(problem: Problem, z: Vector, linear: int) -> Vector:
-    """Return the slope of each sample's loss far along the direction with predictions z."""
-    t = problem.direction * z
-    found = np.zeros(t.size)
-    for k, one in enumerate(problem.losses):
-        mine = slice(None) if problem.loss_index is None else problem.loss_index == k
-        if k == linear:
-            found[mine] = z[mine]
-            continue
-        low, high = one.curve.domain()
-        with np.errstate(invalid="ignore"):  # an infinite slope times zero
-            slopes = np.where(t[mine] > 0, high * t[mine], low * t[mine])
-        found[mine] = np.where(t[mine] == 0, 0.0, slopes)
-    return problem.weight * found
+    if bool(np.any((columns.rho > 0) & (d != 0))) and problem.is_separable:
+        return False
+    for matrix, two_sided in ((rows.A, False), (rows.E, True)):
+        value, size = matrix @ d, abs(matrix) @ np.abs(d)
+        if (value < -_ROUNDING * size).any() or (two_sided and (value > _ROUNDING * size).any()):
+            return False
+    X = problem.design.X
+    z, size = X @ d, abs(X) @ np.abs(d)
+    slope = np.where(z > 0, high, low)
+    flat = np.abs(z) <= _ROUNDING * size
+    if (~np.isfinite(slope) & ~flat).any():
+        return False
+    slope = np.where(np.isfinite(slope), slope, 0.0)
+    terms = np.append(slope * z, _penalty_slope(problem, d))
+    return bool(terms.sum() < -_SURE * np.abs(terms).sum())
 
 
 def _penalty_slope(problem: Problem, d: Vector) -> float:
     if problem.penalty is None:
         return 0.0
     if problem.is_separable:
-        columns = problem.columns
-        bent = bool(np.any((columns.rho > 0) & (d != 0)))
-        return np.inf if bent else float(np.sum(columns.l1 * np.abs(d)))
+        return float(np.sum(problem.columns.l1 * np.abs(d)))
     return problem.penalty.value(d)  # a norm

@@ -13,7 +13,7 @@ from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
 from rectiline.problems.proofs import moved_into_dual_range
-from rectiline.problems.unbounded import falling_direction
+from rectiline.problems.unbounded import falling_direction, is_on_floor, may_be_unbounded
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
 from rectiline.solvers._choose import SOLVERS, check_name, choose, remaining, zero_may_do
@@ -29,6 +29,12 @@ from rectiline.solvers.passes import solve_rows
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
+_DOUBTFUL = (  # ends that a problem without a minimum may come to
+    Status.SOLVED,
+    Status.STALLED,
+    Status.ITERATION_LIMIT,
+    Status.PRECISION_LIMIT,
+)
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 
 
@@ -167,6 +173,7 @@ def _run(
     with limited_threads(problem):
         if status is None:
             status = run.run_stages(plan, limits.tol, state=hot)
+            status = _checked_for_minimum(run, status)
             if solver == "auto" and status in (Status.STALLED, Status.ITERATION_LIMIT):
                 others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
                 again = run.run_stages(others, limits.tol, after_others=True)
@@ -177,6 +184,23 @@ def _run(
         if wants_polish and status is Status.SOLVED:
             polish_answer(run, _plan(problem, solver, options, True))
     return run, status, None
+
+
+def _checked_for_minimum(run: Run, status: Status) -> Status:
+    """Return the status, or "unbounded" where a linear term has no minimum.
+
+    An answer on the floor of the linear term is none, whatever is proved about it.
+    """
+    problem = run.problem
+    if not may_be_unbounded(problem) or status not in _DOUBTFUL or run.best.pair is None:
+        return status
+    cut_off = is_on_floor(problem, run.best.pair[0])
+    if status is Status.SOLVED and not cut_off:
+        return status
+    run.direction = falling_direction(problem)
+    if run.direction is not None:
+        return Status.UNBOUNDED
+    return Status.STALLED if cut_off else status
 
 
 def _without_a_solver(
@@ -220,11 +244,10 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
         )
     assert best.pair is not None
     coef, intercept, dual = best.pair
-    direction = falling_direction(problem, coef) if status is Status.SOLVED else None
     return Solution(
         coef=coef,
         intercept=intercept,
-        status=status if direction is None else Status.UNBOUNDED,
+        status=status,
         solver=best.author,
         n_iter=run.n_iter,
         seconds=run.watch.seconds,
@@ -234,7 +257,7 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
         history=tuple(run.history),
         problem=weakref.ref(problem),
         feature_names=problem.feature_names,
-        direction=direction,
+        direction=run.direction,
     )
 
 

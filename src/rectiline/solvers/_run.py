@@ -64,6 +64,7 @@ class Run:
         self.reasons: list[str] = []
         self.n_iter = 0
         self.tried: list[str] = []
+        self.direction: Any = None  # along which the objective falls without end
         self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
         report = None if callback is None else self._report_again
@@ -264,10 +265,16 @@ class Run:
         return _Polled(self.watch.poll) if self.watch.is_polled else nullcontext()
 
     def limited(self, status: Status) -> Status:
-        """Return the status, or that rounding keeps the target out of reach where it does."""
+        """Return the status after a last look at the best pair with the sharpest bound on rounding.
+
+        That may prove the target after all, or that rounding keeps it out of reach.
+        """
         if status in (Status.STALLED, Status.ITERATION_LIMIT):
             self.best.tol = self.limits.tol
-            if self.best.sharpen():
+            limited = self.best.sharpen()
+            if self.best.certificate.holds(self.limits.tol):
+                return Status.SOLVED
+            if limited:
                 return Status.PRECISION_LIMIT
         return status
 

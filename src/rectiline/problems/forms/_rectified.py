@@ -140,6 +140,13 @@ class RectifiedForm:
         """Coefficients with slack in the inequalities as far as there is any, None without rows."""
         return self.problem.feasibility.point if self.problem.has_constraint_rows else None
 
+    @property
+    def point_near_zero(self) -> Vector:
+        """Coefficients that satisfy the constraints, not far from zero."""
+        problem = self.problem
+        zero = problem.clip_to_bounds(np.zeros(problem.n_features))
+        return problem.move_into_constraints(zero) if problem.has_constraint_rows else zero
+
     @cached_property
     def is_equality(self) -> NDArray[np.uint8]:
         """One per equality row."""

@@ -74,12 +74,10 @@ def measure(
 
 def _forced(form: EpigraphForm, design: Design) -> float:
     """Return the size of predictions where constraints rule out zero coefficients, else 0."""
-    inner = form.inner_point
-    if inner is None:
-        inner = np.clip(np.zeros(design.n_features), form.columns.lower, form.columns.upper)
-    if not inner.any():
+    near = form.point_near_zero
+    if not near.any():
         return 0.0
-    z = design.dot(inner)
+    z = design.dot(near)
     return float(np.median(np.abs(z - np.median(z) if form.fit_intercept else z)))
 
 
