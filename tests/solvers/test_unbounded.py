@@ -7,7 +7,7 @@ import pytest
 
 import rectiline as rl
 from rectiline.constraints import Box, LinearInequality
-from rectiline.penalties import L1, Ridge
+from rectiline.penalties import L1, GroupLinf, Ridge, Slope
 
 _rng = np.random.default_rng(8)
 X = _rng.normal(size=(20, 3))
@@ -50,3 +50,39 @@ def test_a_term_that_outweighs_the_losses_has_no_optimum(penalty, constraints):
 def test_other_terms_have_one(given):
     answer = solve(**given)
     assert answer.status == "solved" and answer.direction is None
+
+
+@pytest.mark.parametrize(
+    "loss, penalty",
+    [
+        ("squared_error", GroupLinf(0.01, [0, 0, 1, 1, 2, 2])),
+        ("squared_error", Slope([0.02, 0.01, 0.01, 0.0, 0.0, 0.0])),
+        ("expectile", None),
+        ("squared_hinge", L1(0.01)),
+    ],
+    ids=repr,
+)
+def test_directions_that_curved_losses_leave_open(loss, penalty):
+    """More columns than rows: a loss that grows without bound does not stop the fall."""
+    rows = _rng.normal(size=(4, 6)) * [1e-2, 1.0, 1e2, 1.0, 1.0, 1e-2]
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    linear = _rng.normal(size=6)
+    problem = rl.Problem(rows, y, loss, penalty, fit_intercept=False, linear=linear)
+    answer = rl.solve(problem)
+    assert answer.status == "unbounded"
+    d = answer.direction
+    charge = 0.0 if penalty is None else penalty.value(d)
+    z = y * (rows @ d) if loss == "squared_hinge" else -np.abs(rows @ d)
+    assert (z >= -1e-10 * (np.abs(rows) @ np.abs(d))).all()
+    assert linear @ d + charge < 0
+
+
+def test_the_floor_of_a_linear_term_is_no_scale_for_an_optimum_of_zero():
+    """A poor pair was called solved: its gap is small against the floor, 1e13, squared."""
+    rng = np.random.default_rng(486)
+    rows = rng.normal(size=(40, 4))
+    y = rows @ [3.0, 0.0, 0.0, 1.0] + rng.normal(size=40)
+    linear = 1e3 * rng.normal(size=4)
+    problem = rl.Problem(rows, y, "squared_error", L1(1.0), fit_intercept=False, linear=linear)
+    poor = problem.certify(np.array([1.0, 0.0, 0.0, 0.0]))
+    assert poor.gap > 1.0 and not poor.holds(1e-6)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse as sp
 from scipy.optimize import linprog
 
-from rectiline._typing import Vector
+from rectiline._typing import Indices, Vector
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms import EpigraphForm
 
@@ -61,7 +61,7 @@ def _linear_loss(problem: Problem) -> int | None:
     return found[0] if found else None
 
 
-def _rows_of(problem: Problem, loss: int) -> Vector | slice:
+def _rows_of(problem: Problem, loss: int) -> Indices | slice:
     index = problem.loss_index
     return slice(None) if index is None else np.flatnonzero(index == loss)
 
