@@ -70,18 +70,20 @@ NumpyVector per_row(const NewtonState& self) {
 
 using Parts = std::tuple<NumpyVector, std::optional<NumpyMatrix>, NumpyVector>;
 
-std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve) {
+std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, double seconds) {
     require(keep.shape(0) == n_of(self), "keep must have one entry per row");
     NumpyVector linear = new_vector(order_of(self));
     NumpyMatrix quadratic = new_matrix(order_of(self));
     NumpyVector dual = new_vector(n_of(self));
     Frozen frozen;
+    PythonInterrupt interrupt(seconds);
     {
         nb::gil_scoped_release release;
         const std::vector<double> kept(keep.data(), keep.data() + keep.shape(0));
-        frozen =
-            self.rows->freeze(kept.data(), reserve, linear.data(), quadratic.data(), dual.data());
+        frozen = self.rows->freeze(kept.data(), reserve, linear.data(), quadratic.data(),
+                                   dual.data(), interrupt.handle());
     }
+    interrupt.rethrow();
     if (!frozen.balanced) return std::nullopt;
     return Parts{linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
                  dual};
@@ -103,9 +105,9 @@ void bind_newton(nb::module_& m) {
         .def("arguments", &per_row<&NewtonRows::arguments>, "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
         .def(
-            "freeze", &freeze, nb::arg("keep"), nb::arg("reserve"),
+            "freeze", &freeze, nb::arg("keep"), nb::arg("reserve"), nb::arg("seconds"),
             "(linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and "
             "their slopes; None if the rows kept cannot balance them under an intercept, up to the "
-            "share `reserve` of what they can")
+            "share `reserve` of what they can, or after so many seconds")
         .def_prop_ro("n", [](const NewtonState& self) { return self.rows->n(); });
 }

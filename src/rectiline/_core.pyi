@@ -267,9 +267,9 @@ class NewtonRows:
     def slack(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Distance to the nearest knot"""
 
-    def freeze(self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], reserve: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None, Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
+    def freeze(self, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], reserve: float, seconds: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None, Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
         """
-        (linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and their slopes; None if the rows kept cannot balance them under an intercept, up to the share `reserve` of what they can
+        (linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and their slopes; None if the rows kept cannot balance them under an intercept, up to the share `reserve` of what they can, or after so many seconds
         """
 
     @property

@@ -6,10 +6,13 @@ checkpoint does nothing.
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any, Protocol
 
-__all__ = ["OutOfTime", "asked_at_checkpoints", "checkpoint"]
+__all__ = ["SECONDS_PER_PRODUCT", "OutOfTime", "asked_at_checkpoints", "checkpoint", "time_left"]
+
+SECONDS_PER_PRODUCT = 1e-10  # of dense linear algebra in a library, measured on one core
 
 
 class OutOfTime(Exception):
@@ -33,11 +36,22 @@ class _Asked(threading.local):
 _asked = _Asked()
 
 
-def checkpoint(seconds: float = 0.0) -> None:
-    """Raise `OutOfTime` if work has to stop, or if the next step takes more than what is left."""
+def checkpoint(seconds: float = 0.0, products: float = 0.0) -> None:
+    """Raise `OutOfTime` if work has to stop, or if the next step takes more than what is left.
+
+    The next step, which cannot be stopped once it has begun, is expected to take so many seconds,
+    and the time of so many multiply-adds of dense linear algebra.
+    """
     keeper = _asked.keeper
-    if keeper is not None and (keeper.is_over() or keeper.left() < seconds):
+    if keeper is None:
+        return
+    if keeper.is_over() or keeper.left() < seconds + SECONDS_PER_PRODUCT * products:
         raise OutOfTime
+
+
+def time_left() -> float:
+    """Return the seconds left by whoever is asked at checkpoints; infinite if nobody is."""
+    return math.inf if _asked.keeper is None else _asked.keeper.left()
 
 
 class asked_at_checkpoints:

@@ -57,3 +57,14 @@ def test_cases_of_the_fuzzer(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         one_case(np.random.default_rng([1, case]))
+
+
+# Later ones: entries that HiGHS refuses, rows whose products overflow, a linear program or levels
+# of constraints that are not finite, scores of strengths that were not reached.
+@pytest.mark.parametrize(
+    ("seed", "case"), [(1, 157), (1, 422), (1, 612), (1, 669), (2, 53), (2, 66), (2, 345), (3, 207)]
+)
+def test_later_cases_of_the_fuzzer(seed, case):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one_case(np.random.default_rng([seed, case]))

@@ -283,7 +283,7 @@ def test_checkpoints_ask_only_inside_a_solve():
 
 def test_a_solver_that_cannot_be_prepared_in_time_leaves_a_certified_answer(monkeypatch):
     """The span of the rows needs a decomposition that nobody can interrupt."""
-    monkeypatch.setattr("rectiline.backends._design._SECONDS_PER_CUBE", 1.0)
+    monkeypatch.setattr("rectiline.backends._design._EIGEN_COST", 1e10)
     wide = Problem(_rng.normal(size=(30, 100)), Y[:30], loss=Huber(), penalty=Ridge(1.0))
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         answer = rl.solve(wide, solver="reduced_newton", time_limit=20.0)

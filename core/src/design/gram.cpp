@@ -16,6 +16,7 @@ namespace {
 // kTall rows by kWide columns: kTall * kWide / 8 vector registers of accumulators. The columns are
 // padded to a multiple of kNarrow; what does not fill a wide tile is done in narrow ones.
 constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16, kNarrow = 8;
+constexpr double kBetweenPolls = 1e8;  // multiply-adds of one thread
 
 struct Tiling {
     std::int64_t order;   // columns of H, padded
@@ -125,8 +126,9 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
 
 }  // namespace
 
-void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
-                   std::int64_t count, bool intercept, double* H, int n_threads) {
+bool weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
+                   std::int64_t count, bool intercept, double* H, int n_threads,
+                   Interrupt& interrupt) {
     const std::int64_t D = n_columns(X) + (intercept ? 1 : 0);
     const Tiling tiling(D);
     const std::int64_t order = tiling.order;
@@ -136,27 +138,37 @@ void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* 
         std::clamp<std::int64_t>(count / std::max<std::int64_t>(2048, 4 * D), 1, 8);
     std::vector<double> partial(size * static_cast<std::size_t>(chunks), 0.0);
     const std::int64_t share = (count + chunks - 1) / chunks;
-    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
-        const std::int64_t first = std::min(count, c * share),
-                           last = std::min(count, first + share);
-        double* target = partial.data() + static_cast<std::size_t>(c) * size;
-        std::visit(
-            [&]<class View>(const View& view) {
-                if constexpr (requires { view.row_stride; })
-                    dense_part(view, rows + first, weight + first, last - first, intercept, tiling,
-                               target);
-                else
-                    sparse_part(view, rows + first, weight + first, last - first, intercept, order,
-                                target);
-            },
-            X);
-    });
+    // Every chunk in slices of whole blocks, so that the sums do not depend on the polls.
+    const double blocks =
+        kBetweenPolls / (static_cast<double>(D) * static_cast<double>(D) * kDepth);
+    const std::int64_t slice =
+        kDepth * static_cast<std::int64_t>(std::clamp(blocks, 1.0, 1.0 + share / kDepth));
+    for (std::int64_t begin = 0; begin < share; begin += slice) {
+        if (begin > 0 && interrupt.poll(slice * D * D)) return false;
+        parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
+            const std::int64_t end = std::min(count, (c + 1) * share),
+                               first = std::min(end, c * share + begin),
+                               last = std::min(end, first + slice);
+            double* target = partial.data() + static_cast<std::size_t>(c) * size;
+            std::visit(
+                [&]<class View>(const View& view) {
+                    if constexpr (requires { view.row_stride; })
+                        dense_part(view, rows + first, weight + first, last - first, intercept,
+                                   tiling, target);
+                    else
+                        sparse_part(view, rows + first, weight + first, last - first, intercept,
+                                    order, target);
+                },
+                X);
+        });
+    }
     for (std::int64_t c = 1; c < chunks; ++c)
         for (std::size_t e = 0; e < size; ++e)
             partial[e] += partial[static_cast<std::size_t>(c) * size + e];
     for (std::int64_t i = 0; i < D; ++i)
         for (std::int64_t j = i; j < D; ++j)
             H[i * D + j] = H[j * D + i] = partial[i * order + j];
+    return true;
 }
 
 }  // namespace rectiline::design

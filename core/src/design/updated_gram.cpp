@@ -45,12 +45,14 @@ bool UpdatedGram::list_changes(const double* weight, std::int64_t n) {
     return true;
 }
 
-const std::vector<double>& UpdatedGram::at(const DesignView& X, const double* weight,
-                                           std::int64_t n, bool intercept, int n_threads) {
+const std::vector<double>* UpdatedGram::at(const DesignView& X, const double* weight,
+                                           std::int64_t n, bool intercept, int n_threads,
+                                           Interrupt& interrupt) {
+    bool done = true;
     const auto sum = [&](const Rows& rows, std::vector<double>& out) {
-        weighted_gram(X, rows.index.data(), rows.weight.data(),
-                      static_cast<std::int64_t>(rows.index.size()), intercept, out.data(),
-                      n_threads);
+        done = done && weighted_gram(X, rows.index.data(), rows.weight.data(),
+                                     static_cast<std::int64_t>(rows.index.size()), intercept,
+                                     out.data(), n_threads, interrupt);
     };
     const std::int64_t order = n_columns(X) + (intercept ? 1 : 0);
     const std::size_t size = static_cast<std::size_t>(order * order);
@@ -73,8 +75,12 @@ const std::vector<double>& UpdatedGram::at(const DesignView& X, const double* we
             if (weight[i] > 0) used_.add(i, weight[i]);
         sum(used_, gram_);
     }
+    if (!done) {
+        weight_.clear();
+        return nullptr;
+    }
     weight_.assign(weight, weight + n);
-    return gram_;
+    return &gram_;
 }
 
 }  // namespace rectiline::design

@@ -46,7 +46,7 @@ FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
 }
 
 Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, double* quadratic,
-                          double* g) {
+                          double* g, Interrupt& interrupt) {
     const std::int64_t n = rows_.n, d = n_columns(X_);
     const FreezeSums sums = set_frozen(keep, g);
     Frozen out{true, sums.curved > 0, 0, 0, sums.loss};
@@ -74,9 +74,10 @@ Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, do
     std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
     if (intercept_) linear[d] = sums.slopes;
     if (!out.curved) return out;
-    const std::vector<double>& gram =
-        frozen_gram_.at(X_, frozen_weight_.data(), n, intercept_, n_threads_);
-    std::copy(gram.begin(), gram.end(), quadratic);
+    const std::vector<double>* gram =
+        frozen_gram_.at(X_, frozen_weight_.data(), n, intercept_, n_threads_, interrupt);
+    out.balanced = gram != nullptr;
+    if (gram != nullptr) std::copy(gram->begin(), gram->end(), quadratic);
     return out;
 }
 

@@ -58,10 +58,11 @@ void NewtonRows::restore_slopes() {
     imaged_ = s_;
 }
 
-void NewtonRows::gram(double* H) {
-    const std::vector<double>& sum =
-        gram_.at(X_, newton_weight_.data(), rows_.n, intercept_, n_threads_);
-    std::copy(sum.begin(), sum.end(), H);
+bool NewtonRows::gram(double* H, Interrupt& interrupt) {
+    const std::vector<double>* sum =
+        gram_.at(X_, newton_weight_.data(), rows_.n, intercept_, n_threads_, interrupt);
+    if (sum != nullptr) std::copy(sum->begin(), sum->end(), H);
+    return sum != nullptr;
 }
 
 std::int64_t NewtonRows::free_entries() const {

@@ -17,6 +17,9 @@ constexpr double kRefined = 1e-11;            // relative residual that needs no
 constexpr int kMostRefinements = 4;
 constexpr std::int64_t kMostIterations = 400;  // of conjugate gradients
 constexpr double kResidual = 1e-4;             // relative, where they stop
+constexpr double kBetweenPolls = 3e8;          // multiply-adds of a library
+constexpr std::int64_t kLeastSlice = 32;       // columns at once that a library needs to be fast
+constexpr std::int64_t kPerEntry = 40;         // multiply-adds in the time of copying an entry
 
 double largest(const double* v, std::int64_t n) {
     double most = 0;
@@ -54,9 +57,8 @@ bool NewtonSystem::solve(const Parts& parts, const double* v, double* x, Interru
                          Way way) {
     if (way == Way::automatic) way = choose(parts);
     if (way == Way::rows) {
-        if (by_rows(parts, v, x)) return true;
-        const std::int64_t n = static_cast<std::int64_t>(image_.size());
-        if (interrupt.poll(n * n * (n + parts.terms.order))) return false;
+        if (by_rows(parts, v, x, interrupt)) return true;
+        if (interrupt.stopped()) return false;
         way = parts.terms.order <= kLargestOrder ? Way::matrix : Way::cg;
     }
     return way == Way::matrix ? by_matrix(parts, v, x, interrupt)
@@ -68,7 +70,7 @@ bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Int
     const std::int64_t p = terms.order;
     const std::size_t size = static_cast<std::size_t>(p * p);
     H_.resize(size), factor_.resize(size), base_.resize(static_cast<std::size_t>(p));
-    parts.rows.gram(H_.data());
+    if (!parts.rows.gram(H_.data(), interrupt)) return false;
     terms.contract_matrix(H_.data());
     if (parts.frozen.quadratic)
         for (std::size_t e = 0; e < size; ++e)
@@ -83,8 +85,7 @@ bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Int
         base_[j] = H_[j * p + j] + parts.diagonal[j];
         level = std::max(level, base_[j]);
     }
-    if (interrupt.poll(parts.rows.n_free() * p * p)) return false;
-    for (int attempt = 0; attempt < 8 && !interrupt.poll(p * p * p / 3); ++attempt) {
+    for (int attempt = 0; attempt < 8 && !interrupt.poll_ahead(p * p * p / 6); ++attempt) {
         factor_ = H_;
         for (std::int64_t j = 0; j < p; ++j)
             factor_[j * p + j] = base_[j] + bump_ * level;
@@ -99,13 +100,14 @@ bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Int
 }
 
 // P: J and the active constraints in scaled variables, times the roots of their weights.
-void NewtonSystem::set_rows(const Parts& parts) {
+bool NewtonSystem::set_rows(const Parts& parts, Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
     const std::int64_t p = terms.order, n_free = parts.rows.n_free();
     const std::int64_t n = n_free + static_cast<std::int64_t>(parts.active.size());
+    if (interrupt.poll_ahead(kPerEntry * n * p)) return false;
     P_.resize(static_cast<std::size_t>(n * p));
     parts.rows.free_rows(P_.data());
-    for (std::int64_t k = 0; k < n_free; ++k) {
+    for (std::int64_t k = 0; k < n_free && !interrupt.poll(kPerEntry * p); ++k) {
         double* row = P_.data() + k * p;
         terms.contract(row, row);
         const double root = std::sqrt(parts.rows.free_weight()[k]);
@@ -118,16 +120,31 @@ void NewtonSystem::set_rows(const Parts& parts) {
         for (std::int64_t j = 0; j < p; ++j)
             *row++ = root * terms.rows[r * p + j];
     image_.resize(static_cast<std::size_t>(n));
+    return !interrupt.stopped();
 }
 
-bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x) {
+// kernel_ = scaled_ scaled_', in slices of columns between which it can be interrupted.
+bool NewtonSystem::set_kernel(std::int64_t n, std::int64_t p, Interrupt& interrupt) {
+    const double columns = kBetweenPolls / (0.5 * static_cast<double>(n) * static_cast<double>(n));
+    const std::int64_t slice =
+        std::max<std::int64_t>(kLeastSlice, static_cast<std::int64_t>(std::min(columns, 1e9)));
+    kernel_.resize(static_cast<std::size_t>(n * n));
+    for (std::int64_t first = 0; first < p; first += slice) {
+        const std::int64_t depth = std::min(slice, p - first);
+        if (interrupt.poll_ahead(n * n * depth / 2)) return false;
+        square_of_rows(scaled_.data() + first, n, depth, p, kernel_.data(), first > 0);
+    }
+    return true;
+}
+
+bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x, Interrupt& interrupt) {
     const std::int64_t p = parts.terms.order;
-    set_rows(parts);
+    if (!set_rows(parts, interrupt)) return false;
     const std::int64_t n = static_cast<std::int64_t>(image_.size());
     const double* D = parts.diagonal;
     std::vector<double>& squares = preconditioner_;
     squares.assign(static_cast<std::size_t>(p), 0.0);
-    for (std::int64_t k = 0; k < n; ++k)
+    for (std::int64_t k = 0; k < n && !interrupt.poll(kPerEntry * p); ++k)
         for (std::int64_t j = 0; j < p; ++j)
             squares[j] += P_[k * p + j] * P_[k * p + j];
     explicit_.clear();
@@ -137,14 +154,13 @@ bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x) {
         base_[j] = D[j] > kTinyDiagonal * squares[j] ? 1.0 / std::sqrt(D[j]) : 0.0;
     }
     scaled_.resize(P_.size());
-    for (std::int64_t k = 0; k < n; ++k)
+    for (std::int64_t k = 0; k < n && !interrupt.poll(kPerEntry * p); ++k)
         for (std::int64_t j = 0; j < p; ++j)
             scaled_[k * p + j] = P_[k * p + j] * base_[j];
-    kernel_.resize(static_cast<std::size_t>(n * n));
-    square_of_rows(scaled_.data(), n, p, p, kernel_.data());
+    if (interrupt.stopped() || !set_kernel(n, p, interrupt)) return false;
     for (std::int64_t k = 0; k < n; ++k)
         kernel_[k * n + k] += 1.0;
-    if (!cholesky(kernel_.data(), n)) return false;
+    if (interrupt.poll_ahead(n * n * n / 6) || !cholesky(kernel_.data(), n)) return false;
     const std::int64_t e = static_cast<std::int64_t>(explicit_.size());
     if (e > 0) {
         explicit_columns_.resize(static_cast<std::size_t>(n * e));
@@ -168,6 +184,7 @@ bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x) {
     const double size = largest(v, p);
     double left = 1.0;
     for (int round = 0; round <= kMostRefinements && left > kRefined; ++round) {
+        if (interrupt.poll(4 * n * p)) return false;
         if (!solve_rows(p, D, residual_.data(), step_.data())) return false;
         for (std::int64_t j = 0; j < p; ++j)
             x[j] += step_[j];

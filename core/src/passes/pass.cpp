@@ -222,13 +222,13 @@ struct Totals {
 
 void add_gram(const DesignView& X, const std::vector<std::int64_t>& rows,
               const std::vector<double>& weight, bool intercept, double sign, int n_threads,
-              std::vector<double>& gram) {
+              Interrupt& interrupt, std::vector<double>& gram) {
     if (rows.empty()) return;
     const auto order = static_cast<std::size_t>(n_columns(X) + (intercept ? 1 : 0));
     std::vector<double> some(order * order);
     gram.resize(order * order, 0.0);
     weighted_gram(X, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()), intercept,
-                  some.data(), n_threads);
+                  some.data(), n_threads, interrupt);
     for (std::size_t e = 0; e < some.size(); ++e)
         gram[e] += sign * some[e];
 }
@@ -236,7 +236,7 @@ void add_gram(const DesignView& X, const std::vector<std::int64_t>& rows,
 // Curvature that frozen rows gain and lose, over the tasks of a segment.
 void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& parts,
                    std::size_t count, std::size_t member, bool intercept, int n_threads,
-                   std::vector<double>& gram) {
+                   Interrupt& interrupt, std::vector<double>& gram) {
     std::vector<std::int64_t> rows;
     std::vector<double> weight;
     for (const double sign : {1.0, -1.0}) {
@@ -248,7 +248,7 @@ void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& pa
             rows.insert(rows.end(), some.begin(), some.end());
             weight.insert(weight.end(), values.begin(), values.end());
         }
-        add_gram(X, rows, weight, intercept, sign, n_threads, gram);
+        add_gram(X, rows, weight, intercept, sign, n_threads, interrupt, gram);
     }
 }
 
@@ -290,7 +290,7 @@ bool run_pass(const DesignView& X, const std::vector<Member>& members, bool inte
                 totals[k].add(parts[static_cast<std::size_t>(task)][k], members[k], out[k]);
             if (members[k].splits)
                 add_curvature(X, parts, static_cast<std::size_t>(tasks), k, intercept, n_threads,
-                              totals[k].curvature);
+                              interrupt, totals[k].curvature);
         }
         if (interrupt.poll((end - start) * d * static_cast<std::int64_t>(members.size())))
             return false;

@@ -10,7 +10,8 @@ namespace rectiline::rehline {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kResidual = 0.02;  // relative accuracy of the conjugate gradients
+constexpr double kResidual = 0.02;       // relative accuracy of the conjugate gradients
+constexpr std::int64_t kPerEntry = 100;  // multiply-adds in the time of collecting an entry
 
 // The piece of weight * phi*(a / weight) that holds a strictly inside: its ends, its curvature and
 // the slope there (an argument of phi). False at an end.
@@ -54,9 +55,10 @@ double column_derivative(const ColumnFunctions& columns, std::int64_t j, double 
 
 }  // namespace
 
-void FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
+bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
                         const ColumnFunctions& columns, std::span<const std::int64_t> active,
-                        double intercept, const double* a, const double* coef) {
+                        double intercept, const double* a, const double* coef,
+                        Interrupt& interrupt) {
     free_.clear(), low_.clear(), high_.clear(), curvature_.clear(), gradient_.clear();
     index_.clear(), value_.clear(), column_of_.clear(), column_weight_.clear();
     pointer_.assign(1, 0);
@@ -85,8 +87,10 @@ void FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
                 value_.push_back(x * rows.direction[i]);
             });
             pointer_.push_back(static_cast<std::int64_t>(index_.size()));
+            if (interrupt.poll(kPerEntry * access.length(i))) return;
         }
     });
+    return !interrupt.stopped();
 }
 
 std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
@@ -160,7 +164,7 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     // With more free duals than columns the quadratic is singular and every step runs into its
     // ends.
     if (out.n_free == 0 || out.n_free > columns.d) return out;
-    collect(X, rows, columns, active, intercept, a, coef);
+    if (!collect(X, rows, columns, active, intercept, a, coef, interrupt)) return out;
     out.iterations = conjugate_gradients(rows, t0, max_iterations, interrupt);
     const std::size_t m = free_.size();
     double descent = 0, longest = kInfinity;
@@ -174,6 +178,7 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
     constexpr int kHalvings = 8;
     double length = 1.0;
     for (int attempt = 0; attempt < kHalvings; ++attempt, length *= 0.5) {
+        if (attempt > 0 && interrupt.poll(static_cast<std::int64_t>(value_.size()))) break;
         if (attempt + 1 == kHalvings)
             length = std::min(length, longest);  // inside all pieces: exact
         std::fill(dq_.begin(), dq_.end(), 0.0);

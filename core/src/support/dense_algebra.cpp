@@ -65,19 +65,19 @@ void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_r
     routines.potrs(&lower, &size, &right, const_cast<double*>(L), &size, B, &size, &info);
 }
 
-void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride,
-                    double* C) {
+void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride, double* C,
+                    bool adds) {
     if (!routines.syrk || n <= kSmall) {
         for (std::int64_t j = 0; j < n; ++j)
             for (std::int64_t i = j; i < n; ++i)
-                C[j * n + i] = dot(P + i * stride, P + j * stride, k);
+                C[j * n + i] = (adds ? C[j * n + i] : 0.0) + dot(P + i * stride, P + j * stride, k);
         return;
     }
     // Rows of P are columns of its column-major reading Q: C = Q'Q.
     char lower = 'L', transposed = 'T';
     int size = static_cast<int>(n), depth = static_cast<int>(k), ld = static_cast<int>(stride);
-    double one = 1, zero = 0;
-    routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &zero, C,
+    double one = 1, before = adds ? 1 : 0;
+    routines.syrk(&lower, &transposed, &size, &depth, &one, const_cast<double*>(P), &ld, &before, C,
                   &size);
 }
 

@@ -77,8 +77,9 @@ void check_gram(const DesignView& X, const Matrix& stored) {
                     const double right = c < stored.d ? stored(rows[k], c) : 1.0;
                     wanted[a * order + c] += weight[k] * left * right;
                 }
-        weighted_gram(X, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
-                      intercept, H.data(), 1);
+        Interrupt never;
+        CHECK(weighted_gram(X, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
+                            intercept, H.data(), 1, never));
         check_close(H, wanted);
     }
 }

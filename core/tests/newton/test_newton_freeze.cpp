@@ -82,8 +82,9 @@ void check_freezing(const Curve& curve, bool mixed) {
         for (std::int64_t i = 0; i < n; ++i)  // rows near a knot stay, and a few others
             keep[i] = rows.weight[i] > 0 && (near_a_knot(curve, rows.argument(i, z[i])) ||
                                              samples::uniform(random, 0, 1) < 0.3);
+        Interrupt never;
         const Frozen frozen =
-            set.freeze(keep.data(), 1e-9, linear.data(), quadratic.data(), g.data());
+            set.freeze(keep.data(), 1e-9, linear.data(), quadratic.data(), g.data(), never);
         if (!frozen.balanced) continue;
         Vector sum(p, 0.0), curved(static_cast<std::size_t>(n), 0.0);
         double loss = 0;

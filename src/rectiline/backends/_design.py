@@ -22,7 +22,7 @@ _WIDE = 4  # columns per row
 _SOME = 4  # vectors from which on it pays to take them together
 _ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
 _SMALL_GRAM = 1e9  # products of ``X X'`` up to which it is one product, without checkpoints
-_SECONDS_PER_CUBE = 3e-10  # of an eigendecomposition, measured on one core
+_EIGEN_COST = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
 
@@ -159,6 +159,7 @@ class Design:
     @cached_property
     def row_gram(self) -> NDArray[np.float64]:
         """``X X'`` as a dense matrix, computed in float64."""
+        checkpoint()
         if self.is_sparse:
             return np.asarray((self.X @ self.X.T).toarray(), dtype=np.float64)
         small = float(self.n_samples) ** 2 * self.n_features <= _SMALL_GRAM
@@ -180,8 +181,11 @@ class Design:
         at many strengths and on many folds look at one design.
         """
         # LAPACK cannot be interrupted: better not to begin what cannot be finished in time.
-        checkpoint(_SECONDS_PER_CUBE * float(self.n_samples) ** 3)
-        squares, vectors = linalg.eigh(self.row_gram, driver="evd", check_finite=False)
+        checkpoint(products=_EIGEN_COST * float(self.n_samples) ** 3)
+        gram = self.row_gram
+        if not np.isfinite(gram).all():
+            raise FloatingPointError("Products of rows of X are too large for a float64.")
+        squares, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
         keep = squares > _RANK_TOLERANCE * max(float(squares[-1]), 1e-300)
         if not keep.any():
             keep[-1] = True
@@ -219,6 +223,7 @@ class Design:
         by_columns = not self.is_sparse and self.X.flags.f_contiguous
         buffer = np.empty((block, k + intercept), order="F" if by_columns else "C")
         for first in range(0, self.n_samples, block):
+            checkpoint(products=0.5 * block * (k + intercept) ** 2)
             rows = slice(first, min(first + block, self.n_samples))
             part = self.X[rows] if everything else self.X[rows][:, columns]
             if self.is_sparse:
@@ -249,6 +254,7 @@ class Design:
         block = min(max(64, n, _GRAM_BLOCK // max(1, n)), d)
         buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
         for first in range(0, d, block):
+            checkpoint(products=0.5 * block * n * n)
             columns = slice(first, min(first + block, d))
             part = self.X[:, columns]
             scaled = buffer[:, : part.shape[1]]

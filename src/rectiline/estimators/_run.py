@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -88,14 +89,15 @@ def solve_all(
     report: FitReport | None = None,
     names: NDArray[Any] | None = None,
 ) -> list[Solution]:
-    """Solve every problem; the time limit is for all of them together.
+    """Solve every problem; the time limit is for all of them together, in fair shares.
 
     Problems are made where they are solved, so that threads share the work of encoding too.
     `names` are those of the columns, for messages.
     """
-    deadline = None
-    if options.time_limit is not None:
-        deadline = time.perf_counter() + options.time_limit
+    ends = None if options.time_limit is None else time.perf_counter() + options.time_limit
+    parallel = len(makers) > 1 and options.n_jobs is not None and options.n_jobs != 1
+    workers = min(effective_n_jobs(options.n_jobs), len(makers)) if parallel else 1
+    waiting = list(range(len(makers)))  # taking one off is atomic
 
     first = makers[0]()
     if isinstance(first, BlockProblem):
@@ -103,6 +105,12 @@ def solve_all(
         return _solve_family(family, options, report, names)
 
     def one(index: int) -> Solution:
+        deadline = None
+        if ends is not None:
+            rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
+            now = time.perf_counter()
+            deadline = now + (ends - now) / max(rounds, 1)
+        waiting.pop()
         problem = makers[index]() if index else first
         start = _usable(warm[index], problem) if warm is not None else None
         callback = None if report is None else report.for_problem(index)
@@ -118,8 +126,9 @@ def solve_all(
             report.solved(index, solution)
         return solution
 
-    if len(makers) == 1 or options.n_jobs is None or options.n_jobs == 1:
+    if not parallel:
         return [one(index) for index in range(len(makers))]
+    assert options.n_jobs is not None
     return in_threads(one, range(len(makers)), options.n_jobs)
 
 

@@ -34,6 +34,8 @@ def weighted_median(values: Vector, weight: Vector) -> float:
     used = weight > 0
     if not used.all():
         values, weight = values[used], weight[used]
+    if (weight == weight[0]).all():  # no need to sort
+        return float(np.median(values))
     order = np.argsort(values, kind="stable")
     mass = np.cumsum(weight[order])
     half = 0.5 * mass[-1]

@@ -236,7 +236,7 @@ class Search:
             table[f"split{fold}_test_score"] = each[:, fold]
         table["mean_test_score"] = _mean(each)
         with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
-            table["std_test_score"] = np.nanstd(each, axis=1)
+            table["std_test_score"] = _on_scored(each).std(axis=-1)
         order = np.argsort(-table["mean_test_score"], kind="stable")
         table["rank_test_score"] = np.argsort(order) + 1
         table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])
@@ -250,10 +250,15 @@ def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the folds (last) that have samples to score on."""
+    return np.asarray(_on_scored(scores).mean(axis=-1))
+
+
+def _on_scored(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores on the folds (last) that have samples to score on."""
     scored = ~np.isnan(scores).reshape(-1, scores.shape[-1]).all(axis=0)
     if not scored.any():
         raise ValueError("No fold holds out samples with positive weight to score on.")
-    return np.asarray(scores[..., scored].mean(axis=-1))
+    return scores[..., scored]
 
 
 def _best(mean: NDArray[np.float64]) -> tuple[int, int]:

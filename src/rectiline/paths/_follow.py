@@ -35,6 +35,7 @@ Vector = NDArray[np.float64]
 __all__ = ["Clock", "follow_path"]
 
 _BATCH_ENTRIES = 4_000_000  # multipliers that wait for their certificates
+_SECONDS_PER_ENTRY = 4e-9  # of X, in a certificate
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in
 _PER_MISS = 4  # so many, before the follower is given up
@@ -116,16 +117,25 @@ class _PathRun:
         self._proposed: Solution | None = None  # the last solution that the follower found
         self._is_over = False
         self._n_missed = 0
+        self._proof_seconds = _SECONDS_PER_ENTRY * problem.design.n_stored  # a guess at first
         # Whoever listens hears of every solution before the next one is looked for.
         heard = self._listener.is_heard
         self._most = 1 if heard else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
         self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
         if grid.size - len(self.solutions) > 1 and not clock.is_late:
-            first = self._at(grid[len(self.solutions)])
-            if _leaves_the_choice(options) and NewtonFollower.accepts(first, self._tol):
-                self._follower = NewtonFollower(first, self._tol, options.get("n_threads", 0))
-                self._place(self._latest)
+            self._start_following()
+
+    def _start_following(self) -> None:
+        """Make a follower, if the options leave the choice and it can be expected to pay."""
+        options, first = self._options, self._at(self._grid[len(self.solutions)])
+        if not (_leaves_the_choice(options) and NewtonFollower.accepts(first, self._tol)):
+            return
+        try:
+            self._follower = NewtonFollower(first, self._tol, options.get("n_threads", 0))
+            self._place(self._latest)
+        except ArithmeticError:  # numbers too large for this method; `solve` has others
+            self._follower = None
 
     @property
     def has_ended(self) -> bool:
@@ -155,11 +165,12 @@ class _PathRun:
         """Return what the follower finds at these strengths, up to the first that it does not."""
         found: list[Candidate] = []
         for strength in strengths.tolist():
-            if found and self._clock.is_late:
+            left = np.inf if self._clock.left is None else self._clock.left
+            left -= self._proof_seconds * (len(found) + 1)  # they are certified together
+            if found and left <= 0.0:
                 break
             assert self._follower is not None
-            left = self._clock.left
-            moved = self._follower.move(strength, np.inf if left is None else left)
+            moved = self._follower.move(strength, max(left, 1e-6))
             if moved is None:
                 break
             found.append(moved)
@@ -174,7 +185,7 @@ class _PathRun:
         began = time.perf_counter()
         problems = [self._at(one.strength) for one in candidates]
         proofs = prove_many(problems, candidates)
-        seconds = (time.perf_counter() - began) / len(candidates)
+        seconds = self._proof_seconds = (time.perf_counter() - began) / len(candidates)
         found = []
         for one, (certificate, dual) in zip(candidates, proofs, strict=True):
             spent = one.seconds + seconds

@@ -87,6 +87,9 @@ def _largest_slack(
         1.0 / np.where(norms_a > 0, norms_a, 1.0),
         1.0 / np.where(norms_e > 0, norms_e, 1.0),
     )
+    levels = np.concatenate([c * scale_a, f * scale_e])
+    if not np.isfinite(levels).all():  # nothing that a float64 holds satisfies such a row
+        return Feasibility(None, None)
     rows_a = sp.csr_array(sp.diags_array(scale_a) @ sp.csr_array(A))
     rows_e = sp.csr_array(sp.diags_array(scale_e) @ sp.csr_array(E))
     # variables (b, t, s+, s-): maximise t - sum(s) with A b + c >= t, E b + f = s+ - s-, t <= cap

@@ -443,6 +443,10 @@ class Problem:
         slopes = self.rows.slopes(np.zeros(self.n_samples))
         return np.zeros(self.n_features), 0.0, DualPoint(slopes)
 
+    def zero_dual(self) -> DualPoint:
+        """Return the point where all multipliers are zero; its certificate takes two products."""
+        return self.terms.region.zero_dual(self.n_samples)
+
     def clip_to_bounds(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""
         return self.terms.region.clip(coef)

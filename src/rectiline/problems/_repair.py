@@ -81,11 +81,29 @@ def balance_free_columns(
         room = np.where(np.isfinite(room), room, np.maximum(np.abs(sample), width))
         weight = np.minimum(room, 10 * width) ** 2 + (1e-7 * width) ** 2
         with np.errstate(over="ignore", invalid="ignore"):  # columns next to nothing
-            step = _scaled_solution(design.weighted_gram(weight, columns, intercept), residual)
-            sample = np.minimum(np.maximum(sample - weight * forward(step), low), high)
+            if k > design.n_samples:
+                # B (B'B)^+ = (BB')^+ B with B = sqrt(weight) X, and BB' is the smaller matrix.
+                root = np.sqrt(weight)
+                kernel = _row_kernel(design, columns, intercept) * root[:, None] * root
+                change = root * _scaled_solution(kernel, root * forward(residual))
+            else:
+                gram = design.weighted_gram(weight, columns, intercept)
+                change = weight * forward(_scaled_solution(gram, residual))
+            sample = np.minimum(np.maximum(sample - change, low), high)
         if not np.isfinite(sample).all():
             break
     return best, best_left
+
+
+def _row_kernel(design: Design, columns: Indices, intercept: bool) -> NDArray[np.float64]:
+    """Return ``X X'`` over some columns, a column of ones added if asked."""
+    if columns.size == design.n_features:
+        kernel = design.row_gram
+    else:
+        marked = np.zeros(design.n_features)
+        marked[columns] = 1.0
+        kernel = design.weighted_kernel(marked)
+    return kernel + 1.0 if intercept else kernel
 
 
 def _finite_width(low: Vector, high: Vector, sample: Vector) -> Vector:

@@ -30,6 +30,9 @@ class CertifiedProblem(Protocol):
     def zero_pair(self) -> tuple[Any, Any, Any]:
         """Return coefficients, intercept and multipliers to fall back on."""
 
+    def zero_dual(self) -> Any:
+        """Return multipliers that are zero."""
+
     def violation(self, coef: Any, /) -> tuple[float, float]:
         """Return the worst violation, absolute and relative."""
 

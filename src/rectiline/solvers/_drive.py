@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rectiline._polling import SECONDS_PER_PRODUCT
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
@@ -35,6 +36,8 @@ _DOUBTFUL = (  # ends that a problem without a minimum may come to
     Status.ITERATION_LIMIT,
     Status.PRECISION_LIMIT,
 )
+_SECONDS_PER_ENTRY = 4e-9  # of X, in the first certificate
+_SECONDS_PER_ROW = 1.2e-7
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 
 
@@ -163,8 +166,8 @@ def _run(
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     warm = _warm_pair(problem, warm_start)
-    stored = problem.design.n_stored
-    run = Run(problem, limits, callback, outer, stored, moved_into_dual_range)
+    guess = _certificate_seconds(problem)
+    run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
     proof = problem.feasibility.proof if problem.has_constraint_rows else None
     if proof is not None:
         return run, Status.INFEASIBLE, proof
@@ -201,6 +204,14 @@ def _checked_for_minimum(run: Run, status: Status) -> Status:
     if run.direction is not None:
         return Status.UNBOUNDED
     return Status.STALLED if cut_off else status
+
+
+def _certificate_seconds(problem: Problem) -> float:
+    """Return a guess at what a certificate takes: products with X, and balancing free columns."""
+    free = float(problem.terms.free_columns.size)
+    products = 0.5 * problem.n_samples * free * min(free, problem.n_samples)
+    passes = _SECONDS_PER_ENTRY * problem.design.n_stored + _SECONDS_PER_ROW * problem.n_samples
+    return passes + SECONDS_PER_PRODUCT * products
 
 
 def _without_a_solver(

@@ -31,7 +31,8 @@ _USELESS = 0.9  # relative gap of a pair that an earlier solver left and no othe
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
 _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
 _MOST_IDLE = 3  # bursts without an iteration that end a stage
-_NANOSECONDS_PER_ENTRY = 3.0  # of X, for a first guess at what a certificate takes
+_GRACE = 0.06  # of the time limit, and
+_LEAST_GRACE = 0.03  # seconds at least, by which a certificate may exceed it
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
 
 
@@ -54,7 +55,7 @@ class Run:
         limits: RunLimits,
         callback: Callback | None = None,
         outer: Watch | None = None,
-        n_stored: int = 0,
+        certificate_seconds: float = 0.0,
         repair: Callable[[Any, Any], Any] | None = None,
     ) -> None:
         self.problem, self.limits, self.callback = problem, limits, callback
@@ -69,7 +70,8 @@ class Run:
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
         report = None if callback is None else self._report_again
         self.watch = Watch(limits.time_limit, report, outer)
-        self._certificate_seconds = 1e-9 * _NANOSECONDS_PER_ENTRY * n_stored
+        self._certificate_seconds = certificate_seconds  # a guess, until one has been made
+        self._grace = max(_GRACE * (limits.time_limit or 0.0), _LEAST_GRACE)
 
     # ---- whether to stop --------------------------------------------------------------------
 
@@ -174,8 +176,13 @@ class Run:
         self.last = (method, state)
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
-            with self._polled():
-                step = method.advance(state, self._budget(min(burst, limit - done), target))
+            budget = self._budget(min(burst, limit - done), target)
+            try:
+                with self._polled(), asked_at_checkpoints(budget):
+                    step = method.advance(state, budget)
+            except OutOfTime:
+                self.last = None
+                return self._without_preparation(method.name, tol)
             done += step.iterations
             self.n_iter += step.iterations
             if step.exhausted and step.iterations == 0 and best.pair is not None:
@@ -215,11 +222,19 @@ class Run:
     def _without_preparation(self, name: str, tol: float) -> Status:
         """End a stage whose solver cannot even be prepared in the time that is left."""
         if self.best.pair is None:
-            coef, intercept, dual = self.problem.zero_pair()
-            self.best.keep(coef, intercept, dual, name)
+            self._certify_zero(name)
             self.report(name)
         self._ran_out = True
         return self.verdict(tol) or Status.STALLED
+
+    def _certify_zero(self, author: str) -> None:
+        """Have some pair: the problem's own, or zeros if even its certificate takes too long."""
+        coef, intercept, dual = self.problem.zero_pair()
+        try:
+            with asked_at_checkpoints(self._certifying_budget()):
+                self.best.keep(coef, intercept, dual, author)
+        except OutOfTime:
+            self.best.keep(coef, intercept, self.problem.zero_dual(), author)
 
     def _budget(self, iterations: int, target: float) -> Budget:
         primal = self.best.certificate.primal
@@ -233,10 +248,21 @@ class Run:
             self._certificate_seconds,
         )
 
+    def _certifying_budget(self) -> Budget:
+        return Budget(0, math.inf, 0.0, watch=self.watch, reserve=-self._grace)
+
     def _certify(self, form: Any, method: Any, state: Any) -> Certificate:
+        """Certify the pair of the solver; where that takes too long, the pairs before it count."""
         before = self.watch.seconds
         coef, intercept, dual = form.invert(method.point(state))
-        certificate = self.best.offer(coef, intercept, dual, method.name)
+        try:
+            with asked_at_checkpoints(self._certifying_budget()):
+                certificate = self.best.offer(coef, intercept, dual, method.name)
+        except OutOfTime:
+            if self.best.pair is None:
+                self._certify_zero(method.name)
+            self._ran_out = True
+            certificate = self.best.certificate
         self._certificate_seconds = self.watch.seconds - before
         return certificate
 

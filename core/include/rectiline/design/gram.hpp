@@ -5,12 +5,15 @@
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
 
 namespace rectiline::design {
 
-void weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
-                   std::int64_t count, bool intercept, double* H, int n_threads);
+// Returns false, and leaves H alone, if it was interrupted.
+bool weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
+                   std::int64_t count, bool intercept, double* H, int n_threads,
+                   support::Interrupt& interrupt);
 
 }  // namespace rectiline::design

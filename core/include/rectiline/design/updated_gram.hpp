@@ -4,6 +4,7 @@
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -13,9 +14,9 @@ namespace rectiline::design {
 class UpdatedGram {
   public:
     // sum_i weight_i x_i x_i' over n rows, each extended by a one when there is an intercept; both
-    // halves filled.
-    const std::vector<double>& at(const DesignView& X, const double* weight, std::int64_t n,
-                                  bool intercept, int n_threads);
+    // halves filled. Nothing if it was interrupted; the next call starts from scratch then.
+    const std::vector<double>* at(const DesignView& X, const double* weight, std::int64_t n,
+                                  bool intercept, int n_threads, support::Interrupt& interrupt);
 
   private:
     struct Rows {

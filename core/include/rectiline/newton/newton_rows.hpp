@@ -74,7 +74,7 @@ class NewtonRows {
     // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
     const std::vector<double>& image();
     // sum over J of the Newton weights times x x', updated for the rows whose weight changed
-    void gram(double* H);
+    bool gram(double* H, Interrupt& interrupt);  // false: interrupted
 
     // The rows of J themselves, for systems of their size; vectors end with the intercept.
     std::int64_t n_free() const { return n_free_; }
@@ -94,9 +94,9 @@ class NewtonRows {
     // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
     // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
     // worked out if the rows kept could not balance the others under an intercept, up to the share
-    // `reserve` of what they can.
+    // `reserve` of what they can; nor if it is interrupted, which also counts as not balanced.
     Frozen freeze(const double* keep, double reserve, double* linear, double* quadratic,
-                  double* dual);
+                  double* dual, Interrupt& interrupt);
 
   private:
     struct Storage;

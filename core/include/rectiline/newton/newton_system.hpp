@@ -44,10 +44,11 @@ class NewtonSystem {
 
   private:
     bool by_matrix(const Parts& parts, const double* v, double* x, Interrupt& interrupt);
-    bool by_rows(const Parts& parts, const double* v, double* x);
+    bool by_rows(const Parts& parts, const double* v, double* x, Interrupt& interrupt);
     bool by_conjugate_gradients(const Parts& parts, const double* v, double* x,
                                 Interrupt& interrupt);
-    void set_rows(const Parts& parts);
+    bool set_rows(const Parts& parts, Interrupt& interrupt);
+    bool set_kernel(std::int64_t n, std::int64_t p, Interrupt& interrupt);
     void multiply(const Parts& parts, const double* x, double* out);
     bool solve_rows(std::int64_t order, const double* diagonal, const double* v, double* x);
 

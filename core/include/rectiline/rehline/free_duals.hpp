@@ -46,9 +46,9 @@ class FreeDuals {
                       Interrupt& interrupt);
 
   private:
-    void collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
+    bool collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
                  std::span<const std::int64_t> active, double intercept, const double* a,
-                 const double* coef);
+                 const double* coef, Interrupt& interrupt);
     std::int64_t conjugate_gradients(const RowFunctions& rows, double t0,
                                      std::int64_t max_iterations, Interrupt& interrupt);
 

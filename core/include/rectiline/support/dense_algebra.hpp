@@ -29,7 +29,7 @@ void use_dense_routines(const DenseRoutines& routines);
 bool cholesky(double* A, std::int64_t n);
 // Overwrites the n_right columns of B (n x n_right) with the solutions.
 void cholesky_solve(const double* L, std::int64_t n, double* B, std::int64_t n_right);
-// Lower triangle of C (n x n) = P P', P given by rows of length k, `stride` apart.
-void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride,
-                    double* C);
+// Lower triangle of C (n x n) = P P', P given by rows of length k, `stride` apart; `adds`: C +=.
+void square_of_rows(const double* P, std::int64_t n, std::int64_t k, std::int64_t stride, double* C,
+                    bool adds = false);
 }  // namespace rectiline::support

@@ -1,5 +1,6 @@
 // How long-running loops ask whether to stop. The core has no clock and no signals of its own: the
-// caller supplies a function and the core polls it about every `kPollEvery` multiply-adds.
+// caller supplies a function and the core polls it about every `kPollEvery` multiply-adds, and
+// before pieces of work that cannot be stopped once they have begun.
 #pragma once
 
 #include "rectiline/rooms.hpp"
@@ -10,7 +11,8 @@ namespace rectiline::support {
 
 class Interrupt {
   public:
-    using Check = bool (*)(void*);
+    // Whether to stop, now or because `ahead` more multiply-adds would take too long.
+    using Check = bool (*)(void* context, std::int64_t ahead);
     Interrupt() = default;
     Interrupt(Check check, void* context) : check_(check), context_(context) {}
 
@@ -19,7 +21,13 @@ class Interrupt {
         pending_ += work;
         if (pending_ < kPollEvery || check_ == nullptr) return stopped_;
         pending_ = 0;
-        return stopped_ = stopped_ || check_(context_);
+        return stopped_ = stopped_ || check_(context_, 0);
+    }
+    // Says that `work` multiply-adds come next which cannot be stopped; true when the loop should
+    // return instead of beginning them.
+    bool poll_ahead(std::int64_t work) {
+        if (work < kPollEvery || check_ == nullptr) return stopped_;
+        return stopped_ = stopped_ || check_(context_, work);
     }
     bool stopped() const { return stopped_; }
 

@@ -83,8 +83,10 @@ class LinearProgram:
         """Add columns with entries ``values[r, j]`` in row ``rows[r]``; return their positions."""
         count = cost.size
         start, index, data = _entries(values.T, rows)
-        self._model.addCols(
-            count, cost, self._finite(low), self._finite(high), data.size, start, index, data
+        self._check(
+            self._model.addCols(
+                count, cost, self._finite(low), self._finite(high), data.size, start, index, data
+            )
         )
         added = np.arange(self.n_columns, self.n_columns + count, dtype=np.int32)
         self.n_columns += count
@@ -94,8 +96,10 @@ class LinearProgram:
         """Add rows with entries ``values[r, j]`` in column ``columns[j]``; return their places."""
         count = low.size
         start, index, data = _entries(values, columns)
-        self._model.addRows(
-            count, self._finite(low), self._finite(high), data.size, start, index, data
+        self._check(
+            self._model.addRows(
+                count, self._finite(low), self._finite(high), data.size, start, index, data
+            )
         )
         added = np.arange(self.n_rows, self.n_rows + count, dtype=np.int32)
         self.n_rows += count
@@ -103,11 +107,17 @@ class LinearProgram:
 
     def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some rows; the basis stays."""
-        self._model.changeRowsBounds(rows.size, rows, self._finite(low), self._finite(high))
+        self._check(
+            self._model.changeRowsBounds(rows.size, rows, self._finite(low), self._finite(high))
+        )
 
     def change_column_bounds(self, columns: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some columns; the basis stays."""
-        self._model.changeColsBounds(columns.size, columns, self._finite(low), self._finite(high))
+        self._check(
+            self._model.changeColsBounds(
+                columns.size, columns, self._finite(low), self._finite(high)
+            )
+        )
 
     @property
     def work(self) -> float:
@@ -173,6 +183,11 @@ class LinearProgram:
     @property
     def _kind(self) -> Any:
         return self._lib.HighsBasisStatus
+
+    def _check(self, answer: Any) -> None:
+        """Raise if HiGHS has refused numbers: entries above 1e15, or that are not finite."""
+        if answer == self._lib.HighsStatus.kError:
+            raise FloatingPointError("HiGHS refuses numbers of a linear program.")
 
     def _finite(self, bound: Vector) -> Vector:
         return np.clip(bound, -self.infinity, self.infinity)

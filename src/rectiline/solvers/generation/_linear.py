@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._polling import checkpoint
+from rectiline._polling import checkpoint, time_left
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._highs import highs_refusal
@@ -114,7 +114,7 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
         state.master.set_factor(factor)
         for _ in range(rounds):
             checkpoint()
-            status = state.master.solve(np.inf)
+            status = state.master.solve(time_left())
             if status == "infeasible":
                 state.master.add_units(
                     opposing_units(state.master, state.arguments, state.units_per_round)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._polling import checkpoint
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._blocks import (
     below,
@@ -50,6 +51,7 @@ Indices = NDArray[np.intp]
 __all__ = ["Master"]
 
 _NOTHING = 1e-12  # in the scaled program
+_SECONDS_PER_ENTRY = 3e-8  # of new rows: taken from X, turned, scaled and copied
 _NOWHERE: Positions = np.zeros(0, dtype=np.int32)
 
 
@@ -154,6 +156,7 @@ class Master:
         count = self.directions.size - first
         if not count:
             return
+        checkpoint(_SECONDS_PER_ENTRY * count * self.unit_columns.size)
         block = self._unit_block(self._layout, first)
         scale = row_scale(block)
         self._row_scale = np.concatenate([self._row_scale, scale])

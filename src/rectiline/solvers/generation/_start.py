@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import time_left
 from rectiline.backends import Design
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget
@@ -62,6 +63,8 @@ def start_linear(
     """Return the first restricted program around a guess."""
     n, d = form.design.n_samples, form.design.n_features
     guess = _warm_guess(form, warm) if warm is not None else _cold_guess(form, plan, seed)
+    if not (np.isfinite(guess.q).all() and np.isfinite(guess.coef).all()):
+        raise FloatingPointError("The numbers of the linear program are too large for a float64.")
     pricing = pricing_for(form)
     limit = max(plan.directions_per_round // 4, 20) if plan.columns else 2 * d
     pricing.seed(guess.q, guess.coef, limit)
@@ -169,7 +172,7 @@ def _subsample_guess(
     start = "path" if few else "subsample"
     less = replace(plan, start=start, samples=not few, patience=_LESS_PATIENCE * plan.patience)
     state = start_linear(part, None, less, seed + 1)
-    advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
+    advance_linear(state, Budget(50, time_left(), _ROUGH_GAP))
     found = state.point
     image = form.rows_part(found.constraint) - part.design.tdot(found.sample)
     return Guess(found.coef, found.intercept, image, lost=state.master.patience <= 0.0)

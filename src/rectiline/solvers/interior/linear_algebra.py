@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
+from rectiline._polling import checkpoint
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[Any]
 
@@ -48,6 +50,7 @@ def add_square(tall: Matrix, matrix: Matrix, first: bool) -> None:
             matrix[:] = 0.0
         return
     by_columns = tall.flags.f_contiguous
+    checkpoint(products=0.5 * tall.size * matrix.shape[0])
     _SQUARE[tall.dtype.char](
         1.0,
         tall if by_columns else tall.T,
@@ -67,6 +70,7 @@ def cholesky(matrix: Matrix) -> Matrix:
     """
     if not matrix.size:
         return matrix
+    checkpoint(products=matrix.shape[0] ** 3 / 6)
     # A symmetric matrix in C order is its own transpose in the order that LAPACK reads.
     if not matrix.flags.f_contiguous:
         matrix = matrix.T
@@ -91,4 +95,5 @@ def forward(factor: Matrix, v: Matrix, transposed: bool = False) -> Matrix:
     vector, matrix = _FORWARD[factor.dtype.char]
     if v.ndim == 1:
         return np.asarray(vector(factor, v, lower=1, trans=int(transposed)))
+    checkpoint(products=0.5 * v.size * factor.shape[0])
     return np.asarray(matrix(1.0, factor, v, lower=1, trans_a=int(transposed), overwrite_b=1))

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rectiline._polling import OutOfTime
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
@@ -182,7 +183,12 @@ class Interior:
         """Iterate until the gap estimate meets the target or the budget is spent."""
         step, polish = Step(0, False), 0
         for done in range(1, budget.iterations + 1):
-            moved = iterate(state.iterate)
+            try:
+                moved = iterate(state.iterate)
+            except OutOfTime:
+                if done == 1:
+                    raise
+                break
             verdict = judge(state.iterate)
             state.note(verdict)
             reached = verdict.meets(_SAFETY * budget.relative_gap) or is_nothing(state.iterate)

@@ -26,6 +26,7 @@ Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
 __all__ = ["SOLVERS", "MultiTaskSolution", "solve_multitask"]
 
+_SECONDS_PER_ENTRY = 3e-9  # of X, in a certificate
 SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG, PlainBCD, JointAPG)}
 
 
@@ -136,7 +137,7 @@ def solve_multitask(
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
     stored = sum(task.design.n_stored for task in problem.tasks)
     _check_feasible(problem)
-    run = Run(problem, limits, callback, n_stored=stored)
+    run = Run(problem, limits, callback, certificate_seconds=_SECONDS_PER_ENTRY * stored)
     # The certificate of the start tells how exact the first pass has to be.
     run.best.keep(*_start(problem, warm_start), stages[0].method.name)
     status = run.verdict(limits.tol)

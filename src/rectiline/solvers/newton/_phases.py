@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,13 +56,19 @@ class WorkingSet:
 
 
 def freeze_far_rows(
-    rows: _core.NewtonRows, model: Model, b: Vector, reach: float, length: Vector
+    rows: _core.NewtonRows,
+    model: Model,
+    b: Vector,
+    reach: float,
+    length: Vector,
+    left: Callable[[], float] = lambda: math.inf,
 ) -> WorkingSet | None:
     """Keep the rows within `reach` times their `length` of a knot, freeze the others on their
     pieces.
 
-    Returns None when half of the rows or more would be kept. The kept rows are enlarged until they
-    can balance the frozen ones under a free intercept (the reduced problem would be unbounded).
+    Returns None when half of the rows or more would be kept, or no seconds are `left`. The kept
+    rows are enlarged until they can balance the frozen ones under a free intercept (the reduced
+    problem would be unbounded).
     """
     n = rows.n
     slack = rows.slack() / length
@@ -74,9 +82,11 @@ def freeze_far_rows(
             count = int(np.count_nonzero(keep))
         if count >= n // 2:
             return None
-        parts = rows.freeze(keep.view(np.uint8), 0.9)
+        parts = rows.freeze(keep.view(np.uint8), 0.9, left())
         if parts is not None:
             break
+        if left() <= 0.0:
+            return None
         reach *= 3.0
     linear, quadratic, dual = parts
     index = np.flatnonzero(keep).astype(np.int64)

@@ -34,6 +34,7 @@ _FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than 
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _WARM_START = 30.0
 _FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
+_MOST_ENTRIES = 50_000_000  # of constraint rows, which are made dense
 _REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
 _SMOOTH_SAMPLE, _KINKED_SAMPLE = 20, 50  # rows per column of the smallest sample to start on
 _WARM_ROUGH = 1e-2  # relative gap of a warm start from which on the same is hoped for
@@ -97,6 +98,10 @@ class Newton:
     @staticmethod
     def refuses(problem: Problem) -> str | None:
         """Return why the method does not apply, or None."""
+        rows = problem.constraint_rows
+        entries = (rows.c.size + rows.f.size) * problem.n_features
+        if entries > _MOST_ENTRIES:
+            return f"its copy of the constraint rows would have {entries:,} entries"
         return RectifiedForm.accepts(problem)
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> NewtonState:
@@ -146,6 +151,8 @@ class Newton:
         last = before + budget.iterations
         if state.cold and self.subsample:
             self._subsample_start(state, budget.iterations, budget)
+            if budget.is_over():
+                return Step(max(state.steps - before, 1), False)
         if state.smooth:
             state.may_freeze = False  # a few steps on all rows are enough
         if state.may_freeze and state.reach is None:
@@ -164,6 +171,8 @@ class Newton:
         first = _SMOOTH_SAMPLE if state.smooth else _KINKED_SAMPLE
         levels = choose_subsamples(state.rows.n, model.order, state.seed, first)
         for index in levels:
+            if budget.is_over():
+                return
             rows = state.rows.subset(index, state.rows.n / index.size)
             rows.set_multiplier(None)
             rows.place(model.expand(state.b))
@@ -173,11 +182,11 @@ class Newton:
             state.b, state.multipliers = run.b, run.multipliers
             state.steps += out.steps
             # The error falls with the square root of the rows: what the last level moved, scaled.
-            if index is levels[-1] and len(levels) > 1:
+            if index is levels[-1] and len(levels) > 1 and not budget.is_over():
                 state.length = row_lengths(model)
                 change = (rows.arguments() - before) / state.length[index]
                 state.reach = _REACH * float(np.sqrt(0.1 * np.mean(change * change)))
-        if levels:
+        if levels and not budget.is_over():
             state.rows.place(model.expand(state.b))
 
     def _prepare_to_freeze(
@@ -197,7 +206,9 @@ class Newton:
         model = state.model
         while state.relative_gap > target and state.steps < last_step and not budget.is_over():
             assert state.reach is not None and state.length is not None
-            working = freeze_far_rows(state.rows, model, state.b, state.reach, state.length)
+            working = freeze_far_rows(
+                state.rows, model, state.b, state.reach, state.length, budget.left
+            )
             if working is None:
                 state.may_freeze = False
                 return

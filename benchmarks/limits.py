@@ -1,0 +1,234 @@
+"""How well time limits are kept: seconds taken under a limit, for every solver, path and search.
+
+    python -m benchmarks.limits                 # all cases, some minutes; writes results/limits.csv
+    python -m benchmarks.limits tall newton     # those with these words; prints, writes nothing
+
+A limit counts as kept if the call returns within 10 % or 50 ms of it, whichever is larger, or ends
+earlier. Each case runs with one thread of linear algebra. What counts is the CPU time after the
+limit, the least of a few calls, because other processes of the machine take time as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import faulthandler
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse as sp
+from threadpoolctl import threadpool_limits
+
+import rectiline as rl
+from rectiline.paths import path
+from rectiline.problems import MultiTaskProblem
+from rectiline.solvers import solve_multitask
+
+RESULTS = Path(__file__).parent / "results" / "limits.csv"
+LIMIT = 1.0  # seconds
+SOLVERS = ["auto", "first_order", "generation", "interior", "newton", "reduced_newton", "rehline"]
+LOSSES = {
+    "absolute": rl.losses.Absolute(),
+    "huber": rl.losses.Huber(),
+    "squared_error": rl.losses.SquaredError(),
+    "squared_hinge": rl.losses.SquaredHinge(),
+    "hinge": rl.losses.Hinge(),
+}
+
+
+def allowed(limit: float) -> float:
+    """Seconds beyond a limit that count as kept."""
+    return max(0.1 * limit, 0.05)
+
+
+class Table:
+    """Numbers of one shape: a hard regression and a hard classification."""
+
+    def __init__(self, name: str, n: int, d: int, density: float = 1.0) -> None:
+        rng = np.random.default_rng(3)
+        self.name = name
+        self.X: Any
+        if density < 1.0:
+            self.X = sp.random_array((n, d), density=density, rng=rng, format="csr")
+        else:
+            self.X = rng.standard_normal((n, d))
+            self.X += rng.standard_normal((n, 1))  # columns that are correlated
+            self.X *= 10.0 ** rng.uniform(-1, 1, d)
+        signal = self.X @ (rng.standard_normal(d) * (rng.random(d) < 0.2))
+        signal /= signal.std() or 1.0
+        self.y = signal + rng.standard_t(2, n)
+        self.labels = np.where(signal + rng.standard_normal(n) > 0, 1.0, -1.0)
+
+    def target(self, loss: str) -> np.ndarray:
+        return self.labels if "hinge" in loss else self.y
+
+
+def penalties(d: int) -> dict[str, Any]:
+    return {
+        "ridge": rl.penalties.Ridge(1e-3),
+        "l1": rl.penalties.L1(2.0),
+        "elastic": rl.penalties.ElasticNet(1.0, 0.5),
+        "group": rl.penalties.GroupLinf(1.0, np.arange(d) // 5),
+        "slope": rl.penalties.Slope(np.linspace(2.0, 1.0, d)),
+        "none": None,
+    }
+
+
+Case = tuple[str, Callable[[float], Any]]
+
+
+def solver_cases(table: Table) -> Iterator[Case]:
+    """Yield one solve per loss, penalty and solver that takes them."""
+    d = table.X.shape[1]
+    for loss, made in LOSSES.items():
+        for penalty, term in penalties(d).items():
+            if penalty in ("group", "slope", "none") and loss in ("hinge", "squared_hinge"):
+                continue
+            problem = rl.Problem(table.X, table.target(loss), made, term)
+            for solver in SOLVERS:
+                yield (
+                    f"{table.name} {loss} {penalty} {solver}",
+                    lambda limit, problem=problem, solver=solver: rl.solve(
+                        problem, solver, tol=1e-12, time_limit=limit
+                    ),
+                )
+    rows = rl.constraints.Monotone()
+    for loss in ("absolute", "huber"):
+        problem = rl.Problem(table.X, table.y, LOSSES[loss], rl.penalties.Ridge(1.0), rows)
+        for solver in SOLVERS:
+            yield (
+                f"{table.name} {loss} monotone {solver}",
+                lambda limit, problem=problem, solver=solver: rl.solve(
+                    problem, solver, tol=1e-12, time_limit=limit
+                ),
+            )
+
+
+def many_cases(table: Table) -> Iterator[Case]:
+    """Yield paths, searches, estimators, passes over rows and multi-task fits."""
+    X, y, labels = table.X, table.y, table.labels
+    n, d = X.shape
+    for loss, penalty in (("huber", "ridge"), ("absolute", "l1"), ("hinge", "ridge")):
+        problem = rl.Problem(X, table.target(loss), LOSSES[loss], penalties(d)[penalty])
+        yield f"{table.name} {loss} {penalty} path", lambda t, p=problem: path(p, time_limit=t)
+    fits: dict[str, Callable[[float], Any]] = {
+        "PLQRegressor": lambda t: rl.PLQRegressor(time_limit=t).fit(X, y),
+        "PLQRegressor epsilon": lambda t: rl.PLQRegressor("epsilon_insensitive", time_limit=t).fit(
+            X, y
+        ),
+        "PLQClassifier": lambda t: rl.PLQClassifier(time_limit=t).fit(X, labels),
+        "QuantileRegressor": lambda t: rl.QuantileRegressor(
+            quantile=[0.1, 0.5, 0.9], time_limit=t
+        ).fit(X, y),
+        "QuantileRegressor joint": lambda t: rl.QuantileRegressor(
+            quantile=[0.1, 0.5, 0.9], non_crossing=True, time_limit=t
+        ).fit(X, y),
+        "PLQRegressorCV": lambda t: rl.PLQRegressorCV("huber", time_limit=t).fit(X, y),
+        "PLQClassifierCV": lambda t: rl.PLQClassifierCV("hinge", time_limit=t).fit(X, labels),
+        "PLQClassifierCV l1": lambda t: rl.PLQClassifierCV("hinge", penalty="l1", time_limit=t).fit(
+            X, labels
+        ),
+        "QuantileRegressorCV": lambda t: rl.QuantileRegressorCV(time_limit=t).fit(X, y),
+        "passes": lambda t: rl.solve(
+            rl.Problem(X, labels, rl.losses.Hinge(), rl.penalties.Ridge(1.0)),
+            "passes",
+            tol=1e-12,
+            time_limit=t,
+        ),
+    }
+    for name, fit in fits.items():
+        yield f"{table.name} {name}", fit
+    tasks = np.arange(n) % 4
+    for solver in ("auto", "apg", "apg_joint", "bcd"):
+        parts = [np.flatnonzero(tasks == task) for task in range(4)]
+        made = MultiTaskProblem(
+            [X[part] for part in parts], [y[part] for part in parts], rl.losses.Huber()
+        )
+        yield (
+            f"{table.name} multitask {solver}",
+            lambda t, made=made, solver=solver: solve_multitask(
+                made, solver, tol=1e-12, time_limit=t
+            ),
+        )
+    yield (
+        f"{table.name} MultiTaskRegressorCV",
+        lambda t: rl.MultiTaskRegressorCV(time_limit=t).fit(X, y, tasks=tasks),
+    )
+
+
+SHAPES = {
+    "small": (2_000, 50),
+    "middle": (20_000, 500),
+    "wide": (2_000, 20_000),
+    "sparse": (50_000, 50_000, 1e-3),
+    "tall": (1_000_000, 50),
+}
+
+
+def measure(call: Callable[[float], Any], limit: float, repeats: int) -> tuple[float, float, str]:
+    """Return seconds and seconds of CPU time beyond the limit, least of a few calls, and the end.
+
+    CPU time after the limit is taken as the same share of wall time as in the whole call.
+    """
+    least, over, ended = np.inf, np.inf, ""
+    for _ in range(repeats):
+        began, busy = time.perf_counter(), time.process_time()
+        try:
+            found = call(limit)
+            ended = str(getattr(found, "status", getattr(found, "status_", "")))[:40]
+        except rl.UnsupportedProblemError:
+            return np.nan, np.nan, "refused"
+        seconds, busy = time.perf_counter() - began, time.process_time() - busy
+        least = min(least, seconds)
+        over = min(over, max(seconds - limit, 0.0) * min(busy / seconds, 1.0))
+        if over <= allowed(limit):
+            break
+    return least, over, ended
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("words", nargs="*", help="run the cases whose names contain all of these")
+    parser.add_argument("--limit", type=float, default=LIMIT)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--late", action="store_true", help="print only limits that are not kept")
+    parser.add_argument("--where", action="store_true", help="print where a late call is")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    limit, words = arguments.limit, arguments.words
+    rows: list[list[str]] = []
+    chosen = [name for name in SHAPES if name in words] or list(SHAPES)
+    with threadpool_limits(1):
+        for shape in chosen:
+            table = Table(shape, *SHAPES[shape])
+            for name, call in chain(solver_cases(table), many_cases(table)):
+                if not all(word in name.split() for word in words):
+                    continue
+                if arguments.where:
+                    faulthandler.dump_traceback_later(limit + 2 * allowed(limit))
+                seconds, over, ended = measure(call, limit, arguments.repeats)
+                faulthandler.cancel_dump_traceback_later()
+                if np.isnan(seconds):
+                    continue
+                kept = over <= allowed(limit)
+                rows.append([name, f"{seconds:.2f}", f"{over:.2f}", "yes" if kept else "NO", ended])
+                if not (arguments.late and kept):
+                    print(*rows[-1], sep="  ", flush=True)
+    late = sum(row[3] == "NO" for row in rows)
+    print(f"{late} of {len(rows)} limits of {limit:g} s not kept")
+    if not words:
+        with RESULTS.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["case", "seconds", "cpu_over", "kept", "ended"])
+            writer.writerows(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
