@@ -74,17 +74,23 @@ void judge_given(Member& self, VectorIn multipliers) {
     self.keep.push_back(nb::cast(multipliers));
 }
 
-void split(Member& self, double reach, double longest, MatrixIn directions, bool keeps_listed) {
+void split(Member& self, double reach, VectorIn scale, VectorIn centre, double least,
+           MatrixIn directions, bool keeps_listed) {
+    require(scale.shape(0) == self.d && centre.shape(0) == self.d,
+            "scale and centre must have one entry per column");
     require(directions.shape(1) == self.d + (self.intercept ? 1 : 0),
             "directions must have one entry per column, and one for the intercept");
     require(reach > 0, "reach must be positive");
     self.view.splits = true;
     self.view.reach = reach;
-    self.view.longest = longest;
+    self.view.least = least;
+    self.view.scale = scale.data();
+    self.view.centre = centre.data();
     self.view.directions = directions.data();
     self.view.n_directions = static_cast<std::int64_t>(directions.shape(0));
     self.view.keeps_listed = keeps_listed;
-    self.keep.push_back(nb::cast(directions));
+    for (const nb::object& part : {nb::cast(scale), nb::cast(centre), nb::cast(directions)})
+        self.keep.push_back(part);
 }
 
 nb::object vector_of(const std::vector<double>& values) {
@@ -149,8 +155,9 @@ void bind_passes(nb::module_& m) {
              "Judge the candidate with rows frozen at `split`, but for those that are listed")
         .def("judge_given", &judge_given, nb::arg("multipliers"),
              "Judge the candidate with these multipliers")
-        .def("split", &split, nb::arg("reach"), nb::arg("longest"), nb::arg("directions"),
-             nb::arg("keeps_listed"), "Prepare the next split around the candidate")
+        .def("split", &split, nb::arg("reach"), nb::arg("scale"), nb::arg("centre"),
+             nb::arg("least"), nb::arg("directions"), nb::arg("keeps_listed"),
+             "Prepare the next split around the candidate")
         .def(
             "measure", [](Member& self) { self.view.wants_sizes = true; },
             "Add up the sizes of the columns");

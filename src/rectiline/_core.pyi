@@ -458,7 +458,7 @@ class PassMember:
     def judge_given(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Judge the candidate with these multipliers"""
 
-    def split(self, reach: float, longest: float, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keeps_listed: bool) -> None:
+    def split(self, reach: float, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keeps_listed: bool) -> None:
         """Prepare the next split around the candidate"""
 
     def measure(self) -> None:

@@ -1,5 +1,7 @@
 """One pass over a block against the same sums written out in NumPy."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ import rectiline as rl
 from rectiline import _core
 from rectiline.backends import Design
 from rectiline.problems._inputs import curve_arrays
+from rectiline.problems.blocks import LengthBound
 
 LOSSES = [
     rl.losses.Pinball(0.9),
@@ -92,6 +95,20 @@ def expected(loss, X, direction, offset, weight, split, point, listed, reach, di
     return out
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_lengths_of_rows_are_bounded(intercept):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((400, D)) * np.logspace(-3, 3, D) + np.linspace(-50, 1000, D)
+    mean = X.mean(axis=0)
+    for directions in (np.eye(D + intercept), rng.standard_normal((D, D + intercept))):
+        bound = LengthBound.of(directions, mean)
+        moved = X @ directions[:, :D].T + (directions[:, D] if intercept else 0.0)
+        quick = bound.least + ((bound.scale * X - bound.centre) ** 2).sum(axis=1)
+        assert (quick >= (moved**2).sum(axis=1) * (1 - 1e-12)).all()
+    uncorrelated = LengthBound.of(np.eye(D), np.zeros(D))  # nothing is lost here
+    np.testing.assert_allclose(uncorrelated.scale, 1.0, rtol=1e-8)
+
+
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_a_pass_adds_up_what_it_says(loss, storage):
@@ -108,7 +125,8 @@ def test_a_pass_adds_up_what_it_says(loss, storage):
     member = _core.PassMember(rows, *point, True)
     member.list_rows(listed)
     member.judge(*split, out)
-    member.split(reach, 1e3, directions, False)
+    mean = np.zeros(D) if "cs" in storage else X.mean(axis=0)
+    member.split(reach, *astuple(LengthBound.of(directions, mean)), directions, False)
     member.measure()
     view = Design(STORAGES[storage](X)).view
     (got,) = _core.run_pass(view, [member], True, 1, 1e9)
@@ -140,7 +158,8 @@ def test_several_losses_take_the_way_row_by_row(loss):
         rows = _core.RowFunctions(given, direction, offset, weight, curve_index)
         member = _core.PassMember(rows, *point, True)
         member.judge(*split)
-        member.split(0.1, 1e3, np.eye(D + 1), False)
+        bound = LengthBound.of(np.eye(D + 1), np.zeros(D))
+        member.split(0.1, *astuple(bound), np.eye(D + 1), False)
         answers.append(_core.run_pass(Design(X).view, [member], True, 1, 1e9)[0])
     one, two = answers
     assert one["near"].tolist() == two["near"].tolist()
@@ -158,7 +177,8 @@ def test_bits_do_not_depend_on_threads_or_company():
     def member(shift):
         one = _core.PassMember(rows, np.full(4, shift), 0.1, True)
         one.judge(np.zeros(4), 0.0)
-        one.split(0.05, 10.0, np.eye(5), False)
+        bound = LengthBound.of(np.eye(5), np.zeros(4))
+        one.split(0.05, *astuple(bound), np.eye(5), False)
         return one
 
     view = Design(X).view

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline.problems.blocks import NextSplit, PassState, Query, run_pass
+from rectiline.problems.blocks import LengthBound, NextSplit, PassState, Query, run_pass
 
 torch = pytest.importorskip("torch")
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 L = rl.losses
 N, D = 8000, 4
+BOUND = LengthBound.of(np.eye(D + 1), np.zeros(D))
 
 
 def data():
@@ -34,7 +35,7 @@ def test_a_pass_over_tensors_is_a_pass_over_arrays(loss, dtype, device):
     for source in ((X, y), tensors):
         rows = rl.rows.from_arrays(*source, block_rows=3000)
         problem = rl.Problem(rows, loss=loss)
-        split = NextSplit(0.1, 4.0, np.eye(D + 1), always=np.array([5, 7000]))
+        split = NextSplit(0.1, 1e3, np.eye(D + 1), BOUND, always=np.array([5, 7000]))
         query = Query(
             problem.curves,
             problem.targets,

@@ -16,6 +16,7 @@ namespace {
 // Rows of a task, which one thread works off, and tasks between two polls for interrupts. Sums are
 // taken over chunks, then over the chunks of a task, then over tasks in their order.
 constexpr std::int64_t kTask = 4096, kTasks = 32;
+constexpr std::int64_t kFew = 16;  // rows of a chunk that are added one by one
 // Terms that one sum has at most until it is compensated, with a margin for the rest.
 constexpr double kUnitRoundoff = 0x1p-53;
 
@@ -80,49 +81,54 @@ void predict(const Access& access, const Member& member, Chunk& c) {
     }
 }
 
-// Whether |directions x| is at least `length`.
+// Decides which rows are near: those marked as close are looked at one by one.
 template <class Access>
-bool is_longer(const Access& access, const Member& member, bool intercept, std::int64_t d,
-               std::int64_t r, double length) {
-    const double square = length * length;
-    double sum = 0;
-    for (std::int64_t k = 0; k < member.n_directions && sum < square; ++k) {
-        const double* direction = member.directions + k * (d + intercept);
-        const double moved = access.row_dot(r, direction) + (intercept ? direction[d] : 0.0);
-        sum += moved * moved;
+void find_near(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
+               Part& part) {
+    const bool judged = member.split || member.given;
+    const double* weight = member.rows.weight + first;
+    const bool any = judged ? mark_close<true>(weight, member.reach, c)
+                            : mark_close<false>(weight, member.reach, c);
+    const std::int64_t* end = member.always + member.n_always;
+    const std::int64_t* kept = std::lower_bound(member.always, end, first);
+    const bool has_kept = kept < end && *kept < first + c.count;
+    if (!any && !has_kept && !member.keeps_listed) return;
+    for (std::int64_t r = 0; r < c.count; ++r) {
+        bool is_near = has_kept && kept < end && *kept == first + r;
+        if (is_near) ++kept;
+        is_near = is_near || (member.keeps_listed && c.listed[r] > 0);
+        if (!is_near && c.close[r] == 0) continue;
+        is_near = is_near || (judged && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
+        is_near = is_near || access.is_longer(r, member.directions, member.n_directions, intercept,
+                                              c.slack[r] / member.reach);
+        if (!is_near) continue;
+        part.near.push_back(first + r);
+        c.g_next[r] = c.curved_next[r] = 0;
     }
-    return sum >= square;
 }
 
 template <class Access>
-void split_chunk(const Access& access, const Member& member, bool intercept, std::int64_t d,
-                 std::int64_t first, Chunk& c, Part& part) {
+void split_chunk(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
+                 Part& part) {
+    access.lengths(member.scale, member.centre, c.length);
+    for (std::int64_t r = 0; r < c.count; ++r)
+        c.length[r] += member.least;
+    find_near(access, member, intercept, first, c, part);
     const bool judged = member.split || member.given;
-    const double cutoff = member.reach * member.longest;
-    bool changes = false;
-    double total = 0, always[kChunk];
-    mark_rows(member.always, member.n_always, first, c.count, always);
-    for (std::int64_t r = 0; r < c.count; ++r) {
-        const double weight = member.rows.weight[first + r];
-        bool is_near = judged && weight > 0 && c.crossed[r] > 0 && c.listed[r] == 0;
-        is_near = is_near || always[r] > 0 || (member.keeps_listed && c.listed[r] > 0);
-        if (!is_near && c.slack[r] <= cutoff)
-            is_near = is_longer(access, member, intercept, d, r, c.slack[r] / member.reach);
-        if (is_near) {
-            part.near.push_back(first + r);
-            c.g_next[r] = c.curved_next[r] = 0;
-        }
-        const double change = judged ? c.g_next[r] - c.g[r] : c.g_next[r];
-        const double curved = judged ? c.curved_next[r] - c.curved[r] : c.curved_next[r];
-        c.g_next[r] = change;
-        total += change;
-        changes = changes || change != 0;
+    bool curves = false;
+    part.change_total += judged ? take_changes<true>(c, curves) : take_changes<false>(c, curves);
+    for (std::int64_t r = 0; curves && r < c.count; ++r) {
+        const double curved = c.curved_next[r];
         if (curved > 0) part.more_rows.push_back(first + r), part.more.push_back(curved);
         if (curved < 0) part.less_rows.push_back(first + r), part.less.push_back(-curved);
     }
-    part.change_total += total;
     std::fill(c.g_next + c.count, c.g_next + kChunk, 0.0);
-    if (changes) add_chunk(access, c.g_next, part.buffer, part.change);
+    const auto changed = c.count - std::count(c.g_next, c.g_next + c.count, 0.0);
+    if (changed == 0) return;
+    if (changed <= kFew)
+        access.add_few(c.g_next, part.change.data());
+    else
+        add_chunk(access, c.g_next, part.buffer, part.change);
 }
 
 void judge(const Member& member, const double* bends, double unit, std::int64_t first, Chunk& c,
@@ -176,7 +182,7 @@ void run_task(Access& access, const std::vector<Member>& members,
             if (member.wants_sizes) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {
                 look(member, at, i, c);
-                split_chunk(access, member, intercept, d, i, c, part);
+                split_chunk(access, member, intercept, i, c, part);
             }
         }
     }

@@ -101,7 +101,10 @@ class Samples:
     @cached_property
     def least_loss(self) -> float:
         """Sum of the smallest values of the losses."""
-        (least,) = self._per_row([(one.curve.minimum()[1],) for one in self.losses])
+        values = [float(one.curve.minimum()[1]) for one in self.losses]
+        if not any(values):
+            return 0.0
+        (least,) = self._per_row([(value,) for value in values])
         return float(np.sum(self.weight * least))
 
     @cached_property

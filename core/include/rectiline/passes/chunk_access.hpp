@@ -126,6 +126,53 @@ RECTILINE_MULTIVERSION inline void tile_products(const double* tile, std::int64_
     }
 }
 
+// length_i = sum_j (scale_j x_ij - centre_j)^2
+RECTILINE_MULTIVERSION inline void tile_lengths(const double* tile, std::int64_t d,
+                                                const double* scale, const double* centre,
+                                                double* length) {
+    for (std::int64_t i = 0; i < kChunk; i += kSide) {
+        double sum[kSide] = {};
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double* x = tile + j * kTileStride + i;
+            const double v = scale[j], c = centre[j];
+#pragma omp simd
+            for (int k = 0; k < kSide; ++k) {
+                const double part = v * x[k] - c;
+                sum[k] += part * part;
+            }
+        }
+        std::copy(sum, sum + kSide, length + i);
+    }
+}
+
+// Whether the squared length of (directions x) is at least `square`; `shift`: directions have one
+// more column, which is multiplied by 1.
+RECTILINE_MULTIVERSION inline bool is_long(const double* directions, std::int64_t count,
+                                           std::int64_t d, bool shift, const double* x,
+                                           double square) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < count && sum < square; ++k) {
+        const double* v = directions + k * (d + (shift ? 1 : 0));
+        double moved = 0;
+#pragma omp simd reduction(+ : moved)
+        for (std::int64_t j = 0; j < d; ++j)
+            moved += v[j] * x[j];
+        if (shift) moved += v[d];
+        sum += moved * moved;
+    }
+    return sum >= square;
+}
+
+// q += X'g for the few rows with g != 0
+inline void add_tile_rows(const double* tile, std::int64_t d, const double* g, std::int64_t count,
+                          double* q) {
+    for (std::int64_t r = 0; r < count; ++r) {
+        if (g[r] == 0) continue;
+        for (std::int64_t j = 0; j < d; ++j)
+            q[j] += g[r] * tile[j * kTileStride + r];
+    }
+}
+
 // q += X'g; g is zero beyond the rows that count.
 RECTILINE_MULTIVERSION inline void add_tile(const double* tile, std::int64_t d, const double* g,
                                             double* q) {
@@ -169,30 +216,47 @@ template <class T>
 class DenseChunk {
   public:
     explicit DenseChunk(const DenseView<T>& X)
-        : X_(X), tile_(static_cast<std::size_t>(kTileStride * X.d)) {}
+        : X_(X),
+          tile_(static_cast<std::size_t>(kTileStride * X.d)),
+          row_(static_cast<std::size_t>(X.d)) {}
     void load(std::int64_t first, std::int64_t count) {
         count_ = count;
         fill_tile(X_, first, count, tile_.data());
+        if (X_.rows_contiguous()) {  // the next chunk comes while this one is worked off
+            const std::int64_t next = std::min(first + count + kChunk, X_.n);
+            const std::int64_t bytes = X_.d * static_cast<std::int64_t>(sizeof(T));
+            for (std::int64_t r = first + count; r < next; ++r)
+                prefetch_bytes(X_.row(r), bytes);
+        }
     }
     void product(const double* b, double* z) const { tile_product(tile_.data(), X_.d, b, z); }
     void products(const double* a, const double* b, double* z, double* y, double* size) const {
         tile_products(tile_.data(), X_.d, a, b, z, y, size);
     }
+    void lengths(const double* scale, const double* centre, double* length) const {
+        tile_lengths(tile_.data(), X_.d, scale, centre, length);
+    }
     void add(const double* g, double* q) const { add_tile(tile_.data(), X_.d, g, q); }
+    // The same with few rows that have g != 0.
+    void add_few(const double* g, double* q) const {
+        add_tile_rows(tile_.data(), X_.d, g, count_, q);
+    }
     void add_sizes(const double* weight, double* sizes) const {
         add_tile_sizes(tile_.data(), X_.d, count_, weight, sizes);
     }
-    double row_dot(std::int64_t r, const double* b) const {
-        double sum = 0;
+    // Whether |directions x_r| is at least `length`.
+    bool is_longer(std::int64_t r, const double* directions, std::int64_t count, bool shift,
+                   double length) {
         for (std::int64_t j = 0; j < X_.d; ++j)
-            sum += tile_[static_cast<std::size_t>(j * kTileStride + r)] * b[j];
-        return sum;
+            row_[static_cast<std::size_t>(j)] =
+                tile_[static_cast<std::size_t>(j * kTileStride + r)];
+        return is_long(directions, count, X_.d, shift, row_.data(), length * length);
     }
 
   private:
     const DenseView<T>& X_;
     std::int64_t count_ = 0;
-    std::vector<double> tile_;
+    std::vector<double> tile_, row_;
 };
 
 // Compressed sparse rows.
@@ -224,10 +288,33 @@ class SparseChunk {
             sparse_axpy(g[r], X_.values + start, X_.indices + start, length(r), q);
         }
     }
+    void lengths(const double* scale, const double* centre, double* length) const {
+        for (std::int64_t r = 0; r < count_; ++r) {
+            double sum = 0;
+            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
+                const I j = X_.indices[k];
+                const double part = scale[j] * static_cast<double>(X_.values[k]) - centre[j];
+                sum += part * part;
+            }
+            length[r] = sum;
+        }
+    }
+    void add_few(const double* g, double* q) const { add(g, q); }
     void add_sizes(const double* weight, double* sizes) const {
         for (std::int64_t r = 0; r < count_; ++r)
             for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k)
                 sizes[X_.indices[k]] += weight[r] * std::fabs(static_cast<double>(X_.values[k]));
+    }
+    bool is_longer(std::int64_t r, const double* directions, std::int64_t count, bool shift,
+                   double length) const {
+        const std::int64_t order = X_.d + (shift ? 1 : 0);
+        double sum = 0;
+        for (std::int64_t k = 0; k < count && sum < length * length; ++k) {
+            const double* v = directions + k * order;
+            const double moved = row_dot(r, v) + (shift ? v[X_.d] : 0.0);
+            sum += moved * moved;
+        }
+        return sum >= length * length;
     }
     double row_dot(std::int64_t r, const double* b) const {
         const I start = X_.pointers[first_ + r];

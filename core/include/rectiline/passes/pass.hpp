@@ -36,12 +36,15 @@ struct Member {
     double* out = nullptr;  // n: receives the multipliers of frozen rows, 0 for listed ones
 
     // The next split. A row is near if it lies within reach * |directions x| of a knot, or has
-    // crossed one. `longest` bounds |directions x| for rows that are looked at closely.
+    // crossed one. Its square is at most least + sum_j (scale_j x_j - centre_j)^2, which is quicker
+    // to compute: only rows within reach of that bound are looked at closely.
     bool splits = false;
     bool keeps_listed = false;             // whether rows that are listed stay near
     const std::int64_t* always = nullptr;  // sorted rows that are near in any case
     std::int64_t n_always = 0;
-    double reach = 0, longest = 0;
+    double reach = 0, least = 0;
+    const double* scale = nullptr;       // d
+    const double* centre = nullptr;      // d; zeros for sparse X
     const double* directions = nullptr;  // n_directions x d; the intercept has the last column
     std::int64_t n_directions = 0;       // if there is one
 

@@ -12,16 +12,17 @@
 
 namespace rectiline::passes {
 
-constexpr std::int64_t kChunk = 128;  // rows whose part of X stays in a cache
+constexpr std::int64_t kChunk = 64;  // rows whose part of X stays in a cache
 
-// One chunk. Inputs: predictions z and z_split, the sizes of the terms of z; which rows are left
-// out. Outputs: multipliers g of frozen rows, slack to the nearest knot, and for the next split
-// the slopes g_next and weights times curvatures before and after.
+// One chunk. Inputs: predictions z and z_split, the sizes of the terms of z, bounds on the squared
+// lengths of rows; which rows are left out. Outputs: multipliers g of frozen rows, slack to the
+// nearest knot, whether to look at a row closely, and for the next split the slopes g_next and
+// weights times curvatures before and after.
 struct Chunk {
     std::int64_t count = 0;
     double z[kChunk], z_split[kChunk], size[kChunk], listed[kChunk];
     double g[kChunk], g_next[kChunk], curved[kChunk], curved_next[kChunk], slack[kChunk];
-    double crossed[kChunk];
+    double crossed[kChunk], length[kChunk], close[kChunk];
 };
 
 struct ChunkSums {
@@ -116,6 +117,42 @@ RECTILINE_MULTIVERSION void look_packed(const Packed& curve, const double* bends
         c.g_next[i] = direction[i] * weight[i] * f.slope_at(t);
         c.curved_next[i] = weight[i] * f.curvature_at(t);
     }
+}
+
+// Marks the rows that are to be looked at closely: within reach of a knot by the bound on their
+// length, or across it and neither listed nor without weight. Returns whether there are any.
+template <bool Judged>
+RECTILINE_MULTIVERSION bool mark_close(const double* weight, double reach, Chunk& c) {
+    const double square = reach * reach;
+    double any = 0;
+#pragma omp simd reduction(+ : any)
+    for (std::int64_t i = 0; i < c.count; ++i) {
+        double close = c.slack[i] * c.slack[i] <= square * c.length[i] ? 1.0 : 0.0;
+        if constexpr (Judged) {
+            const double gone = c.crossed[i] * (1.0 - c.listed[i]);
+            close = weight[i] > 0 && gone > 0 ? 1.0 : close;
+        }
+        c.close[i] = close;
+        any += close;
+    }
+    return any > 0;
+}
+
+// g_next and curved_next become what they change by; returns the sum of the changes of slopes, and
+// in `curves` whether any curvature changes.
+template <bool Judged>
+RECTILINE_MULTIVERSION double take_changes(Chunk& c, bool& curves) {
+    double total = 0, any = 0;
+#pragma omp simd reduction(+ : total, any)
+    for (std::int64_t i = 0; i < c.count; ++i) {
+        const double change = Judged ? c.g_next[i] - c.g[i] : c.g_next[i];
+        const double curved = Judged ? c.curved_next[i] - c.curved[i] : c.curved_next[i];
+        c.g_next[i] = change, c.curved_next[i] = curved;
+        total += change;
+        any += curved != 0 ? 1.0 : 0.0;
+    }
+    curves = any > 0;
+    return total;
 }
 
 // Curves with many knots, or one for each row: row by row.

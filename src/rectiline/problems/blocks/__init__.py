@@ -2,7 +2,15 @@
 
 from rectiline.problems.blocks._aggregate import with_frozen_rows
 from rectiline.problems.blocks._dual import SplitDual
-from rectiline.problems.blocks._pass import NearRows, NextSplit, PassState, Query, Totals, run_pass
+from rectiline.problems.blocks._pass import (
+    LengthBound,
+    NearRows,
+    NextSplit,
+    PassState,
+    Query,
+    Totals,
+    run_pass,
+)
 from rectiline.problems.blocks._problem import BlockProblem
 from rectiline.problems.blocks._prove import BlockProof, judge
 from rectiline.problems.blocks._targets import ClassTargets, EncodedTargets
@@ -12,6 +20,7 @@ __all__ = [
     "BlockProof",
     "ClassTargets",
     "EncodedTargets",
+    "LengthBound",
     "NearRows",
     "NextSplit",
     "PassState",

@@ -21,7 +21,44 @@ from rectiline.backends import Design
 from rectiline.problems.blocks._targets import Encoded, Targets
 from rectiline.rows import Block, RowBlocks
 
-__all__ = ["Answer", "NearRows", "NextSplit", "PassState", "Query", "Totals", "run_pass"]
+__all__ = [
+    "Answer",
+    "LengthBound",
+    "NearRows",
+    "NextSplit",
+    "PassState",
+    "Query",
+    "Totals",
+    "run_pass",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LengthBound:
+    """A bound that is quick to compute: ``|D x|^2 <= least + sum_j (scale_j x_j - centre_j)^2``."""
+
+    scale: Vector
+    centre: Vector
+    least: float
+
+    @classmethod
+    def of(cls, directions: NDArray[np.float64], mean: Vector) -> LengthBound:
+        """Return the bound for directions D; rows lie around `mean`, zeros if X is sparse.
+
+        Let V = D'D in the coordinates ``x - mean``, the intercept last. Then
+        ``v'Vv <= r sum_j V_jj v_j^2``, r the largest eigenvalue of V scaled to a unit diagonal.
+        """
+        d = mean.size
+        moved = np.zeros((directions.shape[0], d + 1))
+        moved[:, :d] = directions[:, :d]
+        moved[:, d] = directions[:, :d] @ mean
+        if directions.shape[1] > d:
+            moved[:, d] += directions[:, d]
+        size = np.sqrt(np.einsum("ij,ij->j", moved, moved))
+        unit = moved / np.where(size > 0, size, 1.0)
+        ratio = float(np.linalg.eigvalsh(unit.T @ unit)[-1]) * (1.0 + 1e-9)
+        scale = size[:d] * np.sqrt(ratio)
+        return cls(scale, scale * mean, float(size[d] ** 2 * ratio))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +69,10 @@ class NextSplit:
     ----------
     reach : float
     longest : float
-        Rows are looked at closely if they are within ``reach * longest`` of a knot.
+        On a device, rows are looked at closely if they are within ``reach * longest`` of a knot.
     directions : ndarray of shape (k, n_features + fit_intercept)
+    bound : LengthBound
+        Elsewhere, rows are looked at closely if they are within reach by this bound.
     keeps_listed : bool
         Whether rows that are listed stay near.
     always : ndarray of int64
@@ -43,6 +82,7 @@ class NextSplit:
     reach: float
     longest: float
     directions: NDArray[np.float64]
+    bound: LengthBound
     keeps_listed: bool = False
     always: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -137,7 +177,8 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         if query.next_split is not None:
             split = query.next_split
             member.keep_rows(_in_block(split.always, block))
-            member.split(split.reach, split.longest, split.directions, split.keeps_listed)
+            bound = (split.bound.scale, split.bound.centre, split.bound.least)
+            member.split(split.reach, *bound, split.directions, split.keeps_listed)
         if query.measure:
             member.measure()
         members.append(member)

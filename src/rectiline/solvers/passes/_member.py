@@ -29,8 +29,8 @@ Vector = NDArray[np.float64]
 __all__ = ["Member"]
 
 _NARROWER, _WIDER = 0.3, 3.0  # reach of the next split after a good step, and after another
-_WIDE_ENOUGH = 4.0  # standard deviations of the sample's answer
-_MOST_KEPT = 0.25  # of the rows that a split may keep
+_WIDE_ENOUGH = 3.0  # standard deviations of the sample's answer
+_MOST_KEPT, _FEW_ROWS = 0.25, 5000  # share of the rows that a split may keep; or so many
 _GOOD_STEP = 0.1  # share of the gap that a good step leaves at most
 _AIM = 0.2  # of the tolerance: what a reduced problem is solved to
 
@@ -154,7 +154,7 @@ class Member:
             reach *= _NARROWER if reach >= _WIDE_ENOUGH else 1.0
         elif self.was_good:
             reach *= _NARROWER
-        elif self.near.rows.size < _MOST_KEPT * self.problem.n_samples:
+        elif self.near.rows.size < max(_MOST_KEPT * self.problem.n_samples, _FEW_ROWS):
             reach, keeps = reach * _WIDER, True
         return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
 

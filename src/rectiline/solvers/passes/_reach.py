@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems import Problem
-from rectiline.problems.blocks import NearRows, NextSplit
+from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
 from rectiline.solvers.passes._draw import Sample
 
 Vector = NDArray[np.float64]
@@ -20,16 +20,23 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["LARGEST_SHARE", "first_split", "rows_for_reach"]
 
-_DEVIATIONS = 6.0  # standard deviations within which the answer is looked for
-LARGEST_SHARE = 0.2  # of the rows that are near
+# Standard deviations within which the answer is looked for at a tolerance of 1e-6, more of them
+# for each digit beyond, and the most. Rows farther off that cross a knot are few and cross it by
+# little: what they add to the gap falls like exp(-deviations^2 / 2).
+_DEVIATIONS, _PER_DIGIT, _MOST_DEVIATIONS = 3.5, 0.5, 6.0
+LARGEST_SHARE = 0.2  # of the rows that are near, unless there are few
+_FEW_ROWS = 2000  # that are near in any case: they cost next to nothing
 _LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from
 _RARE_ROWS = 30  # rows of the sample with an entry in a column, below which little is known of it
+_ROUGHNESS = 1e-3  # share of the sampling variance that is left where all rows are drawn
 _CHUNK = 4096  # rows whose lengths are worked out together
 _MOST_ROWS = 10_000  # of the sample that the error is estimated from, or 100 per column
 
 
-def first_split(sample: Sample, coef: Vector, intercept: float) -> NextSplit:
+def first_split(sample: Sample, coef: Vector, intercept: float, tol: float) -> NextSplit:
     """Return which rows count as near around the answer on a sample."""
+    deviations = _DEVIATIONS + _PER_DIGIT * max(0.0, -6.0 - np.log10(tol))
+    deviations = min(deviations, _MOST_DEVIATIONS)
     sample = _thinned(sample)
     problem = sample.problem
     directions = _directions(sample, coef, intercept)
@@ -37,17 +44,29 @@ def first_split(sample: Sample, coef: Vector, intercept: float) -> NextSplit:
     slack = _slack(problem, coef, intercept)
     longest = float(length.max(initial=0.0)) or 1.0
     ratio = slack / np.maximum(length, 1e-300)
-    reach = min(_DEVIATIONS, _share_reach(ratio, sample.stands_for, LARGEST_SHARE))
+    total = float(sample.stands_for.sum())
+    largest = min(1.0, max(LARGEST_SHARE, _FEW_ROWS / total))
+    reach = min(deviations, _share_reach(ratio, sample.stands_for, largest))
     least = 4 * directions.shape[1] / max(sample.thinned * sample.stands_for.size, 1.0)
-    reach = max(reach, _share_reach(ratio, sample.stands_for, min(least, LARGEST_SHARE)))
+    least = max(least, _FEW_ROWS / total)
+    reach = max(reach, _share_reach(ratio, sample.stands_for, min(least, largest)))
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
-        reach = _DEVIATIONS
-    return NextSplit(max(reach, 1e-9), longest, directions)
+        reach = deviations
+    return NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, directions))
 
 
 def rows_for_reach(d: int) -> int:
     """Return how many rows of a sample are enough to estimate its error from."""
     return max(_MOST_ROWS, 100 * (d + 1))
+
+
+def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:
+    """Return a bound on the lengths of rows around their mean, or around zero if X is sparse."""
+    design = problem.design
+    mean = np.zeros(problem.n_features)
+    if not design.is_sparse:
+        mean = np.asarray(design.X.mean(axis=0, dtype=np.float64))
+    return LengthBound.of(directions, mean)
 
 
 def _thinned(sample: Sample) -> Sample:
@@ -128,9 +147,9 @@ def _directions(sample: Sample, coef: Vector, intercept: float) -> Matrix:
     rho = problem.columns.rho if problem.is_separable else np.zeros(problem.n_features)
     H[every, every] += rho
     slopes = problem.rows.slopes(design.dot(coef) + intercept)
-    # A row that stands for itself has no sampling error.
+    # A row that stands for itself has no sampling error; the answer on it is rough all the same.
     whole = sample.stands_for / sample.thinned
-    errors = np.maximum(1.0 - 1.0 / np.maximum(whole, 1.0), 0.0) / sample.thinned
+    errors = np.maximum(1.0 - 1.0 / np.maximum(whole, 1.0), _ROUGHNESS) / sample.thinned
     S = design.weighted_gram(slopes**2 * errors, every, has_intercept)
     scale = np.sqrt(np.maximum(H.diagonal(), 1e-300))
     unit = _rare_units(problem)

@@ -63,7 +63,7 @@ def solve_in_passes(
     members: list[Member] = []
     passes, status = 0, Status.ITERATION_LIMIT
     try:
-        members = _start(problems, callbacks, seed, deadline, n_threads)
+        members = _start(problems, callbacks, tol, seed, deadline, n_threads)
         if _first_pass(members, deadline, n_threads):
             passes = 1
             status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
@@ -79,6 +79,7 @@ def solve_in_passes(
 def _start(
     problems: Sequence[BlockProblem],
     callbacks: Sequence[Callback | None],
+    tol: float,
     seed: int,
     deadline: float,
     n_threads: int,
@@ -97,7 +98,7 @@ def _start(
         else:
             start, rows = answers[place]
             own = replace(own, thinned=max(1.0, rows / own.stands_for.size))
-        split = first_split(own, start.coef, start.intercept)
+        split = first_split(own, start.coef, start.intercept, tol)
         split = replace(split, always=_scale_rows(own, problem))
         problem.measures.argument_scale = own.problem.argument_scale
         member = Member(
