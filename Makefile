@@ -45,7 +45,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fuzz-inputs fuzz-solve test test-oldest pytest doctest core-test sanitize lint format docs \
+.PHONY: help demo fuzz-inputs fuzz-solve test test-oldest peers pytest doctest core-test sanitize lint format docs \
 	bench bench-quick bench-coverage bench-inference bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -99,6 +99,13 @@ test-oldest: $(STAMPS)/wheel  ## run tests with the oldest versions that pyproje
 	@$(PYTHON) -m venv $(VENV)-oldest
 	@$(VENV)-oldest/bin/pip install --quiet --only-binary :all: $(OLDEST) $(WHEELS)/*.whl
 	@$(VENV)-oldest/bin/python -m pytest -q -n $(JOBS) $(OLDEST_TESTS) $(PYTEST_ARGS)
+
+peers: $(STAMPS)/wheel  ## run tests of scikit-learn and statsmodels with our classes in place
+	@echo "==> tests of peers, in $(VENV)-peers"
+	@$(PYTHON) -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/pip install --quiet $(WHEELS)/*.whl pytest statsmodels
+	@$(VENV)-peers/bin/pip install --quiet --no-deps --force-reinstall $(WHEELS)/*.whl
+	@$(VENV)-peers/bin/python tests/peers/run.py $(SUITE)
 
 fuzz-inputs: $(STAMPS)/package $(STAMPS)/extra-test  ## throw extreme numbers at problems and estimators for two minutes
 	@$(PY) tests/fuzz_inputs.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))

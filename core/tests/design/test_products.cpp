@@ -192,6 +192,30 @@ void check_pool() {
     CHECK(total == 4 * 50 * 8);
 }
 
+// A Gram matrix is summed in slices: it can be stopped, and slices do not change its bits.
+void check_gram_in_slices() {
+    const Matrix X(3200, 250, 9);
+    const Dense<double> dense(X, X.d, 1);
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(X.n));
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        rows[k] = static_cast<std::int64_t>(k);
+    const std::vector<double> weight(rows.size(), 1.0);
+    std::vector<double> H(static_cast<std::size_t>(X.d * X.d), 0.5), again = H;
+    int asked = 0;
+    Interrupt stop([](void* count, std::int64_t) { return ++*static_cast<int*>(count) > 0; },
+                   &asked);
+    CHECK(!weighted_gram(dense.view, rows.data(), weight.data(), X.n, false, H.data(), 1, stop));
+    CHECK(asked == 1 && H[0] == 0.5);
+    asked = -1000;
+    Interrupt go_on([](void* count, std::int64_t) { return ++*static_cast<int*>(count) > 0; },
+                    &asked);
+    Interrupt never;
+    CHECK(weighted_gram(dense.view, rows.data(), weight.data(), X.n, false, H.data(), 1, go_on));
+    CHECK(
+        weighted_gram(dense.view, rows.data(), weight.data(), X.n, false, again.data(), 2, never));
+    CHECK(asked > -1000 && H == again);
+}
+
 }  // namespace
 
 int main() {
@@ -210,6 +234,7 @@ int main() {
                         0.95);  // sparse sums are cut into chunks only when they are long
     check_threads(Compressed<double, std::int32_t>(bigger, true).view);
     check_threads(Compressed<double, std::int64_t>(bigger, false).view);
+    check_gram_in_slices();
     check_pool();
     return check::report();
 }

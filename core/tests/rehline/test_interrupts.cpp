@@ -15,7 +15,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t d = 400, kForEver = std::int64_t{1} << 60;
 
-bool stop_at_third(void* count) {
+bool stop_at_third(void* count, std::int64_t) {
     return ++*static_cast<int*>(count) >= 3;
 }
 

@@ -184,7 +184,8 @@ void check_interrupt() {
     const OwnedConstraints none(X.d, false);
     Rehline loop(design.view, rows.view(), columns.view(), none.view(), {});
     int asked = 0;
-    Interrupt soon([](void* count) { return ++*static_cast<int*>(count) == 3; }, &asked);
+    Interrupt soon([](void* count, std::int64_t) { return ++*static_cast<int*>(count) == 3; },
+                   &asked);
     const RehlineProgress done = loop.run(1000000, 0.0, 0.0, soon);
     CHECK(done.interrupted && asked == 3 && done.sweeps < 1000);
     double violation;  // the point is consistent all the same

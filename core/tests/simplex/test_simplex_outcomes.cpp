@@ -57,7 +57,7 @@ void names_the_outcome() {
 // Stops at the n-th question and counts them.
 struct Stopper {
     std::int64_t after, asked = 0;
-    static bool check(void* self) {
+    static bool check(void* self, std::int64_t) {
         auto& me = *static_cast<Stopper*>(self);
         return ++me.asked > me.after;
     }

@@ -131,7 +131,7 @@ void follows_changes_of_the_basis() {
 }
 
 void stays_as_it_was_when_interrupted() {
-    Interrupt never, stop([](void*) { return true; }, nullptr);
+    Interrupt never, stop([](void*, std::int64_t) { return true; }, nullptr);
     const TwoWayMatrix A = matrix(30, 30, 30, 4);
     KernelInverse kernel = first_kernel(20);
     CHECK(kernel.factorise(A, never));
