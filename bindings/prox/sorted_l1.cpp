@@ -1,4 +1,4 @@
-#include "rectiline/prox/sorted_l1.hpp"
+#include "rectiline/prox/clustered_prox.hpp"
 
 #include "common.hpp"
 
@@ -8,8 +8,9 @@ NumpyVector prox(VectorIn v, VectorIn strengths) {
     require(v.shape(0) == strengths.shape(0), "v and strengths must have equal length");
     NumpyVector result = new_vector(v.shape(0));
     nb::gil_scoped_release release;
-    rectiline::prox::sorted_l1_prox({v.data(), v.shape(0)}, {strengths.data(), v.shape(0)},
-                                    {result.data(), v.shape(0)});
+    rectiline::prox::SortedProx method({strengths.data(), strengths.data() + strengths.shape(0)});
+    rectiline::prox::Clusters clusters;
+    method.prox(v.data(), 1.0, result.data(), clusters);
     return result;
 }
 

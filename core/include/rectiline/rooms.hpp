@@ -28,12 +28,6 @@ namespace inference {  // bases of quantile regressions, for intervals of their 
 using namespace support;
 }
 
-namespace proof {  // twofold products and sums with bounds on their rounding
-using namespace design;
-using namespace rows;
-using namespace support;
-}  // namespace proof
-
 namespace prox {  // proximal steps of penalties that are not sums over columns
 using namespace design;
 using namespace support;

@@ -1,6 +1,6 @@
 // Weighted Gram matrices of selected rows: H = sum_k weight_k x_{row_k} x_{row_k}', with the row
 // extended by a one when there is an intercept. H is (d + intercept)^2, symmetric, both halves
-// filled.
+// filled. A sparse X has to be compressed by rows.
 #pragma once
 
 #include "rectiline/design/design.hpp"

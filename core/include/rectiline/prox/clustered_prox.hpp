@@ -34,7 +34,9 @@ class ClusteredProx {
     virtual double prox(const double* v, double s, double* b, Clusters& clusters) = 0;
 };
 
-// sum_k strengths_k |b|_(k), strengths non-increasing.
+// sum_k strengths_k |b|_(k), strengths non-increasing and non-negative, |b|_(1) >= |b|_(2) >= ...
+// Sorted by size, the answer is the closest non-increasing sequence to |v|_(k) - s strengths_k, cut
+// at zero (pool adjacent violators). Entries of one cluster are equal to the last bit.
 class SortedProx : public ClusteredProx {
   public:
     explicit SortedProx(std::vector<double> strengths) : strengths_(std::move(strengths)) {}
