@@ -115,7 +115,8 @@ void check_sorted(Random& random, bool rounded) {
     check_near(b, sorted_oracle(v, strengths, s), 1e-12);
     check_value(value, v, b, s, [&](const Vector& x) {
         Vector sizes(x.size());
-        std::transform(x.begin(), x.end(), sizes.begin(), [](double one) { return std::fabs(one); });
+        std::transform(x.begin(), x.end(), sizes.begin(),
+                       [](double one) { return std::fabs(one); });
         std::sort(sizes.rbegin(), sizes.rend());
         return std::inner_product(sizes.begin(), sizes.end(), strengths.begin(), 0.0);
     });

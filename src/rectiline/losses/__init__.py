@@ -1,7 +1,7 @@
 """What one sample pays: convex piecewise linear-quadratic losses.
 
 Every loss is a curve phi(t) of one argument: the margin ``t = y z`` for two classes, the residual
-``t = y - z`` for regression, or the prediction ``t = z`` itself. It knows its value, derivative,
+``t = y - z`` for regression, or the prediction ``t = z`` itself. It has a value, derivative,
 conjugate and prox, and it falls into ReLU and ReHU units, which is what solvers see.
 """
 

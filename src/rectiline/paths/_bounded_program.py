@@ -100,7 +100,7 @@ class BoundedProgram:
         return _program(lines[:, kept], right, owed, int(works.sum()), bounds)
 
     def _guess(self, lines: Matrix, right: Vector) -> None:
-        """Put the variables where the prices of a program on a sample want them, if they differ."""
+        """Set the variables by the prices of a program on a sample, if its prices differ."""
         m = self._low.size
         some = self._random.choice(m, self._sample, replace=False)
         share = self._sample / m
@@ -117,7 +117,7 @@ class BoundedProgram:
         self.start_at(-(lines[:, 1 : m + 1].T @ prices[:-1]) - share * prices[-1])
 
     def start_at(self, reduced: Vector) -> None:
-        """Put the variables where prices want them; those that hardly care are to be found."""
+        """Set variables to the bound that their reduced cost favours; those near zero stay open."""
         m, width = self._low.size, self._high - self._low
         self._is_guessed = True
         self._works[:] = False

@@ -33,7 +33,7 @@ __all__ = ["FoldJob", "fold_paths", "in_threads"]
 
 @dataclass(frozen=True, eq=False)
 class FoldJob:
-    """One path: how to make its problem, its strengths, and who hears of it."""
+    """One path: how to make its problem, its strengths, and its callback."""
 
     make: Callable[[], Problem]
     strengths: Vector

@@ -118,9 +118,9 @@ class _PathRun:
         self._is_over = False
         self._n_missed = 0
         self._proof_seconds = _SECONDS_PER_ENTRY * problem.design.n_stored  # a guess at first
-        # Whoever listens hears of every solution before the next one is looked for.
-        heard = self._listener.is_heard
-        self._most = 1 if heard else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
+        # A callback gets every solution before the next one is looked for.
+        reports = self._listener.is_active
+        self._most = 1 if reports else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
         self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
         if grid.size - len(self.solutions) > 1 and not clock.is_late:
@@ -228,7 +228,7 @@ class _PathRun:
             self._place(self._latest)
 
     def _accept(self, solution: Solution) -> None:
-        self._listener.hear(solution)
+        self._listener.report(solution)
         self.solutions.append(solution)
         self._latest = solution
         stopped = solution.status in (Status.INFEASIBLE, Status.STOPPED)
@@ -258,25 +258,25 @@ def _leaves_the_choice(options: Mapping[str, Any]) -> bool:
 
 
 class _Listener:
-    """Remembers whether the callback asked to stop: a point may be solved at that very moment."""
+    """Reports solutions to the callback and records whether it asked to stop."""
 
     def __init__(self, callback: Any) -> None:
         self._callback = callback
         self.stopped = False
         self._latest: Any = None
         # `solve` refuses what is not callable.
-        self.callback = self._hear if callable(callback) else callback
-        self.is_heard = callback is not None
+        self.callback = self._call if callable(callback) else callback
+        self.is_active = callback is not None
 
-    def hear(self, solution: Solution) -> None:
-        """Report a solution, unless the callback has heard of it while it was found."""
+    def report(self, solution: Solution) -> None:
+        """Report a solution, unless `solve` has reported it already."""
         known = solution.infeasibility is not None or solution.certificate is self._latest
         if callable(self._callback) and not known:
-            self._hear(
+            self._call(
                 Progress(solution.solver, solution.n_iter, solution.seconds, solution.certificate)
             )
 
-    def _hear(self, progress: Any) -> bool:
+    def _call(self, progress: Any) -> bool:
         self._latest = progress.certificate
         self.stopped = bool(self._callback(progress)) or self.stopped
         return self.stopped

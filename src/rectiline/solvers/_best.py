@@ -13,7 +13,7 @@ __all__ = ["FEASIBLE", "Best", "CertifiedProblem"]
 
 FEASIBLE = 1e-9  # relative violation that counts as rounding
 _REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
-_WORTH = 0.95  # of the certified gap: what a point and a bound of different pairs must promise
+_WORTH = 0.95  # of the certified gap: how close a point and a bound of two pairs must be
 _NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
 
 
@@ -118,13 +118,13 @@ class Best:
         return certificate
 
     def replace(self, coef: Any, intercept: Any, dual: Any, allowed: float) -> None:
-        """Take another pair of the same author if its relative gap is at most `allowed`."""
+        """Take another pair of the same solver if its relative gap is at most `allowed`."""
         certificate, repaired = self._problem.prove(coef, intercept, dual, allowed)
         if certificate.relative_gap <= allowed and certificate.relative_violation <= FEASIBLE:
             self.certificate, self.pair = certificate, (coef, intercept, repaired)
 
-    def promises(self, tol: float) -> bool:
-        """Whether the best point and the best bound together would meet `tol`."""
+    def can_meet(self, tol: float) -> bool:
+        """Return whether the best point and the best bound together would meet `tol`."""
         size = max(abs(self._primal), abs(self._bound))
         return self._primal - self._bound <= tol * size < math.inf
 
@@ -149,7 +149,7 @@ class Best:
         self.pair = (coef, intercept, dual)
         return plain.limited_by_rounding(self.tol)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Start again without a pair."""
         self.__init__(self._problem, self.tol)  # type: ignore[misc]
 

@@ -231,7 +231,7 @@ def _without_a_solver(
         if run.verdict(tol) is Status.SOLVED:
             run.reasons.append("zero coefficients are already certified")
             return Status.SOLVED
-        run.best.forget()  # they are no point to start from
+        run.best.clear()  # they are no point to start from
     return None
 
 

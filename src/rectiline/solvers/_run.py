@@ -47,7 +47,7 @@ class RunLimits:
 
 
 class Run:
-    """One call of a driver: its limits, the best pair, and everybody who is told about it."""
+    """One call of a driver: its limits, the best pair, the history and the callback."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Run:
     def verdict(self, tol: float) -> Status | None:
         """Return how the run ends here, or None if it goes on."""
         best = self.best
-        if not best.certificate.holds(tol) and best.promises(tol):
+        if not best.certificate.holds(tol) and best.can_meet(tol):
             best.combine()
         if best.certificate.holds(tol):
             return Status.SOLVED
@@ -91,7 +91,7 @@ class Run:
     def _verdict_after_repair(
         self, form: Any, method: Any, state: Any, tol: float
     ) -> Status | None:
-        """Try other multipliers for a point that its solver believes in."""
+        """Certify the current point with repaired multipliers and return the verdict."""
         if self._repair is None:
             return None
         coef, intercept, dual = form.invert(method.point(state))
@@ -203,7 +203,7 @@ class Run:
                 target *= _TIGHTEN
                 refused += 1
             if refused >= _MOST_REFUSED and not is_last:
-                return Status.STALLED  # this solver believes in answers that cannot be certified
+                return Status.STALLED  # its own estimate met the target, the certificate did not
             method.learn(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
 
@@ -287,7 +287,7 @@ class Run:
         )
 
     def _polled(self) -> AbstractContextManager[Any]:
-        """Return a context in which compiled loops poll the watch, if anybody wants reports."""
+        """Return a context in which compiled loops poll the watch, if reports are asked for."""
         return _Polled(self.watch.poll) if self.watch.is_polled else nullcontext()
 
     def limited(self, status: Status) -> Status:

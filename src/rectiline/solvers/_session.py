@@ -1,4 +1,7 @@
-"""What a solver keeps between problems of a path."""
+"""The state of a solver, carried from one `solve` to the next along a path; `paths` makes one.
+
+`solve` takes a `Session` as an argument and stores in it what its last solver ended with.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ __all__ = ["Session"]
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """Hands the state of a solver on to the next call of `solve`.
+    """Carries the state of a solver from one call of `solve` to the next.
 
     Pass one session to several calls on problems that share their data. A solver with a method
     ``restart(state, form)`` may go on from its last state where the problems differ by no more
@@ -24,7 +27,7 @@ class Session:
     state: Any = None
 
     def take(self, method: Solver, problem: Problem) -> Any | None:
-        """Return a state of `method` on `problem`, or None; what was kept is given away."""
+        """Return the kept state moved to `problem`, or None; the session is empty afterwards."""
         state, self.state = self.state, None
         restart = getattr(method, "restart", None)
         if state is None or restart is None or method != self.method:

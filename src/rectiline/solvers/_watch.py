@@ -1,4 +1,4 @@
-"""The clock of one call of `solve`: when it has to end, and when somebody wants a report.
+"""The clock of one call of `solve`: when it has to end, and when a report is due.
 
 The drivers make one `Watch` per call. Solvers see it through `Budget`: their Python loops call
 ``budget.is_over()``, and compiled loops poll it through ``_core.polled``.

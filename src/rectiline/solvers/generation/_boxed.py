@@ -77,7 +77,7 @@ class BoxedProgram:
         return status
 
     def restart(self) -> None:
-        """Forget the basis, so that the next solve starts cold."""
+        """Discard the basis, so that the next solve starts cold."""
         self._model.forget_basis()
 
     def release(self) -> None:

@@ -145,7 +145,7 @@ class LinearProgram:
         return words.get(model.getModelStatus(), "trouble")
 
     def restart(self) -> None:
-        """Forget the basis, so that the next solve starts cold."""
+        """Discard the basis, so that the next solve starts cold."""
         self._model.clearSolver()
 
     def release(self) -> None:

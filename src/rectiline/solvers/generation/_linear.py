@@ -186,7 +186,7 @@ def drop_directions(state: LinearState) -> None:
     if form.columns.has_bounds or form.needed_columns.size:
         return
     idle = pricing.idle(state.q, master.lengths, spare)
-    pricing.forget(pricing.directions.columns[idle])
+    pricing.drop(pricing.directions.columns[idle])
     state.master = rebuilt(master, state.arguments, master.units, ~idle)
 
 

@@ -78,7 +78,7 @@ class ColumnPricing:
         idle[_largest(np.where(idle, ratio, -np.inf), count, -np.inf)] = False
         return idle
 
-    def forget(self, columns: Indices) -> None:
+    def drop(self, columns: Indices) -> None:
         """Take note that columns have left the program."""
         self._inside[columns] = False
 

@@ -51,16 +51,16 @@ class Block:
         return self.weight
 
     def aim_at_boundary(self) -> Vector:
-        """Set the predictor's target; return where it wants the duals, row by row."""
+        """Set the predictor's target; return the duals that it aims at, row by row."""
         return self._aimed([part.aim_at_boundary() for part in self.parts])
 
-    def remember(self) -> None:
+    def save_error(self) -> None:
         """Keep the second-order error of the predictor."""
         for part in self.parts:
-            part.remember()
+            part.save_error()
 
     def aim_at_centre(self, product: float, share: float) -> Vector:
-        """Set the corrector's target; return where it wants the duals, row by row."""
+        """Set the corrector's target; return the duals that it aims at, row by row."""
         return self._aimed([part.aim_at_centre(product, share) for part in self.parts])
 
     def aim_at_outliers(self, product: float, dual: float, primal: float) -> Vector:

@@ -52,7 +52,7 @@ def iterate(state: Iterate) -> bool:
         return False
     dual, primal = _longest(state, _STAY_INSIDE)
     state.b = state.b + primal * direction
-    # A full step forgets the rounding of all earlier ones.
+    # A full step removes the rounding of all earlier ones.
     state.pull = (1.0 - dual) * state.pull + dual * pull
     for block in blocks:
         block.move(dual, primal)
@@ -79,7 +79,7 @@ def _correct(state: Iterate, factor: Factor, centre: float, reach: float) -> Vec
     """
     blocks = state.program.blocks
     for block in blocks:
-        block.remember()
+        block.save_error()
     direction = _solve(state, factor, [block.aim_at_centre(centre, 1.0) for block in blocks])
     steps = _longest(state, 1.0)
     if min(steps) >= _SHORT:

@@ -147,7 +147,7 @@ class Part:
         self.lift_p, self.lift_q, self.drive = 0.0, 0.0, self.pull
         return self.drive * self.weight
 
-    def remember(self) -> None:
+    def save_error(self) -> None:
         """Keep the second-order error of the predictor."""
         if self.low is not None:
             self.error_p = self.dp * self.da

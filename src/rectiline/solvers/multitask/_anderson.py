@@ -14,16 +14,16 @@ _TRUST = 1e-13  # share of the largest eigenvalue below which a direction of the
 _BLOCK = 1 << 16  # entries handled at a time
 _LARGE = 1 << 18  # entries from which the memory is kept short and in single precision
 _SHORT = 2
-_FIRST = 3  # differences to wait for; combinations of fewer are mostly not believed
+_FIRST = 3  # differences to wait for; combinations of fewer mostly do not help
 
 
 class Anderson:
     """Combine the last images so that the combined residual is smallest.
 
     With ``r_k = F(x_k) - x_k`` the next point is ``F_k - sum_j c_j (F_{j+1} - F_j)``, c the least
-    squares fit of r_k by the differences of residuals. The caller decides whether to believe it.
+    squares fit of r_k by the differences of residuals. The caller decides whether to use it.
     The fit is by normal equations, one product with the memory per call. Differences of a large
-    point are remembered in single precision, and only a few: memory is what then counts.
+    point are stored in single precision, and only a few: memory is what then counts.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class Anderson:
         self.gram[slot], self.gram[:, slot] = products[:-1], products[:-1]
         return right
 
-    def forget(self) -> None:
-        """Start again after a point that was not believed."""
+    def reset(self) -> None:
+        """Start again after a point that was not used."""
         self.count = 0
 
 

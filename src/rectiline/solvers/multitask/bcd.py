@@ -39,7 +39,7 @@ __all__ = ["BCD", "PlainBCD"]
 
 @dataclass(slots=True, eq=False)
 class BCDState:
-    """The point, the subspace that belongs to it, and what acceleration remembers."""
+    """The point, the subspace that belongs to it, and the memory of the acceleration."""
 
     problem: MultiTaskProblem
     steps: Steps
@@ -118,7 +118,7 @@ class BCD:
                 state.point, state.space, state.value = point, space, value
                 return
             state.refused += 1
-            state.anderson.forget()
+            state.anderson.reset()
         state.value, state.space = _objective(state, answer)
         state.point = Block(answer.flat, answer.n_tasks)
 

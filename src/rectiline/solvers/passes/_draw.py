@@ -24,7 +24,7 @@ __all__ = ["Sample", "draw", "sample_size", "two_labels"]
 _ROWS_PER_COLUMN = 200  # of the smallest sample
 _LARGEST_SHARE = 0.05  # of the rows, in the largest
 _RARE_SHARE = 0.5  # of the sample, divided by the number of classes: what a rare one gets
-_WITHOUT_COUNT = 200_000  # rows drawn from a source that does not know how many it has
+_WITHOUT_COUNT = 200_000  # rows drawn from a source of unknown length
 
 
 @dataclass(frozen=True, slots=True, eq=False)

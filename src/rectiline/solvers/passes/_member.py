@@ -125,7 +125,7 @@ class Member:
         self.coef, self.intercept = coef, self.answer.intercept
 
     def tell(self) -> bool:
-        """Tell the callback about the last certificate; whether it wants to stop."""
+        """Report the last certificate to the callback; return whether it asks to stop."""
         return self.callback is not None and bool(self.callback(self.history[-1]))
 
     def query(self) -> Query:
