@@ -134,3 +134,19 @@ def test_weighted_median_is_that_of_repeated_samples():
         weight[0] += 1.0
         repeated = np.repeat(values, weight.astype(int))
         assert weighted_median(values, weight) == np.median(repeated)
+
+
+@pytest.mark.parametrize("loss", ["huber", "squared_error", "absolute"])
+@pytest.mark.parametrize("factor", [1e-3, 1e4])
+def test_the_default_elastic_net_does_not_depend_on_the_unit_of_y(loss, factor):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((200, 4)) * [1.0, 10.0, 0.1, 1.0]
+    y = X @ [1.0, 0.1, 5.0, 0.0] + rng.standard_normal(200)
+    targets = np.column_stack([y, factor * y])
+    alone = [PLQRegressor(loss, penalty="elasticnet").fit(X, one).coef_ for one in targets.T]
+    np.testing.assert_allclose(alone[1], factor * alone[0], rtol=1e-5, atol=1e-6 * factor)
+    together = PLQRegressor(loss, penalty="elasticnet").fit(X, targets).coef_
+    np.testing.assert_allclose(together, alone, rtol=1e-5, atol=1e-6 * factor)
+    # A C that is given means what it says.
+    model = PLQRegressor(loss, penalty="elasticnet", C=2.0).fit(X, y)
+    assert model.problem(X, y).penalty.l1 == 0.5

@@ -60,3 +60,29 @@ def test_a_fit_that_is_continued_takes_its_multipliers_along():
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.dual_coef_, model.dual_coef_)
     np.testing.assert_array_equal(copy.solution_.dual.sample, model.solution_.dual.sample)
+
+
+@pytest.mark.parametrize("name", ["two classes", "three classes", "regression", "two outputs"])
+def test_a_copy_is_verified_with_multipliers_found_anew(name):
+    X, model = fitted(name, SMALL)
+    y = model.predict(X)  # any targets; the copy is fitted to them below
+    model.fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    proofs = copy.verify(X, y)
+    for proof in proofs if isinstance(proofs, tuple) else (proofs,):
+        assert proof.relative_gap <= 1e-6 or proof.gap <= 1e-9
+    other = copy.verify(X, y[::-1])  # of other data it is not the optimum
+    for proof in other if isinstance(other, tuple) else (other,):
+        assert proof.relative_gap > 1e-3
+
+
+def test_standard_errors_of_a_copy_say_what_is_missing():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = X[:, 0] + rng.standard_normal(60)
+    model = est.QuantileRegressor(alpha=0.0).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    with pytest.raises(ValueError, match="loaded from a pickle"):
+        copy.summary(X, y)
+    kept = est.QuantileRegressor(alpha=0.0, inference="iid").fit(X, y)
+    assert pickle.loads(pickle.dumps(kept)).summary_ is not None

@@ -9,7 +9,8 @@ ridge is relative to the spread of y itself. Then
 
 The coefficients u move predictions as much as the residuals vary, all d columns together. Their
 penalty equals the loss of d residuals that lie a distance s beyond the loss's minimisers. For the
-squared error and ridge that is the prior under which columns and noise explain equally much.
+squared error and ridge that is the prior under which columns and noise explain equally much. The
+L1 norm of an elastic net counts s times, so that both of its terms are squares of the unit of y.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from numpy.typing import NDArray
 
 from rectiline.estimators._parameters import make_loss
 from rectiline.losses import Absolute, EpsilonInsensitive, Huber, Loss, SquaredEpsilonInsensitive
-from rectiline.penalties import Penalty, Ridge
+from rectiline.penalties import ElasticNet, Penalty, Ridge
 
 Vector = NDArray[np.float64]
 
-__all__ = ["RelativeLoss", "auto_C", "first_fit", "read_loss", "width_of"]
+__all__ = ["RelativeLoss", "auto_C", "first_fit", "in_unit", "read_loss", "width_of"]
 
 _LEAST, _MOST = 1e-150, 1e150  # of C
 
@@ -80,6 +81,19 @@ def first_fit(scale: float, spreads: Vector) -> tuple[Loss, Penalty | None]:
     """
     loss = Absolute()
     return loss, Ridge(1.0 / auto_C(Ridge(1.0), loss, scale, spreads))
+
+
+def in_unit(penalty: Penalty | None, scale: float) -> Penalty | None:
+    """Return the penalty with terms of one unit: an elastic net's L1 norm counts `scale` times.
+
+    >>> from rectiline.penalties import ElasticNet
+    >>> in_unit(ElasticNet(l1=0.5, l2=0.5), 10.0)
+    ElasticNet(l1=5.0, l2=0.5)
+    """
+    if not isinstance(penalty, ElasticNet) or penalty.l2 == 0.0:
+        return penalty
+    l1 = float(np.clip(scale * penalty.l1, _LEAST, _MOST)) if penalty.l1 > 0 else 0.0
+    return ElasticNet(l1, penalty.l2)
 
 
 def auto_C(penalty: Penalty | None, loss: Loss, scale: float, spreads: Vector) -> float:

@@ -212,11 +212,15 @@ class FitsC(PLQModel):
         return BlockProblem(
             data.rows,
             task.loss,
-            self._penalty(1.0 / C),
+            self._rows_penalty(data, C),
             data.constraints,
             self.fit_intercept,
             targets=task.targets,
         )
+
+    def _rows_penalty(self, data: RowsData, C: float) -> Penalty | None:
+        """Return the penalty of a problem on rows, divided by C."""
+        return self._penalty(1.0 / C)
 
     def _read_rows(self, rows: RowBlocks) -> RowsData:
         """Return what a fit on rows needs; estimators that cannot take rows do not override it."""

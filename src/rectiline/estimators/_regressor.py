@@ -21,7 +21,14 @@ from rectiline.estimators._check import (
     column_names,
     linear_scores,
 )
-from rectiline.estimators._defaults import RelativeLoss, auto_C, first_fit, read_loss, width_of
+from rectiline.estimators._defaults import (
+    RelativeLoss,
+    auto_C,
+    first_fit,
+    in_unit,
+    read_loss,
+    width_of,
+)
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
 from rectiline.estimators._fitted import store_solutions
@@ -112,7 +119,8 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
     with d the number of columns that vary and ``u_j = s / (sqrt(d) spread_j)``: coefficients that
     move predictions as much as the residuals vary cost as much as d residuals of size s. For the
     squared error and "l2" this is the ridge under which columns and noise are expected to explain
-    equally much. The elastic net adds terms of two units and still depends on the unit of y.
+    equally much. The elastic net adds terms of two units; with ``C="auto"`` its L1 norm counts s
+    times, so that both are squares of the unit of y.
     For rows in blocks the scale comes from 100,000 of them, evenly spread, if there are more.
 
     Examples
@@ -201,7 +209,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         losses = [loss if isinstance(loss, Loss) else loss.at(s) for s in scale]
         if C == "auto":
             unit = self._penalty()
-            strengths = [auto_C(unit, one, s, spreads) for one, s in zip(losses, scale)]
+            strengths = [auto_C(in_unit(unit, s), one, s, spreads) for one, s in zip(losses, scale)]
         else:
             strengths = [float(C)] * len(losses)
         return replace(data, losses=losses, C=strengths, scale=scale)
@@ -237,6 +245,7 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         factor: float = 1.0,
     ) -> Problem:
         """Return the problem of one output; samples that are not kept have no weight."""
+        penalty = self._in_unit_of_y(penalty, data.scale, output)
         weight = factor * data.weight
         return Problem(
             data.design,
@@ -248,6 +257,16 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
             fit_intercept=self.fit_intercept,
             feature_names=column_names(self),
         )
+
+    def _in_unit_of_y(
+        self, penalty: Penalty | None, scale: NDArray[np.float64] | None, output: int
+    ) -> Penalty | None:
+        """Return the penalty under which the default C does not depend on the unit of y."""
+        is_auto = getattr(self, "C", 1.0) == "auto" and isinstance(self.penalty, str)
+        return in_unit(penalty, float(scale[output])) if is_auto and scale is not None else penalty
+
+    def _rows_penalty(self, data: RowsData, C: float) -> Penalty | None:
+        return self._in_unit_of_y(super()._rows_penalty(data, C), data.scale, 0)
 
     def _keep(self, data: Any, solutions: list[Solution]) -> Self:
         """Set the fitted attributes."""

@@ -11,10 +11,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from rectiline.estimators._run import seed_of
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import BlockProblem, SplitDual
 from rectiline.rows import is_source
-from rectiline.solvers import Solution
+from rectiline.solvers import Solution, solve
 
 __all__ = ["GivesProblems", "in_units"]
 
@@ -91,6 +92,9 @@ class GivesProblems:
         **fit_params: Any,
     ) -> Certificate | tuple[Certificate, ...]:
         """Prove again, from the data of the fit alone, how good the fitted coefficients are.
+
+        A pickle does not hold the multipliers of the samples, which a proof needs: after loading
+        one, they are found by solving the problem again.
 
         Parameters
         ----------
@@ -180,6 +184,9 @@ class GivesProblems:
             if isinstance(solution.dual, SplitDual):
                 raise ValueError(f"{caller} needs the data of the fit: that was rows in blocks.")
             had = solution.dual.sample.size
+            if had == 0 and solution.coef.size == problem.n_features:
+                solution = self._with_multipliers(problem, solution)
+                had = problem.n_samples
             if had != problem.n_samples or solution.coef.size != problem.n_features:
                 raise ValueError(
                     f"{caller} needs the data of the fit: it had {had} samples and "
@@ -190,6 +197,15 @@ class GivesProblems:
             proof = problem.certify(coef, intercept, solution.dual)
             proved.append(replace(solution, coef=coef, intercept=intercept, certificate=proof))
         return model, problems, proved
+
+    def _with_multipliers(self, problem: Problem, solution: Solution) -> Solution:
+        """Return the solution with multipliers found anew: a pickle does not hold those of a fit.
+
+        Any multipliers prove something about the fitted coefficients, whoever found them.
+        """
+        tol, seed = self.tol, seed_of(self.random_state)  # type: ignore[attr-defined]
+        found = solve(problem, tol=tol, random_state=seed, polish=True)
+        return replace(solution, dual=found.dual)
 
     def _problem_columns(self) -> list[str] | None:
         """Return names of the columns of the problems where the problems do not know them."""

@@ -280,7 +280,8 @@ def _check_same_data(fit: Fit) -> None:
     listed = [one.certificate for one in (solved if isinstance(solved, tuple) else (solved,))]
     if len(listed) != fit.m or fit.multipliers is None:
         if fit.multipliers is None:
-            raise ValueError(_OTHER_DATA)
+            unpickled = not hasattr(fit.model, "dual_coef_")
+            raise ValueError(_NO_MULTIPLIERS if unpickled else _OTHER_DATA)
         return
     scale = _strength(fit.model)
     for loss, z, proof in zip(fit.losses, fit.predictions, listed, strict=True):
@@ -295,6 +296,11 @@ _WAYS_OUT = (
     "What may be done: fit without it; refit on the selected columns (the errors then ignore the "
     "selection); or kind='bootstrap', whose spread does not include the bias of the penalty nor "
     "the corner at a constraint."
+)
+_NO_MULTIPLIERS = (
+    "This model was loaded from a pickle, which does not hold the multipliers of the samples that "
+    "standard errors need. Call fit again, or set the parameter inference before the fit, which "
+    "keeps a summary in summary_."
 )
 _OTHER_DATA = (
     "X, y and sample_weight must be those that the model was fitted on, the weights included."
