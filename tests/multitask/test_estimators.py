@@ -227,6 +227,30 @@ def test_cv_finds_the_dimension():
     assert model.coef_.shape == (8, 10)
 
 
+def test_search_gives_equal_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((60, 5))
+    Y = X @ rng.standard_normal((5, 3)) + 0.3 * rng.standard_normal((60, 3))
+    grid = {"shared_dims": [1, 2], "alphas": [0.1, 1.0], "betas": [0.1, 0.01], "cv": 3}
+    made = [MultiTaskRegressorCV(n_jobs=n_jobs, **grid).fit(X, Y) for n_jobs in (None, 2, 3)]
+    for other in made[1:]:
+        assert (other.loss_path_ == made[0].loss_path_).all()
+    table, losses = made[0].cv_results_, made[0].loss_path_
+    assert table["mean_test_score"].shape == (8,)
+    np.testing.assert_allclose(table["split1_test_score"], -losses[..., 1].ravel())
+    best = int(np.argmin(table["rank_test_score"]))
+    chosen = (made[0].shared_dim_, made[0].alpha_, made[0].beta_)
+    assert chosen == tuple(table[f"param_{name}"][best] for name in ("shared_dim", "alpha", "beta"))
+    # The loss of a candidate on a fold is that of a fit of its own.
+    model = MultiTaskRegressor(shared_dim=2, alpha=1.0, beta=0.01)
+    folds = np.random.default_rng(0).permutation(np.arange(60) % 3)
+    for fold in range(3):
+        out = folds == fold
+        found = model.fit(X[~out], Y[~out]).predict(X[out])
+        expected = 0.5 * np.mean((found - Y[out]) ** 2)
+        np.testing.assert_allclose(losses[1, 1, 1, fold], expected, rtol=0.02)
+
+
 def test_cv_splitters_and_errors(data):
     X, Y, ids = data
     y = stacked(Y, ids)

@@ -44,6 +44,7 @@ __all__ = [
     "ScorePoints",
     "Search",
     "grid_values",
+    "score_table",
 ]
 
 _FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
@@ -228,19 +229,26 @@ class Search:
             columns["strength"] += list(grid)
             columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
             rows += [(ratio, k) for k in range(grid.size)]
-        each = np.array([scores[at] for at in rows])
-        table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in columns.items()}
         if self.l1_ratios == [None]:
-            del table["param_l1_ratio"]
-        for fold in range(each.shape[1]):
-            table[f"split{fold}_test_score"] = each[:, fold]
-        table["mean_test_score"] = _mean(each)
-        with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
-            table["std_test_score"] = _on_scored(each).std(axis=-1)
-        order = np.argsort(-table["mean_test_score"], kind="stable")
-        table["rank_test_score"] = np.argsort(order) + 1
-        table["mean_fit_time"] = np.array([seconds[at].mean() for at in rows])
-        return table
+            del columns["param_l1_ratio"]
+        each = np.array([scores[at] for at in rows])
+        return score_table(columns, each, np.array([seconds[at] for at in rows]))
+
+
+def score_table(
+    candidates: dict[str, list[Any]], scores: NDArray[np.float64], seconds: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Return ``cv_results_`` of candidates with scores and fit times (candidates, folds)."""
+    table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in candidates.items()}
+    for fold in range(scores.shape[1]):
+        table[f"split{fold}_test_score"] = scores[:, fold]
+    table["mean_test_score"] = _mean(scores)
+    with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
+        table["std_test_score"] = _on_scored(scores).std(axis=-1)
+    order = np.argsort(-table["mean_test_score"], kind="stable")
+    table["rank_test_score"] = np.argsort(order) + 1
+    table["mean_fit_time"] = seconds.mean(axis=1)
+    return table
 
 
 def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:

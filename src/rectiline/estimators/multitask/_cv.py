@@ -1,8 +1,13 @@
-"""The strengths and the dimension of the shared subspace chosen by cross-validation."""
+"""The strengths and the dimension of the shared subspace chosen by cross-validation.
+
+`MultiTaskRegressorCV` and `MultiTaskClassifierCV` are the public names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.estimators._run import seed_of
+from rectiline.estimators._search import score_table
+from rectiline.estimators._state import keep_parameters
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
 from rectiline.estimators.multitask._docs import described
 from rectiline.estimators.multitask._folds import folds
@@ -17,7 +24,9 @@ from rectiline.estimators.multitask._inputs import TaskData
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.estimators.multitask._regressor import MultiTaskRegressor
 from rectiline.losses import Loss
+from rectiline.paths import in_threads
 from rectiline.penalties import SharedSubspace
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import MultiTaskSolution
 
 __all__ = ["MultiTaskClassifierCV", "MultiTaskRegressorCV"]
@@ -37,12 +46,15 @@ _CHOSEN = """shared_dim_, alpha_, beta_
         folds.
     loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
         That loss for every candidate and fold.
+    cv_results_ : dict of ndarray
+        The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
+        are the losses with a minus sign.
     shared_dims_ : ndarray of int
         The dimensions that were tried."""
 
 
 class _Chooses(MultiTaskModel):
-    """Choose the penalty first, then fit as always. Fits of one fold start from each other."""
+    """Choose the penalty first, then fit as always. A fold is a function of its rows alone."""
 
     _parameter_constraints: dict[str, list[Any]] = {
         name: allowed
@@ -60,14 +72,25 @@ class _Chooses(MultiTaskModel):
 
     def _choose(self, data: TaskData, targets: list[NDArray[Any]]) -> None:
         dims, alphas, betas = self._grid(data)
-        losses = []
-        for train, test in folds(data, self.cv, seed_of(self.random_state)):
-            losses.append(self._fold(data, targets, train, test, (dims, alphas, betas)))
-        self.loss_path_ = np.stack(losses, axis=-1)
-        best = np.unravel_index(np.argmin(self.loss_path_.mean(axis=-1)), self.loss_path_.shape[:3])
+        jobs = [
+            _FoldJob.of(data, targets, train, test)
+            for train, test in folds(data, self.cv, seed_of(self.random_state))
+        ]
+        # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
+        found = in_threads(partial(self._fold, grid=(dims, alphas, betas)), jobs, self.n_jobs or 1)
+        losses, seconds = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
+        self.loss_path_ = losses
+        best = np.unravel_index(np.argmin(losses.mean(axis=-1)), losses.shape[:3])
         self.shared_dims_ = np.array(dims)
         self.shared_dim_ = dims[best[0]]
         self.alpha_, self.beta_ = alphas[best[1]], betas[best[2]]
+        names = ("param_shared_dim", "param_alpha", "param_beta")
+        tried = zip(*product(dims, alphas, betas), strict=True)
+        self.cv_results_ = score_table(
+            {name: list(values) for name, values in zip(names, tried, strict=True)},
+            -losses.reshape(-1, len(jobs)),
+            seconds.reshape(-1, len(jobs)),
+        )
 
     def _grid(self, data: TaskData) -> tuple[list[int], list[float], list[float]]:
         d = data.X[0].shape[1]
@@ -92,33 +115,55 @@ class _Chooses(MultiTaskModel):
         return dims, strengths[0], strengths[1]
 
     def _fold(
-        self,
+        self, job: _FoldJob, grid: tuple[list[int], list[float], list[float]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the held-out loss of every candidate on one fold, and the seconds of its fit."""
+        dims, alphas, betas = grid
+        losses = np.empty((len(dims), len(alphas), len(betas)))
+        seconds = np.zeros(losses.shape)
+        problem: MultiTaskProblem | None = None
+        warm: MultiTaskSolution | None = None
+        known: dict[float, float] = {}  # without a shared part alpha does not matter
+        for place in np.ndindex(losses.shape):
+            beta = betas[place[2]]
+            penalty = SharedSubspace(dims[place[0]], alphas[place[1]], beta)
+            if problem is None:
+                problem = self._problem(job.train, job.train_targets, penalty)
+            problem = problem.with_penalty(penalty)
+            if problem.is_decoupled and beta in known:
+                losses[place] = known[beta]
+                continue
+            warm = self._solve(problem, warm, max(self.tol, _LOOSE), False, n_threads=1)
+            losses[place] = _held_out(problem.loss, warm, job.test, job.test_targets)
+            seconds[place] = warm.seconds
+            if problem.is_decoupled:
+                known[beta] = float(losses[place])
+        return losses, seconds
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldJob:
+    """The rows of each task that a fold trains on, and those that it holds out."""
+
+    train: TaskData
+    train_targets: list[NDArray[Any]]
+    test: TaskData
+    test_targets: list[NDArray[Any]]
+
+    @classmethod
+    def of(
+        cls,
         data: TaskData,
         targets: list[NDArray[Any]],
         train: Sequence[NDArray[np.intp]],
         test: Sequence[NDArray[np.intp]],
-        grid: tuple[list[int], list[float], list[float]],
-    ) -> NDArray[np.float64]:
-        """Return the held-out loss of every candidate."""
-        dims, alphas, betas = grid
-        self.shared_dim_, self.alpha_, self.beta_ = dims[0], alphas[0], betas[0]
-        kept = data.take(train)
-        problem = self._problem(kept, [y[k] for y, k in zip(targets, train)])
-        out = data.take(test)
-        goals = [y[k] for y, k in zip(targets, test)]
-        found = np.empty((len(dims), len(alphas), len(betas)))
-        warm: MultiTaskSolution | None = None
-        known: dict[float, float] = {}  # without a shared part alpha does not matter
-        for i, j, k in product(*(range(len(part)) for part in grid)):
-            candidate = problem.with_penalty(SharedSubspace(dims[i], alphas[j], betas[k]))
-            if candidate.is_decoupled and betas[k] in known:
-                found[i, j, k] = known[betas[k]]
-                continue
-            warm = self._solve(candidate, warm, max(self.tol, _LOOSE), False)
-            found[i, j, k] = _held_out(candidate.loss, warm, out, goals)
-            if candidate.is_decoupled:
-                known[betas[k]] = found[i, j, k]
-        return found
+    ) -> _FoldJob:
+        return cls(
+            data.take(train),
+            [y[k] for y, k in zip(targets, train, strict=True)],
+            data.take(test),
+            [y[k] for y, k in zip(targets, test, strict=True)],
+        )
 
 
 def _held_out(
@@ -147,7 +192,7 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
         As in `MultiTaskRegressor`.
     time_limit, random_state, verbose, progress_bar, callback
         As in `MultiTaskRegressor`; the time limit is for search and fit together, and the
-        callback hears about the fit.
+        callback is called during the fit.
 
     Attributes
     ----------
@@ -189,7 +234,7 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
         progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
-        _set(self, locals())
+        keep_parameters(self, locals())
 
     def _fit_data(self, data: TaskData) -> None:
         self._choose(data, data.y)
@@ -208,7 +253,7 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
         As in `MultiTaskClassifier`.
     time_limit, random_state, verbose, progress_bar, callback
         As in `MultiTaskClassifier`; the time limit is for search and fit together, and the
-        callback hears about the fit.
+        callback is called during the fit.
 
     Attributes
     ----------
@@ -249,17 +294,11 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
         progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
-        _set(self, locals())
+        keep_parameters(self, locals())
 
     def _fit_data(self, data: TaskData) -> None:
         self._choose(data, self._signs(data))
         super()._fit_data(data)
-
-
-def _set(estimator: Any, given: dict[str, Any]) -> None:
-    for name, value in given.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
 
 
 for _kind in (MultiTaskRegressorCV, MultiTaskClassifierCV):

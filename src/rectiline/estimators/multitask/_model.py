@@ -77,12 +77,14 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             )
         return made
 
-    def _problem(self, data: TaskData, targets: list[Any]) -> MultiTaskProblem:
+    def _problem(
+        self, data: TaskData, targets: list[Any], penalty: SharedSubspace | None = None
+    ) -> MultiTaskProblem:
         return MultiTaskProblem(
             data.X,
             targets,
             self._loss(),
-            self._penalty(),
+            self._penalty() if penalty is None else penalty,
             () if self.constraints is None else self.constraints,
             data.weight,
             self.fit_intercept,
@@ -106,6 +108,7 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         tol: float,
         polish: bool,
         callback: Callback | None = None,
+        n_threads: int | None = None,
     ) -> MultiTaskSolution:
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
@@ -119,7 +122,7 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             callback=callback,
             random_state=seed_of(self.random_state),
             polish=polish,
-            n_threads=self._n_threads,
+            n_threads=self._n_threads if n_threads is None else n_threads,
             **(self.solver_options or {}),
         )
 
