@@ -41,7 +41,8 @@ templates_path: list[str] = []
 html_math_renderer = "mathml"  # formulas are part of the page: no script, no network
 html_theme = "furo"
 html_title = f"Rectiline {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["rectiline.css"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings already tell the types, in words
@@ -70,7 +71,7 @@ def _add_examples(app, what, name, obj, options, lines):
         if file.exists() and file.stat().st_size:
             lines += [
                 "",
-                f".. rubric:: Examples using ``{short}``",
+                ".. rubric:: Examples in the gallery",
                 "",
                 f".. minigallery:: {known}",
                 "",
