@@ -174,3 +174,20 @@ def test_help_names_the_four_commands() -> None:
     assert done.returncode == 0
     for name in ("fit", "predict", "verify", "report"):
         assert f" {name} " in done.stdout
+
+
+def test_parquet_has_labels_and_its_errors_name_the_file(folder: Path, tmp_path: Path) -> None:
+    table, cert = tmp_path / "labels.parquet", tmp_path / "fit.rlcert"
+    pandas.read_csv(folder / "labels.csv").to_parquet(table, row_group_size=100)
+    done = rectiline("fit", table, "--loss", "hinge", "--certificate", cert, "--json")
+    assert json.loads(done.stdout)["status"] == "solved"
+    assert rectiline("verify", cert, table).returncode == 0
+    missing = rectiline("fit", table, "--target", "nobody")
+    assert missing.returncode == 2 and "labels.parquet" in missing.stderr
+    assert "'nobody'" in missing.stderr
+    holes = pandas.read_parquet(table)
+    holes.loc[7, "bmi"] = None
+    holes.to_parquet(table)
+    broken = rectiline("fit", table, "--loss", "hinge")
+    assert broken.returncode == 2 and "labels.parquet" in broken.stderr
+    assert "bmi" in broken.stderr and broken.stderr.count("\n") == 1

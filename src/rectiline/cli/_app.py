@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 import rectiline as rl
 from rectiline.cli._model import Model
-from rectiline.cli._tables import Table, read_table, write_columns
+from rectiline.cli._tables import Table, read_blocks, read_table, write_columns
 from rectiline.cli._terms import read_constraints, read_loss, read_penalty
 
 __all__ = ["run"]
@@ -154,12 +154,11 @@ def verify(
         raise ValueError(f"{certificate}: there is no such file.")
     try:
         header, _ = checker.read(certificate)
-        blocks: list[Any] = []
+        blocks: Iterable[Any] = []
         if header.get("kind") != "infeasible":
             if data is None:
                 raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
-            table = read_table(data, target, weight, header.get("columns"))
-            blocks = [(table.X, table.y, table.weight)]
+            blocks = read_blocks(data, target, weight, header.get("columns"))
         found = checker.check(certificate, blocks, exact)
     except checker.Refused as error:
         print(f"The claim does not hold: {error}.")

@@ -1,17 +1,23 @@
-"""Read the tables that the command is given: CSV, Parquet, Feather, NumPy and svmlight files."""
+"""Read the tables that the command is given: CSV, Parquet, Feather, NumPy and svmlight files.
+
+Parquet, Feather and svmlight files are read by `rectiline.rows`. CSV files are read here, because
+`rectiline.rows` needs pyarrow for them and the extra ``cli`` does not bring it.
+"""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rectiline import rows
 from rectiline._typing import Vector
 
-__all__ = ["Table", "read_table", "write_columns"]
+__all__ = ["Table", "read_blocks", "read_table", "write_columns"]
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
 _ARROW = (".parquet", ".feather", ".arrow")
@@ -50,12 +56,10 @@ def read_table(
     ending = path.suffix.lower()
     if ending in (".npz", ".npy"):
         return _numpy(path, target, weight, names)
-    if ending in _SVMLIGHT:
-        return _svmlight(path, target, weight, names)
+    if ending in (*_ARROW, *_SVMLIGHT):
+        return _joined(path, target, weight, names)
     if ending in (".csv", ".tsv"):
         columns = _csv(path, "," if ending == ".csv" else "\t")
-    elif ending in _ARROW:
-        columns = _arrow(path)
     else:
         known = ", ".join([".csv", ".tsv", *_ARROW, ".npz", ".npy", *_SVMLIGHT])
         raise ValueError(f"{path}: the ending {ending!r} is not one of {known}.")
@@ -71,6 +75,21 @@ def read_table(
         None if target is None else columns[target],
         None if weight is None else _numbers(path, weight, columns[weight]),
     )
+
+
+def read_blocks(
+    path: Path, target: str | None, weight: str | None, names: list[str] | None
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield ``(X, y, weight)`` block by block, so that a large file is never in memory as a whole.
+
+    CSV and NumPy files are one block. Parameters are those of `read_table`.
+    """
+    if path.exists() and path.suffix.lower() in _ARROW:
+        for block in _source(path, target, weight, names):
+            yield block.X, block.y, block.weight
+    else:
+        table = read_table(path, target, weight, names)
+        yield table.X, table.y, table.weight
 
 
 def write_columns(path: Path, columns: dict[str, Any]) -> None:
@@ -113,17 +132,29 @@ def _csv(path: Path, delimiter: str) -> dict[str, Any]:
     return columns
 
 
-def _arrow(path: Path) -> dict[str, Any]:
+def _source(
+    path: Path, target: str | None, weight: str | None, names: list[str] | None
+) -> rows.RowBlocks:
+    """Return the rows of a Parquet, Feather or svmlight file; errors name the file."""
     try:
-        import pyarrow.dataset
-    except ImportError:
-        raise ValueError(f"{path}: reading it needs pyarrow; install rectiline[arrow].") from None
-    kind = "parquet" if path.suffix.lower() == ".parquet" else "ipc"
-    table = pyarrow.dataset.dataset(path, format=kind).to_table()
-    for name in table.column_names:
-        if table[name].null_count:
-            raise ValueError(f"{path}: column {name!r} has missing values.")
-    return {name: table[name].to_numpy() for name in table.column_names}
+        if path.suffix.lower() in _ARROW:
+            return rows.from_parquet(path, target, weight, names, cache=False)
+        if weight is not None:
+            raise ValueError("svmlight files have no weights.")
+        return rows.from_svmlight(path, None if names is None else len(names), cache=False)
+    except (ValueError, ImportError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _joined(path: Path, target: str | None, weight: str | None, names: list[str] | None) -> Table:
+    source = _source(path, target, weight, names)
+    try:
+        whole = rows.join(list(source), source.n_features)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    listed = source.feature_names
+    found = _numbered(source.n_features, names) if listed is None else list(listed)
+    return Table(whole.X, found, None if target is None else whole.y, whole.weight)
 
 
 def _numpy(path: Path, target: str | None, weight: str | None, names: list[str] | None) -> Table:
@@ -146,15 +177,6 @@ def _numpy(path: Path, target: str | None, weight: str | None, names: list[str] 
             None if target is None else file[target],
             None if weight is None else np.asarray(file[weight], dtype=np.float64),
         )
-
-
-def _svmlight(path: Path, target: str | None, weight: str | None, names: list[str] | None) -> Table:
-    from sklearn.datasets import load_svmlight_file
-
-    if weight is not None:
-        raise ValueError(f"{path}: svmlight files have no weights.")
-    X, y = load_svmlight_file(str(path), n_features=None if names is None else len(names))
-    return Table(X, _numbered(X.shape[1], names), None if target is None else y, None)
 
 
 def _numbered(count: int, names: list[str] | None) -> list[str]:
