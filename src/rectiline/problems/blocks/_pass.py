@@ -131,6 +131,7 @@ class PassState:
     fit_intercept: bool
     n_threads: int = 0
     seconds: float = math.inf
+    copies: bool = True  # whether blocks copy their near rows; else `Totals.near` does at the end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,9 +195,10 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         _refuse_non_finite(block, sums)
         at = here if query.collect else sums.pop("near")
         targets = encoded[id(query.targets)]
-        near = NearRows(at + block.start, block.X[at], targets.take(at))
+        copied = at if state.copies else at[:0]
+        near = NearRows(at + block.start, block.X[copied], targets.take(copied))
         at_zero = 0.0
-        if query.measure:
+        if query.measure and state.copies:
             at_zero = rows.loss(np.zeros(block.n_rows))
             sums["measured_weight"] = float(targets.weight.sum())
         answers.append(Answer(sums, near, at_zero))
@@ -261,6 +263,7 @@ class Totals:
         self._sums: dict[str, Any] = {"gradient": zero, "change": zero}
         self._lost: dict[str, Any] = {}
         self._near: list[NearRows] = []
+        self._whole: tuple[RowBlocks, Targets] | None = None
         self.loss_at_zero = 0.0
         self.steepest = 0.0
         self.depth = 0.0  # most terms added one after the other; blocks in the core say nothing
@@ -294,7 +297,16 @@ class Totals:
 
     def near(self) -> NearRows:
         """Return the rows that were collected, put together."""
-        return join_near(self._near)
+        if self._whole is None:
+            return join_near(self._near)
+        blocks, targets = self._whole
+        rows = np.concatenate([part.rows for part in self._near])
+        block = blocks.take(rows)
+        return NearRows(rows, block.X, targets.pick(block, rows))
+
+    def take_from(self, blocks: RowBlocks, targets: Targets) -> None:
+        """Note where to take copies of the near rows, if blocks have not made them."""
+        self._whole = (blocks, targets)
 
 
 def join_near(parts: Sequence[NearRows]) -> NearRows:
@@ -328,4 +340,7 @@ def run_pass(rows: RowBlocks, state: PassState, progress: Any = None) -> list[To
             total.add(answer)
         if progress is not None and progress() is False:
             return None
+    if not state.copies:
+        for total, query in zip(totals, state.queries, strict=True):
+            total.take_from(rows, query.targets)
     return totals

@@ -177,7 +177,10 @@ def _solve_sample(
 def _run(members: Sequence[Member], queries: list[Any], deadline: float, n_threads: int) -> Any:
     problem = members[0].problem
     seconds = deadline - time.perf_counter()
-    state = PassState(tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0))
+    copies = any(member.problem.in_memory is None for member in members)
+    state = PassState(
+        tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0), copies=copies
+    )
     return run_pass(problem.blocks, state)
 
 
