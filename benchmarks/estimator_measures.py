@@ -114,27 +114,24 @@ def search_cost(kind: str, loss: str, penalty: str, n: int, d: int) -> dict[str,
     }
 
 
-def grid_cost(n: int, d: int) -> dict[str, Any]:
+def grid_problem(*arguments: Any) -> tuple[Any, Any, Any]:
+    """Return X, y and the loss of a row about default grids: its size, or its table."""
+    import rectiline as rl
+
+    if len(arguments) == 2:
+        X, y = _data("residual", *arguments)
+        return X, np.where(y > np.quantile(y, 0.75), 1, -1), rl.losses.Hinge()
+    X, y = _data(arguments[0], 0, 0)
+    is_margin = arguments[0].startswith("margin")
+    return X, y, rl.losses.Hinge() if is_margin else rl.losses.Absolute()
+
+
+def grid_cost(*arguments: Any) -> dict[str, Any]:
     """CPU time of the default grid, largest strength included, over that of one fit."""
     import rectiline as rl
-
-    X, y = _data("residual", n, d)
-    labels = np.where(y > np.quantile(y, 0.75), 1, -1)
-    return _grid_over_fit(X, labels, rl.losses.Hinge())
-
-
-def real_grid_cost(kind: str) -> dict[str, Any]:
-    """Return the same on a real table."""
-    import rectiline as rl
-
-    X, y = _data(kind, 0, 0)
-    is_margin = kind.startswith("margin")
-    return _grid_over_fit(X, y, rl.losses.Hinge() if is_margin else rl.losses.Absolute())
-
-
-def _grid_over_fit(X: Any, y: Any, loss: Any) -> dict[str, Any]:
-    import rectiline as rl
     from rectiline.paths import default_strengths
+
+    X, y, loss = grid_problem(*arguments)
 
     def problem(strength: float) -> Any:
         return rl.Problem(X, y, loss, rl.penalties.L1(strength))

@@ -162,7 +162,7 @@ MEASURES = (
     *(
         Measure(
             f"{REAL_GRID}: {'hinge' if kind == 'margin' else 'absolute'}, {name}",
-            "real_grid_cost",
+            "grid_cost",
             (f"{kind}:{name}",),
             "fits",
             10.0,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rehline/columns.hpp"
+#include "rectiline/columns/columns.hpp"
 #include "rectiline/rehline/rehline.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"
@@ -58,7 +58,7 @@ struct Rows {
 };
 
 struct Columns {
-    rectiline::rehline::ColumnFunctions view;
+    rectiline::columns::ColumnFunctions view;
     std::vector<nb::object> keep;
 };
 

@@ -1,3 +1,4 @@
+#include "rectiline/proof/column_bounds.hpp"
 #include "rectiline/proof/products.hpp"
 #include "rectiline/proof/row_bounds.hpp"
 
@@ -6,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
+#include <span>
 #include <tuple>
 
 namespace {
@@ -55,17 +57,56 @@ void require_rows(const Rows& rows, std::size_t size) {
             "the vector must have one entry per row");
 }
 
+std::span<const double> in(VectorIn x) {
+    return {x.data(), x.shape(0)};
+}
+
 std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z, double intercept,
-                                                    VectorIn row_size, double factor) {
+                                                    VectorIn b, VectorIn column_norm,
+                                                    VectorIn row_norm) {
     require_rows(rows, z.shape(0));
-    require_rows(rows, row_size.shape(0));
+    require_rows(rows, row_norm.shape(0));
+    require(b.shape(0) == column_norm.shape(0), "b and column_norm must have equal length");
     NumpyVector argument = new_vector(z.shape(0)), radius = new_vector(z.shape(0));
     {
         nb::gil_scoped_release release;
-        proof::plain_arguments(rows.view, z.data(), intercept, row_size.data(), factor,
-                               argument.data(), radius.data());
+        proof::plain_arguments(rows.view, z.data(), intercept, in(b),
+                               {column_norm.data(), row_norm.data()}, argument.data(),
+                               radius.data());
     }
     return {argument, radius};
+}
+
+std::pair<NumpyVector, NumpyVector> plain_slopes(VectorIn g, VectorIn image,
+                                                 VectorIn column_norm) {
+    require(image.shape(0) == column_norm.shape(0), "image and column_norm must have equal length");
+    NumpyVector q = new_vector(image.shape(0)), error = new_vector(image.shape(0));
+    {
+        nb::gil_scoped_release release;
+        proof::plain_slopes(in(g), in(image), column_norm.data(), q.data(), error.data());
+    }
+    return {q, error};
+}
+
+void require_columns(const Columns& columns, std::size_t size) {
+    require(size == static_cast<std::size_t>(columns.view.d),
+            "the vector must have one entry per column");
+}
+
+std::tuple<double, double, double, double> column_bounds(const Columns& columns, VectorIn b,
+                                                         VectorIn q, VectorIn error) {
+    require_columns(columns, b.shape(0));
+    require_columns(columns, q.shape(0));
+    require_columns(columns, error.shape(0));
+    const proof::ColumnBounds found =
+        proof::column_bounds(columns.view, b.data(), q.data(), error.data());
+    return {found.value, found.value_error, found.gap, found.gap_upper};
+}
+
+double dual_share(const Columns& columns, VectorIn q, VectorIn error) {
+    require_columns(columns, q.shape(0));
+    require_columns(columns, error.shape(0));
+    return proof::dual_share(columns.view, q.data(), error.data());
 }
 
 std::pair<NumpyVector, NumpyVector> twofold_arguments(const Rows& rows, TwofoldArrays z,
@@ -116,9 +157,17 @@ void bind_proof(nb::module_& m) {
           nb::arg("n_threads") = 1, "X.T @ g as (hi, lo, error, size)");
     m.def("twofold_sum", &twofold_sum, nb::arg("x"), "sum(x) as (hi, lo, error, size)");
     m.def("plain_arguments", &plain_arguments, nb::arg("rows"), nb::arg("z"), nb::arg("intercept"),
-          nb::arg("row_size"), nb::arg("factor"),
-          "Arguments of the rows' losses, and how far rounding may have moved them: the error of z "
-          "is at most factor * row_size");
+          nb::arg("b"), nb::arg("column_norm"), nb::arg("row_norm"),
+          "Arguments of the rows' losses at the predictions z = X b, and how far rounding may have "
+          "moved them; with Design.norm_bounds");
+    m.def("plain_slopes", &plain_slopes, nb::arg("g"), nb::arg("image"), nb::arg("column_norm"),
+          "-image for image = X.T @ g, and how far rounding may have moved it");
+    m.def("column_bounds", &column_bounds, nb::arg("columns"), nb::arg("b"), nb::arg("q"),
+          nb::arg("error"),
+          "The cost of the columns, its error, their gap and an upper bound on the exact one for "
+          "every q within error");
+    m.def("dual_share", &dual_share, nb::arg("columns"), nb::arg("q"), nb::arg("error"),
+          "A share of q, and of every point within error, that lies in the dual range");
     m.def("twofold_arguments", &twofold_arguments, nb::arg("rows"), nb::arg("z"),
           nb::arg("intercept"), "plain_arguments for predictions from twofold_dot");
     m.def("row_bounds", &row_bounds, nb::arg("rows"), nb::arg("argument"), nb::arg("radius"),

@@ -14,7 +14,12 @@ namespace rows {  // what each row pays: curves, their slopes and conjugates, su
 using namespace support;
 }
 
+namespace columns {  // what each coefficient pays
+using namespace support;
+}
+
 namespace proof {  // products and sums with a bound on their rounding, for certificates
+using namespace columns;
 using namespace design;
 using namespace rows;
 using namespace support;
@@ -40,6 +45,7 @@ using namespace support;
 }  // namespace newton
 
 namespace rehline {  // dual coordinate ascent
+using namespace columns;
 using namespace design;
 using namespace rows;
 using namespace support;

@@ -19,6 +19,13 @@ class Lanes {
         lost_[lane] += size_of(product.rest) + size_of(total.rest);
         size_[lane] += size_of(product.value);
     }
+    RECTILINE_INLINE void add(int lane, double x) {
+        const Pair total = two_sum(hi_[lane], x);
+        hi_[lane] = total.value;
+        lo_[lane] += total.rest;
+        lost_[lane] += size_of(total.rest);
+        size_[lane] += size_of(x);
+    }
     RECTILINE_INLINE TwofoldSum total() const {
         TwofoldSum sum;
         for (int lane = 0; lane < kLanes; ++lane)
@@ -156,6 +163,14 @@ bool lies_by_rows(const SparseView<T, I>& X) {
     return X.by_rows;
 }
 
+RECTILINE_MULTIVERSION TwofoldSum sum_in_lanes(const double* x, std::int64_t n_blocks) {
+    Lanes lanes;
+    for (std::int64_t k = 0; k < n_blocks; ++k, x += kLanes)
+        for (int lane = 0; lane < kLanes; ++lane)
+            lanes.add(lane, x[lane]);
+    return lanes.total();
+}
+
 }  // namespace
 
 void multiply(const DesignView& X, const double* b, const TwofoldVector& z, int n_threads) {
@@ -182,8 +197,8 @@ void multiply_transposed(const DesignView& X, const double* g, const TwofoldVect
 }
 
 Twofold sum(const double* x, std::int64_t n) {
-    TwofoldSum total;
-    for (std::int64_t i = 0; i < n; ++i)
+    TwofoldSum total = sum_in_lanes(x, n / kLanes);
+    for (std::int64_t i = n - n % kLanes; i < n; ++i)
         total.add(x[i]);
     return finished(total, n);
 }

@@ -181,16 +181,6 @@ BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Argumen
 
 }  // namespace
 
-void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
-                     const double* row_size, double factor, double* argument, double* radius) {
-    const double shift = size_of(intercept);
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        argument[i] = rows.direction[i] * (z[i] + intercept) + rows.offset[i];
-        radius[i] =
-            factor * row_size[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(rows.offset[i]));
-    }
-}
-
 void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double intercept,
                        double* argument, double* radius) {
     for (std::int64_t i = 0; i < rows.n; ++i) {

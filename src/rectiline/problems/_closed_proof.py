@@ -170,9 +170,9 @@ def _exact_balance(
             return _Balance()
         k = _core.row_inside(problem.rows, sample, 4.0 * total)
         if k >= 0:
-            row = problem.design.X[[k]]
-            entries = np.abs(row.toarray() if problem.design.is_sparse else row).ravel()
-            change = entries.astype(np.float64) * (total * (1 + 4 * UNIT))
+            X = problem.design.X
+            row = X[[k]].toarray().ravel() if problem.design.is_sparse else X[k]
+            change = np.abs(np.asarray(row, dtype=np.float64)) * (total * (1 + 4 * UNIT))
             return _Balance(row=k, row_move=total, q_error=change)
         return _charged(problem, b, b0, free, measured)
     left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)

@@ -15,9 +15,6 @@ from rectiline._typing import Mask, Vector
 
 __all__ = ["Columns"]
 
-_UNIT = 2.0**-53  # largest relative error of one operation
-
-
 class Columns:
     """Separable column functions given by four arrays of length d."""
 
@@ -97,33 +94,3 @@ class Columns:
             if self.has_l1:
                 terms = terms + self.l1 * (np.abs(coef) - np.abs(best))
         return np.maximum(terms, 0.0)
-
-    def fenchel_young_bounds(self, coef: Vector, q: Vector, error: Vector) -> tuple[float, float]:
-        """Return the sum of `fenchel_young`, and an upper bound on the exact one.
-
-        The exact q is within `error` of `q`, and both lie in the dual range. Terms are convex in
-        q, so that the worst one is at an end.
-        """
-        if self.is_plain_l1:
-            size = np.abs(coef)
-            pays, earns = self.l1 * size, q * coef
-            terms = np.maximum(pays - earns, 0.0)
-            upper = terms + error * size + 4 * _UNIT * (pays + np.abs(earns))
-        elif self.strongly_convex and not (self.has_l1 or self.has_bounds):
-            best = q / self.rho
-            move = np.abs(coef - best)
-            terms = 0.5 * self.rho * move * move
-            reach = move + error / self.rho + 4 * _UNIT * (np.abs(best) + move)
-            upper = 0.5 * self.rho * reach * reach
-        else:
-            terms = self.fenchel_young(coef, q)
-            reach = error + 4 * _UNIT * (np.abs(q) + self.l1)
-            low, high = self.dual_range
-            upper = np.zeros(q.size)
-            for end in (np.maximum(q - reach, low), np.minimum(q + reach, high)):
-                best = self.minimiser(end)
-                sizes, move = np.abs(coef) + np.abs(best), np.abs(coef - best)
-                pays = (self.rho * sizes + np.abs(end)) * move + self.l1 * sizes
-                upper = np.maximum(upper, self.fenchel_young(coef, end) + 16 * _UNIT * pays)
-        margin = 1.0 + 2 * (q.size + 16) * _UNIT
-        return float(terms.sum()), float(upper.sum()) * margin

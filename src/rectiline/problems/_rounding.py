@@ -9,7 +9,6 @@ by little more than the rounding of the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -57,8 +56,7 @@ class Bounded(NamedTuple):
     error: Vector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class Measured(NamedTuple):
     """What a certificate needs of a pair before it moves into the penalty's dual range.
 
     Attributes
@@ -88,22 +86,16 @@ def measure_plain(
     """Return the numbers in plain doubles; ``z = X b`` and ``image = X'g`` are known."""
     design, region = problem.design, problem.terms.region
     columns, rows = design.norm_bounds
-    with np.errstate(over="ignore", invalid="ignore"):
-        factor = gamma(design.n_features) * norm_of(columns * b)
-        arguments = Bounded(
-            *_core.plain_arguments(problem.rows, z, b0, rows, factor if factor >= 0 else np.inf)
-        )
-        error = gamma(design.n_samples) * norm_of(point.sample) * columns
-        q = -image
-        if region.has_rows:
+    arguments = Bounded(*_core.plain_arguments(problem.rows, z, b0, b, columns, rows))
+    q, q_error = _core.plain_slopes(point.sample, image, columns)
+    if region.has_rows:
+        with np.errstate(over="ignore", invalid="ignore"):
             q = region.combined(point) + q
             count = region.rows.c.size + region.rows.f.size
-            error = error + gamma(count) * region.combined_size(point)
-        q_error = _or_infinite(error + 2 * UNIT * np.abs(q))
-    slack, miss = (
-        _plain_residual(matrix, constant, b)
-        for matrix, constant in ((region.rows.A, region.rows.c), (region.rows.E, region.rows.f))
-    )
+            error = q_error + gamma(count) * region.combined_size(point)
+            q_error = _or_infinite(error + 2 * UNIT * np.abs(q))
+    slack = _plain_residual(region.rows.A, region.rows.c, b)
+    miss = _plain_residual(region.rows.E, region.rows.f, b)
     total = _sum_of(point.sample) if problem.fit_intercept else (0.0, 0.0)
     return Measured(arguments, Bounded(q, q_error), slack, miss, total, False)
 

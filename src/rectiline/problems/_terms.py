@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope
 from rectiline.problems._columns import Columns
 from rectiline.problems._region import Region
-from rectiline.problems._rounding import UNDERFLOW, UNIT, gamma
+from rectiline.problems._rounding import UNDERFLOW, gamma
 
 __all__ = ["PenaltyTerms", "Terms"]
 
@@ -113,19 +114,15 @@ class Terms:
 
         `q` and all points within `error` of it lie in the dual range.
         """
-        value = self.penalty_value(coef)
-        loose = gamma(2 * coef.size)  # of sums over the columns
-        # Products may underflow where there are any.
-        value_lost = UNDERFLOW * coef.size if self.penalty is not None and coef.any() else 0.0
-        lost = UNDERFLOW * coef.size if q.any() else value_lost
         if self.is_separable:
-            gap, upper = self.columns.fenchel_young_bounds(coef, q, error)
-        else:
-            assert self.penalty is not None
-            gap, size = self.penalty.fenchel_young(coef, q), np.abs(coef)
-            upper = gap + float(error @ size) + 4 * loose * (value + float(np.abs(q) @ size))
-            upper *= 1.0 + loose
-        return PenaltyTerms(value, loose * value + value_lost, gap, upper + lost)
+            return PenaltyTerms(*_core.column_bounds(self.columns.core, coef, q, error))
+        assert self.penalty is not None
+        value = self.penalty.value(coef)
+        gap, size = self.penalty.fenchel_young(coef, q), np.abs(coef)
+        loose = gamma(2 * coef.size)  # of sums over the columns
+        upper = gap + float(error @ size) + 4 * loose * (value + float(np.abs(q) @ size))
+        lost = UNDERFLOW * coef.size if coef.any() or q.any() else 0.0  # by products
+        return PenaltyTerms(value, loose * value + lost, gap, upper * (1.0 + loose) + lost)
 
     @cached_property
     def free_columns(self) -> Indices:
@@ -170,15 +167,7 @@ class Terms:
             return self.penalty.shrink_factor(size) if np.isfinite(size).all() else 0.0
         if self.columns.strongly_convex:
             return 1.0
-        low, high = self.columns.dual_range
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if self.columns.is_plain_l1 and self.columns.l1.all():
-                most = float(((np.abs(q) + error) / self.columns.l1).max(initial=0.0))
-                return 1.0 if most <= 1.0 - 4 * UNIT else (1.0 - 8 * UNIT) / most
-            above, below = q + error, q - error
-            room = np.where(above > high, high / above, np.where(below < low, low / below, 1.0))
-        least = float(np.min(room, initial=1.0))
-        return 1.0 if least == 1.0 else max(least * (1.0 - 8 * UNIT), 0.0)
+        return _core.dual_share(self.columns.core, q, error)
 
 
 class PenaltyTerms(NamedTuple):

@@ -10,6 +10,7 @@
 #include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::proof {
 
@@ -20,10 +21,20 @@ struct RowBounds {
     double gap_upper;   // at least the sum of the exact terms at the exact arguments
 };
 
-// Arguments direction (z + intercept) + offset of predictions in plain doubles. The error of z_i is
-// at most factor * row_size[i].
+// Upper bounds on the norms of the columns of X, and on those of the rows of X with every column
+// divided by its own.
+struct NormBounds {
+    const double *column, *row;
+};
+
+// Arguments direction (z + intercept) + offset of predictions z = X b in plain doubles.
 void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
-                     const double* row_size, double factor, double* argument, double* radius);
+                     std::span<const double> b, NormBounds norms, double* argument,
+                     double* radius);
+
+// q = -image for image = X'g in plain doubles, and its error.
+void plain_slopes(std::span<const double> g, std::span<const double> image,
+                  const double* column_norm, double* q, double* error);
 
 // Arguments of predictions in twofold arithmetic, rounded once at the end.
 void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double intercept,

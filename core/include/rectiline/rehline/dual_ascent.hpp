@@ -4,7 +4,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rehline/columns.hpp"
+#include "rectiline/columns/columns.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/random.hpp"
 

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "rectiline/design/design.hpp"
-#include "rectiline/rehline/columns.hpp"
+#include "rectiline/columns/columns.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace rectiline::rehline {
+namespace rectiline::columns {
 
 struct ColumnFunctions {
     std::int64_t d;
@@ -29,4 +29,4 @@ struct ColumnFunctions {
     }
 };
 
-}  // namespace rectiline::rehline
+}  // namespace rectiline::columns

@@ -1,0 +1,73 @@
+// Bounds on the errors of products in plain doubles. A sum of k products is off by at most gamma(k)
+// times the sum of their absolute values, for any order of summation (Higham, "Accuracy and
+// Stability of Numerical Algorithms", section 3.1); norms bound that sum.
+#include "rectiline/proof/row_bounds.hpp"
+#include "rectiline/support/multiversion.hpp"
+
+#include <cmath>
+
+namespace rectiline::proof {
+namespace {
+
+constexpr double kMinimum = 0x1p-1022;  // squares below this may lose all their digits
+
+// The largest relative error of a sum of `count` products, with a small margin.
+double gamma(std::size_t count) {
+    return 1.01 * (static_cast<double>(count) + 4) * kUnit;
+}
+
+RECTILINE_MULTIVERSION double sum_of_squares(const double* x, const double* scale,
+                                             std::int64_t n) {
+    double sum = 0;
+    if (scale) {
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t i = 0; i < n; ++i)
+            sum += (scale[i] * x[i]) * (scale[i] * x[i]);
+    } else {
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t i = 0; i < n; ++i)
+            sum += x[i] * x[i];
+    }
+    return sum;
+}
+
+// An upper bound on the Euclidean norm of x, or of scale * x; infinite where squares overflow.
+double norm_bound(std::span<const double> x, const double* scale) {
+    const double n = static_cast<double>(x.size());
+    const double sum =
+        sum_of_squares(x.data(), scale, static_cast<std::int64_t>(x.size())) + n * kMinimum;
+    return sum < kInfinity ? std::sqrt(sum) * (1 + gamma(x.size() + 2)) : kInfinity;
+}
+
+RECTILINE_MULTIVERSION void set_arguments(const RowFunctions& rows, const double* z,
+                                          double intercept, const double* row_norm, double factor,
+                                          double* argument, double* radius) {
+    const double *direction = rows.direction, *offset = rows.offset;
+    const double shift = size_of(intercept);
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        argument[i] = direction[i] * (z[i] + intercept) + offset[i];
+        radius[i] =
+            factor * row_norm[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(offset[i]));
+    }
+}
+
+}  // namespace
+
+void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
+                     std::span<const double> b, NormBounds norms, double* argument,
+                     double* radius) {
+    const double factor = gamma(b.size()) * norm_bound(b, norms.column);
+    set_arguments(rows, z, intercept, norms.row, factor, argument, radius);
+}
+
+void plain_slopes(std::span<const double> g, std::span<const double> image,
+                  const double* column_norm, double* q, double* error) {
+    const double factor = gamma(g.size()) * norm_bound(g, nullptr);
+    for (std::size_t j = 0; j < image.size(); ++j) {
+        q[j] = -image[j];
+        error[j] = factor * column_norm[j] + 2 * kUnit * size_of(q[j]);
+        if (!(error[j] >= 0)) error[j] = kInfinity;  // undefined
+    }
+}
+
+}  // namespace rectiline::proof
