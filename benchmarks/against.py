@@ -25,7 +25,7 @@ from typing import Any
 from .process import ROOT, THREAD_VARIABLES
 from .runner import RESULTS
 
-_SECONDS = 2.0  # spent on a row by each version, as long as it has had
+_SECONDS = 0.5  # spent on a row by each version, as long as it has had
 _FEWEST = 3  # turns; at most
 _MOST = 40
 _SHORT = 0.02  # a turn repeats what takes less than this many seconds
@@ -182,7 +182,9 @@ def main(path: str, what: str, text: str = "") -> None:
             continue
         _keep(kept, what, label, before, after)
         ratios.append(after / before)
-        print(f"{ratios[-1]:6.2f}  {1e3 * before:10.2f} {1e3 * after:10.2f} ms  {label}", flush=True)
+        print(
+            f"{ratios[-1]:6.2f}  {1e3 * before:10.2f} {1e3 * after:10.2f} ms  {label}", flush=True
+        )
     ratios.sort()
     if ratios:
         median = ratios[len(ratios) // 2]

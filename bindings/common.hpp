@@ -2,8 +2,8 @@
 // interrupt that lets Ctrl-C and deadlines stop a running loop.
 #pragma once
 
-#include "rectiline/design/design.hpp"
 #include "rectiline/columns/columns.hpp"
+#include "rectiline/design/design.hpp"
 #include "rectiline/rehline/rehline.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"

@@ -77,8 +77,7 @@ std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z
     return {argument, radius};
 }
 
-std::pair<NumpyVector, NumpyVector> plain_slopes(VectorIn g, VectorIn image,
-                                                 VectorIn column_norm) {
+std::pair<NumpyVector, NumpyVector> plain_slopes(VectorIn g, VectorIn image, VectorIn column_norm) {
     require(image.shape(0) == column_norm.shape(0), "image and column_norm must have equal length");
     NumpyVector q = new_vector(image.shape(0)), error = new_vector(image.shape(0));
     {

@@ -1,10 +1,12 @@
 """Column functions ``rho/2 b^2 + l1 |b|`` on an interval, against a fine grid."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from rectiline import _core
 from rectiline.problems._columns import Columns
 
 INTERVALS = [(-np.inf, np.inf), (0, np.inf), (-np.inf, 0.5), (-1, 2), (0.5, 3), (1, 1), (-2, -1)]
@@ -69,3 +71,65 @@ def test_free_columns_are_those_without_any_cost():
     )
     assert columns.free.tolist() == [True, False, False, False, False]
     assert not columns.strongly_convex
+
+
+def exact_gap(rho, l1, lower, upper, b, q):
+    """Return ``h(b) + h*(q) - q b`` in rationals, and ``h(b)``; q in the dual range."""
+
+    def cost(b):
+        return rho * b * b / 2 + l1 * abs(b)
+
+    candidates = [one for one in (lower, upper, 0.0) if lower <= one <= upper]
+    finite = [Fraction(one) for one in candidates if np.isfinite(one)]
+    rho, l1, b, q = (Fraction(float(one)) for one in (rho, l1, b, q))
+    if rho:
+        shrunk = q - min(max(q, -l1), l1)
+        inside = shrunk / rho
+        inside = max(inside, Fraction(lower)) if np.isfinite(lower) else inside
+        finite.append(min(inside, Fraction(upper)) if np.isfinite(upper) else inside)
+    conjugate = max(q * one - cost(one) for one in finite)
+    return cost(b) + conjugate - q * b, cost(b)
+
+
+@pytest.mark.parametrize(("rho", "l1", "bounds"), KINDS)
+def test_bounds_on_values_and_gaps_contain_the_exact_ones(rho, l1, bounds):
+    """For every q within its error, also where nearly all digits of a gap cancel."""
+    rng = np.random.default_rng(0)
+    columns = one_column(rho, l1, *bounds)
+    low, high = (float(end[0]) for end in columns.dual_range)
+    for trial in range(100):
+        b = float(np.clip(rng.normal() * 10.0 ** rng.integers(-6, 6), *bounds))
+        q = float(np.clip(rng.normal() * 10.0 ** rng.integers(-6, 6), low, high))
+        if trial % 2 and rho:  # nearly optimal
+            q = float(np.clip(rho * b + l1 * np.sign(b) + 1e-13 * rng.normal(), low, high))
+        error = abs(q) * 10.0 ** rng.integers(-17, -3) if trial % 3 else 0.0
+        error = min(error, high - q, q - low)
+        values = (np.array([one]) for one in (b, q, error))
+        value, value_error, gap, upper = _core.column_bounds(columns.core, *values)
+        exact, cost = exact_gap(rho, l1, *bounds, b, q)
+        assert abs(Fraction(value) - cost) <= Fraction(value_error)
+        assert Fraction(gap) <= Fraction(upper)
+        for end in (q - error, q, q + error):
+            if low <= end <= high:
+                assert exact_gap(rho, l1, *bounds, b, end)[0] <= Fraction(upper)
+        slack = 1e-9 * float(cost + exact + abs(Fraction(q) * Fraction(b)))
+        assert gap == pytest.approx(float(exact), rel=1e-9, abs=slack)
+
+
+@pytest.mark.parametrize(("rho", "l1", "bounds"), KINDS)
+def test_the_share_brings_every_point_into_the_dual_range(rho, l1, bounds):
+    rng = np.random.default_rng(1)
+    columns = one_column(rho, l1, *bounds)
+    low, high = (float(end[0]) for end in columns.dual_range)
+    for _ in range(50):
+        q = rng.normal() * 10.0 ** rng.integers(-2, 2)
+        error = abs(rng.normal()) * 10.0 ** rng.integers(-17, 1)
+        share = _core.dual_share(columns.core, np.array([q]), np.array([error]))
+        assert 0.0 <= share <= 1.0
+        for exact in (Fraction(q) - Fraction(error), Fraction(q) + Fraction(error)):
+            moved = Fraction(share) * exact
+            assert not np.isfinite(low) or moved >= Fraction(low)
+            assert not np.isfinite(high) or moved <= Fraction(high)
+        ends = [end / one for end, one in ((high, q + error), (low, q - error)) if one * end > 0]
+        if min(l1, 1 - rho) > 0 or rho:  # nearly the largest one
+            assert share >= min([1.0, *ends]) * (1 - 1e-12)

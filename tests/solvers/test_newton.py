@@ -121,6 +121,20 @@ def test_kept_rows_can_balance_the_frozen_ones():
     assert rl.solve(one, solver="newton", tol=1e-9).status == "solved"
 
 
+def test_rows_that_cannot_balance_are_enlarged_from_a_reach_of_zero():
+    """The rows of a rare class sit on their knot and cannot balance the others."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((20_000, 3))
+    rare = rng.random(20_000) < 0.03
+    one = rl.Problem(X, np.where(rare, 1, -1), rl.losses.Hinge(), rl.penalties.Ridge(1e-3))
+    _, _, state = started(one)
+    state.rows.place(np.array([0.0, 0.0, 0.0, 1.0]))
+    assert state.rows.freeze(rare.view(np.uint8), 0.9, np.inf) is None
+    length = row_lengths(state.model)
+    working = freeze_far_rows(state.rows, state.model, state.b, 0.0, length)
+    assert working is None or working.index.size > rare.sum()
+
+
 def test_a_working_set_that_missed_rows_is_enlarged():
     one = problem("pinball", 40_000, 5, C=1e4)
     method, _, state = started(one)

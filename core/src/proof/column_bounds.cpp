@@ -33,8 +33,8 @@ struct Column {
     // h(b) + h*(q) - q b from differences to the minimiser.
     double fenchel_young(double b, double q) const {
         const double best = minimiser(q), move = b - best;
-        const double term = 0.5 * rho * move * move - (q - rho * best) * move +
-                            l1 * (size_of(b) - size_of(best));
+        const double term =
+            0.5 * rho * move * move - (q - rho * best) * move + l1 * (size_of(b) - size_of(best));
         return term > 0 ? term : (term <= 0 ? 0.0 : kInfinity);
     }
 };
@@ -62,8 +62,7 @@ Terms any_terms(const Column& h, double b, double q, double error) {
     for (const double end :
          {std::max(q - reach, h.least_slope()), std::min(q + reach, h.most_slope())}) {
         const double best = h.minimiser(end), sizes = size_of(b) + size_of(best);
-        const double pays =
-            (h.rho * sizes + size_of(end)) * size_of(b - best) + h.l1 * sizes;
+        const double pays = (h.rho * sizes + size_of(end)) * size_of(b - best) + h.l1 * sizes;
         const double term = h.fenchel_young(b, end) + 16 * kUnit * pays;
         upper = term <= upper ? upper : term;
     }

@@ -16,8 +16,7 @@ double gamma(std::size_t count) {
     return 1.01 * (static_cast<double>(count) + 4) * kUnit;
 }
 
-RECTILINE_MULTIVERSION double sum_of_squares(const double* x, const double* scale,
-                                             std::int64_t n) {
+RECTILINE_MULTIVERSION double sum_of_squares(const double* x, const double* scale, std::int64_t n) {
     double sum = 0;
     if (scale) {
 #pragma omp simd reduction(+ : sum)
@@ -46,8 +45,7 @@ RECTILINE_MULTIVERSION void set_arguments(const RowFunctions& rows, const double
     const double shift = size_of(intercept);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         argument[i] = direction[i] * (z[i] + intercept) + offset[i];
-        radius[i] =
-            factor * row_norm[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(offset[i]));
+        radius[i] = factor * row_norm[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(offset[i]));
     }
 }
 

@@ -19,13 +19,6 @@ class Lanes {
         lost_[lane] += size_of(product.rest) + size_of(total.rest);
         size_[lane] += size_of(product.value);
     }
-    RECTILINE_INLINE void add(int lane, double x) {
-        const Pair total = two_sum(hi_[lane], x);
-        hi_[lane] = total.value;
-        lo_[lane] += total.rest;
-        lost_[lane] += size_of(total.rest);
-        size_[lane] += size_of(x);
-    }
     RECTILINE_INLINE TwofoldSum total() const {
         TwofoldSum sum;
         for (int lane = 0; lane < kLanes; ++lane)
@@ -163,12 +156,23 @@ bool lies_by_rows(const SparseView<T, I>& X) {
     return X.by_rows;
 }
 
+// Eight sums side by side, in plain arrays: compilers make vector code of that.
 RECTILINE_MULTIVERSION TwofoldSum sum_in_lanes(const double* x, std::int64_t n_blocks) {
-    Lanes lanes;
-    for (std::int64_t k = 0; k < n_blocks; ++k, x += kLanes)
-        for (int lane = 0; lane < kLanes; ++lane)
-            lanes.add(lane, x[lane]);
-    return lanes.total();
+    double hi[kLanes] = {}, lo[kLanes] = {}, lost[kLanes] = {}, size[kLanes] = {};
+    for (std::int64_t k = 0; k < n_blocks; ++k) {
+        const double* block = x + k * kLanes;
+#pragma omp simd
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const double old = hi[lane], next = old + block[lane], part = next - old;
+            const double rest = (old - (next - part)) + (block[lane] - part);
+            hi[lane] = next, lo[lane] += rest;
+            lost[lane] += size_of(rest), size[lane] += size_of(block[lane]);
+        }
+    }
+    TwofoldSum total;
+    for (int lane = 0; lane < kLanes; ++lane)
+        total.add(TwofoldSum{hi[lane], lo[lane], lost[lane], size[lane]});
+    return total;
 }
 
 }  // namespace

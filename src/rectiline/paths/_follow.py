@@ -184,7 +184,7 @@ class _PathRun:
         name = self._follower.name
         began = time.perf_counter()
         problems = [self._at(one.strength) for one in candidates]
-        proofs = prove_many(problems, candidates)
+        proofs = prove_many(problems, candidates, self._tol)
         seconds = self._proof_seconds = (time.perf_counter() - began) / len(candidates)
         found = []
         for one, (certificate, dual) in zip(candidates, proofs, strict=True):

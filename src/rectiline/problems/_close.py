@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -28,8 +27,7 @@ class Term(NamedTuple):
     upper: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Products:
+class Products(NamedTuple):
     """What a certificate needs of the samples, of X and of the constraint rows, for one pair.
 
     Attributes
@@ -136,6 +134,8 @@ def close(program: Program, coef: Any, products: Products) -> Closed:
 
 def _sum(terms: list[Term]) -> Term:
     """Return the sum of terms that are not negative; an undefined one makes it infinite."""
-    value, upper = sum(one.value for one in terms), sum(one.upper for one in terms)
+    value = upper = 0.0
+    for term in terms:
+        value, upper = value + term.value, upper + term.upper
     upper = upper if upper < math.inf else math.inf
     return Term(min(value, upper) if value < math.inf else math.inf, upper)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Proof", "balanced_on", "closed_proof"]
 
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
-_LITTLE_SHRINKING = 1.0 - 1e-11  # shares from here on cost next to nothing
+_LITTLE_SHRINKING = 1e-11  # of the multipliers: costs next to nothing
+_SHRINKING_PER_TOL = 1e-2  # of the target: what shrinking may cost before moves are looked for
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
 _RADIUS = 1024.0  # see `Certificate.radius`
 
@@ -65,8 +66,13 @@ def closed_proof(
     b0: float,
     point: DualPoint,
     measure: Callable[[DualPoint], Measured],
+    tol: float | None,
 ) -> Proof:
-    """Return the proof of a pair; `measure` computes what is needed of a dual point."""
+    """Return the proof of a pair; `measure` computes what is needed of a dual point.
+
+    Multipliers that are outside the penalty's dual range by rounding are shrunk where that costs
+    little beside `tol`; else exact ones inside are shown to exist, which takes longer.
+    """
     terms = problem.terms
     free = terms.free_columns
     measured = measure(point)
@@ -80,7 +86,8 @@ def closed_proof(
         point = balanced_on(problem, point, free)
         measured = measure(point)
     q, error = _without(measured, free)
-    outside, excess = _outside_by_rounding(problem, q, error, point.sample)
+    little = max(_LITTLE_SHRINKING, _SHRINKING_PER_TOL * (tol or 0.0))
+    outside, excess = _outside_by_rounding(problem, q, error, point.sample, little)
     balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
     if outside.size and balance.move is None:
         outside = outside[:0]
@@ -172,8 +179,8 @@ def _exact_balance(
         if k >= 0:
             X = problem.design.X
             row = X[[k]].toarray().ravel() if problem.design.is_sparse else X[k]
-            change = np.abs(np.asarray(row, dtype=np.float64)) * (total * (1 + 4 * UNIT))
-            return _Balance(row=k, row_move=total, q_error=change)
+            sizes = np.abs(np.asarray(row, dtype=np.float64))
+            return _Balance(row=k, row_move=total, q_error=sizes * (total * (1 + 4 * UNIT)))
         return _charged(problem, b, b0, free, measured)
     left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
     columns, residual = free, left
@@ -198,21 +205,21 @@ def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Me
 
 
 def _outside_by_rounding(
-    problem: Problem, q: Vector, error: Vector, sample: Vector
+    problem: Problem, q: Vector, error: Vector, sample: Vector, little: float
 ) -> tuple[Indices, Vector]:
     """Return columns where q leaves the dual range by what rounding of the multipliers explains.
 
-    Their penalty is so weak that shrinking the multipliers would cost most of the bound. Exact
-    multipliers nearby have q inside; q is clipped in place.
+    Their penalty is so weak that multipliers would shrink by more than `little`. Exact ones nearby
+    have q inside; q is clipped in place.
     """
     nothing = np.zeros(0, dtype=np.intp)
     if not problem.is_separable or problem.columns.strongly_convex:
         return nothing, np.zeros(0)
+    if problem.terms.safe_share(q, error) > 1.0 - little:
+        return nothing, np.zeros(0)
     low, high = problem.columns.dual_range
     excess = np.maximum(q + error - high, low - q + error)
     outside = np.flatnonzero(excess > 0)
-    if not outside.size or problem.terms.safe_share(q, error) > _LITTLE_SHRINKING:
-        return nothing, np.zeros(0)
     level = max(_ROUNDED, 4 * gamma(sample.size)) * norm_of(sample)
     if (excess > level * problem.design.norm_bounds[0]).any():
         return nothing, np.zeros(0)

@@ -15,6 +15,7 @@ from rectiline._typing import Mask, Vector
 
 __all__ = ["Columns"]
 
+
 class Columns:
     """Separable column functions given by four arrays of length d."""
 

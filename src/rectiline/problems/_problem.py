@@ -15,6 +15,7 @@ where ``h`` is the penalty with the bounds. Every bracket is non-negative; a fre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -464,7 +465,7 @@ class Problem:
                 f"{b.shape}."
             )
         b0 = float(intercept)
-        if not (np.isfinite(b0) and np.isfinite(b).all()):
+        if not (math.isfinite(b0) and np.isfinite(b).all()):
             raise ValueError("coef and intercept must be finite numbers.")
         if b0 != 0.0 and not self.fit_intercept:
             raise ValueError(f"intercept={b0} but the problem has no intercept.")

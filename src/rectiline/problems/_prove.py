@@ -66,7 +66,9 @@ def prove(
 
 
 @np.errstate(all="ignore")
-def prove_many(problems: Sequence[Problem], candidates: Sequence[Candidate]) -> list[Proof]:
+def prove_many(
+    problems: Sequence[Problem], candidates: Sequence[Candidate], tol: float | None = None
+) -> list[Proof]:
     """Return `prove` of one candidate for each problem; all problems share their data.
 
     One product of X with many vectors costs far less than many products with one.
@@ -92,7 +94,7 @@ def prove_many(problems: Sequence[Problem], candidates: Sequence[Candidate]) -> 
     images = design.tdot_many(np.array([point.sample for point in points]))
     parts = zip(problems, pairs, points, Z, images, strict=True)
     return [
-        _certified(problem, b, b0, point, np.ascontiguousarray(z), image, None)
+        _certified(problem, b, b0, point, np.ascontiguousarray(z), image, tol)
         for problem, (b, b0), point, z, image in parts
     ]
 
@@ -112,10 +114,10 @@ def _certified(
         known = image if moved is point else problem.design.tdot(moved.sample)
         return measure_plain(problem, b, b0, moved, z, known)
 
-    proof = closed_proof(problem, b, b0, point, plain)
+    proof = closed_proof(problem, b, b0, point, plain, tol)
     if _is_undecided(proof.certificate, tol):
         better = closed_proof(
-            problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved)
+            problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved), tol
         )
         if not better.certificate.gap > proof.certificate.gap:
             return better

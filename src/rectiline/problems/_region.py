@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
+from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems._feasibility import Feasibility, check_feasibility
@@ -21,6 +25,14 @@ from rectiline.problems._repair import move_into_constraints
 __all__ = ["Region"]
 
 _MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the constraints
+
+
+class StackedRows(NamedTuple):
+    """Constraint rows as one matrix, their constants, and a one for each equality."""
+
+    design: Design
+    offset: Vector
+    is_equality: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +56,22 @@ class Region:
     def bounds_as_rows(self) -> Region:
         """This set with every finite bound stated as an inequality row."""
         return Region(bounds_as_rows(self.rows)) if self.has_bounds else self
+
+    @cached_property
+    def stacked(self) -> StackedRows:
+        """Inequality rows, then equality rows."""
+        rows = self.rows
+        if not rows.f.size:
+            matrix = rows.A
+        elif not rows.c.size:
+            matrix = rows.E
+        elif sp.issparse(rows.A) or sp.issparse(rows.E):
+            matrix = sp.vstack([sp.csr_array(rows.A), sp.csr_array(rows.E)], format="csr")
+        else:
+            matrix = np.vstack([rows.A, rows.E])
+        design = Design(matrix if sp.issparse(matrix) else np.ascontiguousarray(matrix))
+        is_equality = np.repeat([0, 1], [rows.c.size, rows.f.size]).astype(np.uint8)
+        return StackedRows(design, np.concatenate([rows.c, rows.f]), is_equality)
 
     @cached_property
     def feasibility(self) -> Feasibility:

@@ -50,15 +50,20 @@ class CertifiedProblem(Protocol):
 
 def _finite(part: Any) -> Any:
     """Return numbers or multipliers with zeros in place of what is not finite."""
+    if isinstance(part, np.ndarray):
+        return (
+            part
+            if not part.size or np.isfinite(part).all()
+            else np.where(np.isfinite(part), part, 0.0)
+        )
     if isinstance(part, DualPoint):
-        cleaned = [_finite(one) for one in (part.sample, part.inequality, part.equality)]
-        same = cleaned[0] is part.sample and cleaned[1] is part.inequality
-        return part if same and cleaned[2] is part.equality else DualPoint(*cleaned)
+        sample, inequality, equality = part.sample, part.inequality, part.equality
+        cleaned = _finite(sample), _finite(inequality), _finite(equality)
+        is_clean = cleaned[0] is sample and cleaned[1] is inequality and cleaned[2] is equality
+        return part if is_clean else DualPoint(*cleaned)
     if isinstance(part, list | tuple):
         return type(part)(_finite(one) for one in part)
-    if part is None or np.isfinite(part).all():
-        return part
-    return np.where(np.isfinite(part), part, 0.0)[()]
+    return part if part is None or math.isfinite(part) else 0.0
 
 
 class Best:

@@ -300,8 +300,9 @@ def _plan(
 
 def _with_threads(stage: Stage, options: dict[str, Any]) -> Stage:
     """Return the stage with the asked number of threads, if its solver uses threads."""
-    names = [field.name for field in fields(stage.method)]  # type: ignore[arg-type]
-    if not options or "n_threads" not in names:
+    if not options:
+        return stage
+    if "n_threads" not in [field.name for field in fields(stage.method)]:  # type: ignore[arg-type]
         return stage
     return replace(stage, method=replace(stage.method, **options))  # type: ignore[type-var]
 

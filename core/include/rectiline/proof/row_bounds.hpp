@@ -29,8 +29,7 @@ struct NormBounds {
 
 // Arguments direction (z + intercept) + offset of predictions z = X b in plain doubles.
 void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
-                     std::span<const double> b, NormBounds norms, double* argument,
-                     double* radius);
+                     std::span<const double> b, NormBounds norms, double* argument, double* radius);
 
 // q = -image for image = X'g in plain doubles, and its error.
 void plain_slopes(std::span<const double> g, std::span<const double> image,

@@ -3,8 +3,8 @@
 // reports.
 #pragma once
 
-#include "rectiline/design/design.hpp"
 #include "rectiline/columns/columns.hpp"
+#include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/random.hpp"
 

@@ -11,8 +11,8 @@
 // dual improves. The dual never falls, so the step cannot do harm.
 #pragma once
 
-#include "rectiline/design/design.hpp"
 #include "rectiline/columns/columns.hpp"
+#include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/interrupt.hpp"

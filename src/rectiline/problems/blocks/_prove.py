@@ -229,7 +229,7 @@ def _measured(
     error = some.q.error + far.rounding * far.size + 2 * UNIT * np.abs(q)
     value, lost = some.total
     total = value + far.total, lost + far.rounding * far.total_size
-    return replace(some, q=Bounded(q, error), total=total)
+    return some._replace(q=Bounded(q, error), total=total)
 
 
 def _balanced(

@@ -9,11 +9,9 @@ stacked, inequalities first.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._typing import Vector
@@ -115,25 +113,20 @@ class RectifiedForm:
         rows = self.problem.constraint_rows
         return int(rows.c.size + rows.f.size)
 
-    @cached_property
+    @property
     def constraint_design(self) -> Design:
         """Inequality rows, then equality rows."""
-        rows = self.problem.constraint_rows
-        if not rows.f.size:
-            stacked = rows.A
-        elif not rows.c.size:
-            stacked = rows.E
-        elif sp.issparse(rows.A) or sp.issparse(rows.E):
-            stacked = sp.vstack([sp.csr_array(rows.A), sp.csr_array(rows.E)], format="csr")
-        else:
-            stacked = np.vstack([rows.A, rows.E])
-        return Design(stacked if sp.issparse(stacked) else np.ascontiguousarray(stacked))
+        return self.problem.terms.region.stacked.design
 
-    @cached_property
+    @property
     def constraint_offset(self) -> Vector:
         """Constants of the stacked constraint rows."""
-        rows = self.problem.constraint_rows
-        return np.concatenate([rows.c, rows.f])
+        return self.problem.terms.region.stacked.offset
+
+    @property
+    def is_equality(self) -> NDArray[np.uint8]:
+        """One per equality row."""
+        return self.problem.terms.region.stacked.is_equality
 
     @property
     def inner_point(self) -> Vector | None:
@@ -146,13 +139,6 @@ class RectifiedForm:
         problem = self.problem
         zero = problem.clip_to_bounds(np.zeros(problem.n_features))
         return problem.move_into_constraints(zero) if problem.has_constraint_rows else zero
-
-    @cached_property
-    def is_equality(self) -> NDArray[np.uint8]:
-        """One per equality row."""
-        flags = np.zeros(self.n_constraints, dtype=np.uint8)
-        flags[self.n_inequalities :] = 1
-        return flags
 
     # ---- natural units --------------------------------------------------------------------------
 
@@ -182,5 +168,7 @@ class RectifiedForm:
 
     def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
         """Return the problem's pair in the form's terms; the inverse of `invert`."""
-        constraint = np.concatenate([dual.inequality, dual.equality])
+        constraint = dual.inequality
+        if dual.equality.size:
+            constraint = np.concatenate([dual.inequality, dual.equality])
         return FormPoint(coef, intercept, dual.sample, constraint)

@@ -87,7 +87,7 @@ def freeze_far_rows(
             break
         if left() <= 0.0:
             return None
-        reach *= 3.0
+        reach, least = 3.0 * reach, 2 * count  # more rows, also where `reach` is zero
     linear, quadratic, dual = parts
     index = np.flatnonzero(keep).astype(np.int64)
     if quadratic is not None:
