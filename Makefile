@@ -45,7 +45,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fuzz-inputs fuzz-solve test test-oldest peers pytest doctest core-test sanitize lint format docs \
+.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-solve test test-oldest peers pytest doctest core-test sanitize lint format docs \
 	bench bench-quick bench-coverage bench-inference bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -112,6 +112,9 @@ fuzz-inputs: $(STAMPS)/package $(STAMPS)/extra-test  ## throw extreme numbers at
 
 fuzz-solve: $(STAMPS)/package $(STAMPS)/extra-test  ## solve PROBLEMS=1000 random awkward problems and compare with Clarabel
 	@$(PY) tests/fuzz_solve.py --problems $(or $(PROBLEMS),1000) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+fuzz-certificates: $(STAMPS)/package  ## flip 10,000 bits of certificate files: refused or harmless
+	@PYTHONPATH=tests $(PY) tests/fuzz_certificates.py --flips $(or $(FLIPS),10000) $(if $(SEED),--seed $(SEED))
 
 test: core-test doctest pytest  ## run every test: C++ core, examples in docstrings, Python
 

@@ -1,0 +1,107 @@
+"""Flip bits of certificate files and see what the checker says; `make fuzz-certificates`.
+
+Half of the flips hit the archive as it is. It is refused, or the flip is in a part that is not read
+(a date, say) and everything that is read is unchanged. The other half hit an array and the archive
+is written anew, so that no checksum gives them away. The checker refuses, or the claim of the changed
+file is confirmed in rational arithmetic: a flip in the last bits of a multiplier is harmless.
+
+    python tests/fuzz_certificates.py --flips 10000 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import time
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from certificates import make_vectors
+
+from rectiline import verify
+
+VECTORS = Path(__file__).parent / "certificates" / "vectors"
+VALID = sorted(VECTORS.glob("valid_*.rlcert"))
+PROOFS = [path for path in VALID if verify.read(path)[0]["kind"] == "optimality"]
+
+
+@cache
+def content(path: Path) -> tuple[bytes, dict, dict]:
+    """Return a vector as bytes and as what is read from it."""
+    return path.read_bytes(), *verify.read(path)
+
+
+@cache
+def blocks(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the data that a vector is about."""
+    with np.load(VECTORS / f"{path.stem.split('_')[2]}.npz") as data:
+        return [(data["X"], data["y"])]
+
+
+def flip(data: bytes, rng: np.random.Generator) -> bytes:
+    """Return the bytes with one bit flipped."""
+    changed = bytearray(data)
+    changed[rng.integers(len(changed))] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def flip_the_archive(path: Path, rng: np.random.Generator) -> str:
+    """Flip a bit of the file; AssertionError if other numbers are read from it then."""
+    data, same_header, same_arrays = content(path)
+    try:
+        header, arrays = verify.read(io.BytesIO(flip(data, rng)))
+    except verify.Refused:
+        return "archive refused"
+    assert header == same_header and arrays.keys() == same_arrays.keys(), path.name
+    for name, values in arrays.items():
+        assert values.tobytes() == same_arrays[name].tobytes(), f"{path.name}: {name}"
+    return "archive unchanged"
+
+
+def flip_an_array(path: Path, rng: np.random.Generator) -> str:
+    """Flip a bit of an array; AssertionError if a false claim is accepted."""
+    _, header, arrays = content(path)
+    names = sorted(name for name, values in arrays.items() if values.size)
+    name = names[int(rng.integers(len(names)))]
+    old = arrays[name]
+    new = np.frombuffer(flip(old.tobytes(), rng), old.dtype).reshape(old.shape)
+    buffer = io.BytesIO()
+    make_vectors.write(buffer, header, {**arrays, name: new})
+    try:
+        found = verify.check(buffer, blocks(path))
+    except verify.Refused:
+        return "array refused"
+    exact = verify.check(buffer, blocks(path), exact=True)
+    assert found is not None and exact is not None
+    assert exact.gap <= found.gap <= float.fromhex(header["claim"]["gap"]), f"{path.name}: {name}"
+    return "array harmless"
+
+
+def main() -> int:
+    """Run the flips, print what became of them, and return 1 if one proved something false."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--flips", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    began = time.perf_counter()
+    outcomes: Counter[str] = Counter()
+    for k in range(arguments.flips):
+        rng = np.random.default_rng([arguments.seed, k])
+        try:
+            if k % 2:
+                outcomes[flip_an_array(PROOFS[k // 2 % len(PROOFS)], rng)] += 1
+            else:
+                outcomes[flip_the_archive(VALID[k // 2 % len(VALID)], rng)] += 1
+        except Exception as error:  # anything but an answer or a refusal is a failure
+            outcomes["FAILED"] += 1
+            print(f"flip {k} of seed {arguments.seed}: {type(error).__name__}: {error}")
+    seconds = time.perf_counter() - began
+    print(f"{arguments.flips} flips in {seconds:.0f} s: {dict(sorted(outcomes.items()))}")
+    return 1 if outcomes["FAILED"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
