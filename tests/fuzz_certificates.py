@@ -2,8 +2,9 @@
 
 Half of the flips hit the archive as it is. It is refused, or the flip is in a part that is not read
 (a date, say) and everything that is read is unchanged. The other half hit an array and the archive
-is written anew, so that no checksum gives them away. The checker refuses, or the claim of the changed
-file is confirmed in rational arithmetic: a flip in the last bits of a multiplier is harmless.
+is written anew, so that no checksum gives them away. The checker refuses, or the claim of the
+changed file is confirmed in rational arithmetic: a flip in the last bits of a multiplier is
+harmless.
 
     python tests/fuzz_certificates.py --flips 10000 --seed 7
 """
