@@ -35,7 +35,9 @@ void check_walk(const Matrix& X, const DesignView& view, bool intercept, int n_t
             double& one = weight[static_cast<std::size_t>(random.below(X.n))];
             one = random.below(3) == 0 ? 0.0 : uniform(random, 0, 2);
         }
-        const std::vector<double>& found = gram.at(view, weight.data(), X.n, intercept, n_threads);
+        Interrupt none;
+        const std::vector<double>& found =
+            *gram.at(view, weight.data(), X.n, intercept, n_threads, none);
         CHECK(static_cast<std::int64_t>(found.size()) == order * order);
         for (std::int64_t j = 0; j < order; ++j)
             for (std::int64_t k = 0; k < order; ++k)
