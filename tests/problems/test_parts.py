@@ -149,15 +149,6 @@ def test_another_design_has_no_memory_of_the_first(case):
         problem.with_design(Z[:5], ridge)
 
 
-def test_scales_can_be_shared():
-    problem = rl.Problem(X, Y, rl.losses.Huber())
-    fold = problem.with_sample_weight(np.r_[np.zeros(10), np.ones(50)])
-    shared = fold.share_scales(problem)
-    assert shared.column_mean_squares is problem.column_mean_squares
-    np.testing.assert_array_equal(shared.weight, fold.weight)
-    assert not np.array_equal(fold.column_mean_squares, problem.column_mean_squares)
-
-
 @pytest.mark.parametrize("name", ["data", "terms", "weight", "penalty", "anything"])
 def test_problems_cannot_be_changed(name):
     problem = rl.Problem(X, Y, rl.losses.Huber())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -78,11 +78,6 @@ class Data:
         X = self.design.X[:, columns]
         part = Design(X if self.design.is_sparse else np.asfortranarray(X))
         return Data.of(part, self.samples)
-
-    def sharing_scales(self, other: Data) -> Data:
-        """Return these data with the column scales of `other`, which has nearly these weights."""
-        assert self.design.X.shape == other.design.X.shape
-        return replace(self, scales=other.scales)
 
     @cached_property
     def coef_unit(self) -> Vector:

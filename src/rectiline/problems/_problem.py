@@ -262,10 +262,6 @@ class Problem(ProblemParts):
         region = Region(ConstraintRows.empty(data.design.n_features))
         return Problem.of(data, Terms.of(penalty, region))
 
-    def share_scales(self, other: Problem) -> Problem:
-        """Return this problem scaled by the columns of `other`: equal X, nearly equal weights."""
-        return Problem.of(self.data.sharing_scales(other.data), self.terms)
-
     def __repr__(self) -> str:
         kind = "sparse" if self.design.is_sparse else "dense"
         return (

@@ -42,8 +42,3 @@ class SplitDual:
     inequality: Vector = field(default_factory=lambda: np.zeros(0))
     equality: Vector = field(default_factory=lambda: np.zeros(0))
     share: float = 1.0
-
-    @property
-    def n_listed(self) -> int:
-        """Number of listed rows."""
-        return int(self.rows.size)

@@ -100,15 +100,6 @@ class CompositeForm(PenaltyParts):
         index = np.asarray(problem.loss_index)
         return [(one.curve, np.flatnonzero(index == k)) for k, one in enumerate(problem.losses)]
 
-    def row_prox(self, z: Vector, step: Vector | float) -> Vector:
-        """Return ``argmin_x f_i(x) + (x - z_i)^2 / (2 step_i)`` for every row."""
-        given = self.direction * z + self.offset
-        moved = np.empty_like(given)
-        steps = np.broadcast_to(step * self.weight, given.shape)
-        for curve, rows in self.losses:
-            moved[rows] = curve.prox(given[rows], steps[rows])
-        return np.where(moved == given, z, self.direction * (moved - self.offset))
-
     @cached_property
     def dual_units(self) -> DualUnits:
         """The loss as a sum of units, each with one dual variable in a box."""
