@@ -153,3 +153,13 @@ def test_what_is_refused():
     for make, message in cases:
         with pytest.raises(ValueError, match=message):
             make()
+
+
+def test_names_may_be_given_as_a_list_and_must_fit():
+    problem = rl.Problem(
+        np.eye(2), [1.0, -1.0], "absolute", constraints={"b": ">=0"}, feature_names=["a", "b"]
+    )
+    assert list(problem.feature_names) == ["a", "b"]
+    assert problem.constraint_rows.lower.tolist() == [-np.inf, 0.0]
+    with pytest.raises(ValueError, match=r"feature_names has shape \(3,\); X has 2 columns"):
+        rl.Problem(np.eye(2), [1.0, -1.0], "absolute", feature_names=["a", "b", "c"])

@@ -70,3 +70,22 @@ def test_a_browser_shows_it(tmp_path: Path) -> None:
     assert f"{solution.objective:.12g}" in done.stdout
     assert done.stdout.count("<svg") >= 3
     assert "CONSOLE" not in done.stderr
+
+
+def test_bounds_are_listed_by_name(tmp_path: Path) -> None:
+    X, y = np.eye(3), [1.0, -2.0, 3.0]
+    problem = rl.Problem(
+        X,
+        y,
+        "absolute",
+        "l2",
+        constraints=[{"a": ">=0"}, {"b": (0.0, 1.0)}],
+        feature_names=list("abc"),
+    )
+    solution = rl.solve(problem)
+    write_report(tmp_path / "fit.html", problem, solution)
+    page = (tmp_path / "fit.html").read_text("utf-8")
+    shown = f"<td>a</td><td class=n>0</td><td class=n>{solution.coef[0]:.6g}</td><td class=n>∞</td>"
+    assert shown in page and "float(" not in page
+    at_bound = np.isin(solution.coef[:2], [0.0, 1.0]).sum()
+    assert f"Bounded coefficients: 2, at a bound: {at_bound}." in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,13 +51,13 @@ def read_given(
     fit_intercept: bool | None,
     loss_index: ArrayLike | None,
     linear: ArrayLike | None,
-    feature_names: NDArray[Any] | None,
+    feature_names: Sequence[str] | NDArray[Any] | None,
 ) -> Given:
     """Check the arguments of `Problem`, which describes them."""
     refuse_masked("y", y)
     if y is None and penalty is DEFAULT_PENALTY:
         penalty = None
-    names = names_of(X) if feature_names is None else feature_names
+    names = names_of(X) if feature_names is None else np.asarray(feature_names)
     design: Design | None = None
     samples: Samples | None = None
     if X is None:
@@ -70,6 +71,10 @@ def read_given(
         intercept = y is not None if fit_intercept is None else bool(fit_intercept)
         targets = np.zeros(n) if y is None else y
         samples = Samples.of(loss, targets, sample_weight, intercept, loss_index, n)
+    if names is not None and names.shape != (d,):
+        raise ValueError(
+            f"feature_names has shape {names.shape}; X has {d} columns and needs a name for each."
+        )
     vector = None if linear is None else checked_linear(linear, d)
     if vector is not None and samples is not None and samples.fit_intercept:
         raise ValueError(

@@ -73,11 +73,13 @@ class Problem(ProblemParts):
     linear : array-like of shape (n_features,), optional
         Adds ``linear @ coef`` to the objective. It is kept as a last row of X, which is copied for
         it, and has the last multiplier; there is no intercept then.
+    feature_names : array-like of str of shape (n_features,), optional
+        Names of the columns; by default those of a data frame.
 
     Attributes
     ----------
     feature_names : ndarray of str or None
-        Names of the columns, where X was a data frame.
+        Names of the columns, where they are known.
 
     Examples
     --------
@@ -123,7 +125,7 @@ class Problem(ProblemParts):
         loss_index: ArrayLike | None = None,
         *,
         linear: ArrayLike | None = None,
-        feature_names: NDArray[Any] | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> None:
         given = read_given(
             X,

@@ -33,7 +33,8 @@ h1.part { border-top: 2px solid var(--line); font-size: 1.35rem; margin-top: 3re
 .verdict.open { border-color: var(--bad); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 td, th { border-bottom: 1px solid var(--line); padding: .2rem .8rem .2rem 0; text-align: left; }
-td.n, th.n { text-align: right; } pre { background: var(--soft); overflow-x: auto; padding: .6rem; }
+td.n, th.n { text-align: right; } .words td.n { text-align: left; }
+pre { background: var(--soft); overflow-x: auto; padding: .6rem; }
 svg { max-width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 12px; }
 .axis { fill: none; stroke: var(--line); }
 .curve { fill: none; stroke: var(--mark); stroke-width: 2; }
@@ -94,7 +95,7 @@ def write_report(
     if len(named) != len(problems):
         raise ValueError(f"titles has {len(named)} entries for {len(problems)} problems.")
     names = [_names(one, feature_names) for one in problems]
-    whole = sections.section("Standard errors", inference.to_html()) if inference else ""
+    whole = sections.errors(inference) if inference is not None else ""
     whole += sections.groups(fairness) if fairness else ""
     if len(problems) == 1:
         content = _part(problems[0], solutions[0], y, names[0], whole)
@@ -126,7 +127,7 @@ def _part(problem: Problem, solution: Solution, y: Any, names: list[str], whole:
             sections.coefficients(names, solution),
             whole,
             sections.fit(problem, solution),
-            sections.constraints(problem, solution),
+            sections.constraints(names, problem, solution),
             sections.convergence(solution),
         ]
     return "".join([*parts, sections.loss_curve(problem)])

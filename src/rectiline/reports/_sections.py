@@ -18,6 +18,7 @@ __all__ = [
     "coefficients",
     "constraints",
     "convergence",
+    "errors",
     "fit",
     "groups",
     "how_to_verify",
@@ -102,14 +103,18 @@ def statement(problem: Problem, y: Any) -> str:
         ("rows and columns", f"{problem.n_samples:,} × {problem.n_features:,}"),
         ("loss L", ", ".join(map(repr, problem.losses))),
         ("penalty Ω", "none" if problem.penalty is None else repr(problem.penalty)),
-        ("constraints", ", ".join(map(repr, problem.constraints)) or "none"),
+        ("constraints", _words(problem.constraints) or "none"),
         ("intercept", "yes" if problem.fit_intercept else "no"),
         ("weights w", f"all {weights[0]:.6g}" if same else "one for each row"),
     ]
     if y is not None and problem.losses[0].of == "margin":
         rows.append(("labels", ", ".join(map(str, np.unique(np.asarray(y)).tolist()))))
     shown = [(name, text if len(text) <= 400 else text[:397] + "...") for name, text in rows]
-    return section("The problem", formula + _table((), shown))
+    return section("The problem", f'{formula}<div class="words">{_table((), shown)}</div>')
+
+
+def _words(listed: Iterable[Any]) -> str:
+    return ", ".join(map(repr, listed)).replace("float('inf')", "∞")
 
 
 def certificate(solution: Solution) -> str:
@@ -159,8 +164,8 @@ def fit(problem: Problem, solution: Solution) -> str:
     return section(title, histogram(t, (axis, "rows")) + words)
 
 
-def constraints(problem: Problem, solution: Solution) -> str:
-    """Return slacks and multipliers of the constraints, or nothing without constraints."""
+def constraints(names: Sequence[str], problem: Problem, solution: Solution) -> str:
+    """Return bounds, slacks and multipliers of the constraints, or nothing without constraints."""
     if not problem.is_constrained:
         return ""
     rows, coef, dual = problem.constraint_rows, solution.coef, solution.dual
@@ -173,12 +178,30 @@ def constraints(problem: Problem, solution: Solution) -> str:
         listed += [
             (f"{kind} {k}", f"{slack[k]:.4g}", f"{multipliers[k]:.4g}") for k in range(slack.size)
         ]
-    at_bound = int(np.count_nonzero((coef == rows.lower) | (coef == rows.upper)))
-    words = f"<p>{at_bound} coefficients are at a bound."
-    if len(listed) > _MOST_ROWS:
-        words += f" The first {_MOST_ROWS} of {len(listed)} rows are shown."
-    table = _table(("row", "slack", "multiplier"), listed[:_MOST_ROWS]) if listed else ""
-    return section("Constraints", f"{words}</p>{table}")
+    bounded = np.flatnonzero(np.isfinite(rows.lower) | np.isfinite(rows.upper))
+    content = ""
+    if bounded.size:
+        at_bound = np.count_nonzero((coef == rows.lower) | (coef == rows.upper))
+        content += f"<p>Bounded coefficients: {bounded.size}, at a bound: {at_bound}.</p>"
+        bounds = [
+            (names[j], *(_bound(v[j]) for v in (rows.lower, coef, rows.upper)))
+            for j in bounded[:_MOST_ROWS]
+        ]
+        content += _table(("column", "lower", "value", "upper"), bounds)
+    if listed:
+        content += _table(("row", "slack", "multiplier"), listed[:_MOST_ROWS])
+    if max(len(listed), bounded.size) > _MOST_ROWS:
+        content += f"<p>The first {_MOST_ROWS} of each are shown.</p>"
+    return section("Constraints", content)
+
+
+def _bound(value: float) -> str:
+    return f"{value:.6g}".replace("inf", "∞")
+
+
+def errors(inference: Any) -> str:
+    """Return a table of standard errors."""
+    return section("Standard errors", f'<div class="wide">{inference.to_html()}</div>')
 
 
 def groups(table: Mapping[str, Any]) -> str:
