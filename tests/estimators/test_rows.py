@@ -255,3 +255,25 @@ def test_sparse_rows():
     memory, _ = model_of("regressor", solver="auto")
     assert_same_fit(model.fit(rl.rows.from_arrays(thin, y, block_rows=5000)), memory.fit(thin, y))
     np.testing.assert_allclose(model.predict(rl.rows.from_arrays(thin)), model.predict(thin))
+
+
+def test_quantiles_of_many_rows_in_memory_share_passes(monkeypatch):
+    alone = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01).fit(X, Y)
+    assert "passes" not in alone.solver_
+    monkeypatch.setattr("rectiline.estimators._run._SHARED_ROWS", 1000)
+    monkeypatch.setattr("rectiline.estimators._run._SHARED_ROWS_PER_COLUMN", 100)
+    shared = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01).fit(X, Y)
+    assert shared.solver_ == ("passes",) * 3
+    assert_same_fit(shared, alone)
+    assert shared.dual_coef_.shape == (3, N)
+    for proof in shared.verify(X, Y):
+        assert proof.relative_gap <= 1.1e-9
+    # An answer that passes do not certify is finished by another solver.
+    real = rl.estimators._run.solve_family
+    monkeypatch.setattr(
+        "rectiline.estimators._run.solve_family",
+        lambda problems, **more: real(problems, **{**more, "max_iter": 1}),
+    )
+    finished = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01).fit(X, Y)
+    assert "passes" not in finished.solver_
+    assert_same_fit(finished, alone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,12 +15,16 @@ from sklearn.utils import check_random_state
 
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._infeasible import raise_if_infeasible
+from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import in_threads
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import BlockProblem
 from rectiline.solvers import Solution, check_takes_rows, solve, solve_family
 
 __all__ = ["RunOptions", "seed_of", "solve_all"]
+
+# Problems on the same dense X that are solved in shared passes: how many, on how many rows.
+_SHARED_PROBLEMS, _SHARED_ROWS, _SHARED_ROWS_PER_COLUMN = 3, 300_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -103,15 +108,22 @@ def solve_all(
     if isinstance(first, BlockProblem):
         family = [first, *(make() for make in makers[1:])]
         return _solve_family(family, options, report, names)
+    made: list[Problem] | None = None
+    shared: list[Solution] | None = None
+    if warm is None and not parallel and _may_share_passes(first, len(makers), options):
+        made = [first, *(make() for make in makers[1:])]
+        warm = shared = _solve_shared(made, options, report, names)
 
     def one(index: int) -> Solution:
+        if shared is not None and shared[index].status == "solved":
+            return shared[index]
         deadline = None
         if ends is not None:
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
             now = time.perf_counter()
             deadline = now + (ends - now) / max(rounds, 1)
         waiting.pop()
-        problem = makers[index]() if index else first
+        problem = first if index == 0 else makers[index]() if made is None else made[index]
         start = _usable(warm[index], problem) if warm is not None else None
         callback = None if report is None else report.for_problem(index)
         solution = solve(
@@ -132,8 +144,42 @@ def solve_all(
     return in_threads(one, range(len(makers)), options.n_jobs)
 
 
+def _may_share_passes(problem: Problem, count: int, options: RunOptions) -> bool:
+    """Whether several problems with many rows are quicker in passes that they share.
+
+    Measured for nine quantiles on 1,000,000 x 20: 1.6 to 2.4 times quicker than one by one.
+    """
+    rows = max(_SHARED_ROWS, _SHARED_ROWS_PER_COLUMN * problem.n_features)
+    return (
+        count >= _SHARED_PROBLEMS
+        and options.solver == "auto"
+        and not options.solver_options
+        and problem.n_samples >= rows
+        and problem.is_separable
+        and not problem.design.is_sparse
+        and not any(loss.curve.curvature.any() for loss in problem.losses)
+    )
+
+
+def _solve_shared(
+    problems: list[Problem],
+    options: RunOptions,
+    report: FitReport | None,
+    names: NDArray[Any] | None,
+) -> list[Solution] | None:
+    """Solve problems in memory in shared passes; None if they do not share X.
+
+    Those that are not solved get another solver, which starts from the answers here.
+    """
+    if any(one.design is not problems[0].design for one in problems):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _solve_family(problems, options, report, names)
+
+
 def _solve_family(
-    problems: Sequence[BlockProblem],
+    problems: Sequence[Problem | BlockProblem],
     options: RunOptions,
     report: FitReport | None,
     names: NDArray[Any] | None,

@@ -32,7 +32,8 @@ _NARROWER, _WIDER = 0.3, 3.0  # reach of the next split after a good step, and a
 _WIDE_ENOUGH = 3.0  # standard deviations of the sample's answer
 _MOST_KEPT, _FEW_ROWS = 0.25, 5000  # share of the rows that a split may keep; or so many
 _GOOD_STEP = 0.1  # share of the gap that a good step leaves at most
-_AIM = 0.2  # of the tolerance: what a reduced problem is solved to
+_AIM, _TIGHTER = 0.2, 0.03  # of the tolerance: what a reduced problem is solved to; if not enough
+_CROSSING = 0.3  # share of the gap that rows across a knot must have to be what is wrong
 
 
 @dataclass(slots=True, eq=False)
@@ -69,6 +70,8 @@ class Member:
     out: Vector | None = None  # multipliers of frozen rows at the last candidate, in memory
     last_gap: float = math.inf
     was_good: bool = True
+    is_rough: bool = False  # whether the reduced problem was not solved well enough
+    aim: float = _AIM
     is_solved: bool = False
 
     def first_query(self, measure: bool) -> Query:
@@ -113,7 +116,7 @@ class Member:
             self.frozen,
             None,
             self.objective,
-            _AIM * tol,
+            self.aim * tol,
             deadline,
             n_threads,
         )
@@ -146,12 +149,15 @@ class Member:
         """Return how far rows will count as near around the candidate.
 
         A step after which the gap is small leaves little to move. A step that did not help has
-        gone too far for the rows that were near: more of them stay, if they are not too many.
+        gone too far for the rows that were near: more of them stay, if they are not too many. If
+        no rows have crossed a knot, the same rows are solved again, more accurately.
         """
         assert self.near is not None
         reach, keeps = self.split.reach, False
         if self.last_gap == math.inf:  # after the sample: fewer rows than its error asks for?
             reach *= _NARROWER if reach >= _WIDE_ENOUGH else 1.0
+        elif self.is_rough:
+            keeps = True
         elif self.was_good:
             reach *= _NARROWER
         elif self.near.rows.size < max(_MOST_KEPT * self.problem.n_samples, _FEW_ROWS):
@@ -188,4 +194,8 @@ class Member:
             self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
         )
         self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
+        crossing = float(totals["gap"]) / max(abs(certificate.primal), 1e-300)
+        self.is_rough = not self.is_solved and crossing < _CROSSING * certificate.relative_gap
+        if self.is_rough:
+            self.aim *= _TIGHTER
         self.last_gap = min(self.last_gap, certificate.relative_gap)
