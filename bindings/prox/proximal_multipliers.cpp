@@ -114,5 +114,8 @@ void bind_proximal_multipliers(nb::module_& m) {
              nb::arg("upper"))
         .def("advance", &advance, nb::arg("dual"), nb::arg("b"), nb::arg("b0"), nb::arg("step"),
              nb::arg("room"), nb::arg("tolerance"), nb::arg("most"), nb::arg("seconds"),
-             "One outer step, in place on dual and b: (Newton steps, b0)");
+             "One outer step, in place on dual and b: (Newton steps, b0)")
+        .def_prop_ro(
+            "work", [](const Method& self) { return self.core.work(); },
+            "Products of all Newton steps so far, about");
 }

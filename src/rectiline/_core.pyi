@@ -439,6 +439,10 @@ class ProximalMultipliers:
     def advance(self, dual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b0: float, step: float, room: float, tolerance: float, most: int, seconds: float) -> tuple[int, float]:
         """One outer step, in place on dual and b: (Newton steps, b0)"""
 
+    @property
+    def work(self) -> float:
+        """Products of all Newton steps so far, about"""
+
 class QuantileBasis:
     """A quantile regression held by p samples; see quantile_basis.hpp."""
 

@@ -159,6 +159,7 @@ void ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
         for (std::size_t k = 0; k < free_.size(); ++k)
             right_[k] = -(gradient_[free_[k]] + (held ? product_[free_[k]] : 0.0));
         if (!free_.empty()) model_.solve(free_, right_);
+        work_ += static_cast<double>(model_.work(free_.size()));
         for (std::size_t k = 0; k < free_.size(); ++k)
             move_[free_[k]] = right_[k];
         model_.multiply(move_.data(), product_.data());
@@ -217,6 +218,7 @@ std::int64_t ProximalMultipliers::advance(double* dual, double* b, double& b0,
         const std::int64_t rank = std::min(state.clusters.count(), n_);
         const std::int64_t work = n_ * (d + rank * rank);
         if (projected_gradient(state) <= how_.tolerance || interrupt.poll(work)) break;
+        work_ += static_cast<double>(n_ * d);
         set_model(state);
         set_move(state, interrupt);
         double slope = inner(gradient_, move_);

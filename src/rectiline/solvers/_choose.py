@@ -1,10 +1,35 @@
 """`auto`: which solvers take a problem, in which order, and why.
 
-The thresholds are measured (see ``benchmarks/``). Later stages only run when earlier ones give up,
-and start from the best pair found so far.
+Later stages only run when earlier ones give up, and start from the best pair found so far. Rules,
+in the order in which they are asked, and what decided them (n rows, d columns; `benchmarks.regret`
+measures all of them together):
+
+=============================================== ================================= ===============
+problem                                         first                             measured on
+=============================================== ================================= ===============
+Slope or groups                                 generation, for as long as        regret
+                                                interior would take
+linear program, warm                            generation                        paths
+linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret
+                                                see `_linear_program`
+L1, d >= 200, sparse, n > 5 d                   newton                            sparse lasso
+L1, d >= 200, n <= 10 d                         generation for a while; interior  regret, lasso
+                                                where half of the columns matter
+L1, strong, d >= 200; d > max(n, 1000)          generation                        L1 suites
+ridge alone, dense, d > 3 n                     reduced_newton                    arcene, leukemia
+d > 3000                                        rehline; interior where rows      tf-idf text,
+                                                constrain many columns            2,000 x 4,000
+d > n, d >= 100                                 rehline for a while, interior     regret
+dense, not L1, d >= 100, n <= 60 d              interior                          600 to 10,000 x
+dense, not L1, squared error, d >= 30           interior                          60 to 300
+anything else                                   newton; before that rehline for a rehline and
+                                                while if the dual is not stiff    foundation
+=============================================== ================================= ===============
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +37,7 @@ from numpy.typing import NDArray
 from rectiline._suggest import unknown_name
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
-from rectiline.problems.forms import RectifiedForm
+from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
 from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers.first_order import FirstOrder
 from rectiline.solvers.generation import Generation
@@ -48,17 +73,28 @@ _ALIASES = {
 _MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
+_MANY_CONSTRAINTS = 0.1  # rows per column
 _ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
 _ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
 _MANY_COLUMNS = 200  # from here on generating columns can pay
+_MANY_IN_PROGRAM = 60  # and in linear programs from here on
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
-_FEW_COLUMNS = 400  # up to which Newton's systems cost less than interior's steps
+_FEW_COLUMNS = 100  # up to which Newton's systems cost less than interior's steps
+_FEW_WITHOUT_BENDS = 30  # the same for losses that are one parabola: a few steps are enough
+_LARGE_TABLE = 50_000  # entries of X from which on that holds
 _LONG = 10  # rows per column from which on steps on a part of the rows pay
+_VERY_LONG = 60  # and from which on they pay whatever the penalty
+_LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats generation
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
 _LARGE_SHARE = 0.5  # of them that would be in it
 _FEW_ROWS, _WARM = 25, 10.0  # rows per column; difficulty that a warm start makes up for
+_INTERIOR_STEPS = 25.0
+_PER_ROW = 2e4  # products in the time that a step spends on each row or level, besides
+_NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
+_LEAST_TRY = 2e7  # products: a few milliseconds
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
+_SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
@@ -108,11 +144,27 @@ def remaining(plan: list[Stage]) -> list[Stage]:
 
 
 def _coupled(problem: Problem, warm: bool) -> list[Stage]:
-    # Generation goes on from a neighbouring solution; an interior method begins anew.
-    large = problem.n_features > 500 or warm
+    """Return the stages for Slope and groups."""
+    reason = "generation: a penalty that couples columns leaves few clusters"
     interior = Stage(Interior(), "interior: a penalty that couples columns, of moderate size")
-    generation = Stage(Generation(), "generation: a penalty that couples many columns")
-    return [generation, interior] if large else [interior, generation]
+    again = Stage(Generation(), "generation: once more, with all the time it needs")
+    if warm:  # generation goes on from a neighbouring solution; an interior method begins anew
+        return [Stage(Generation(), reason), interior]
+    return [Stage(Generation(patience=_as_long_as_interior(problem)), reason), interior, again]
+
+
+def _as_long_as_interior(problem: Problem) -> float:
+    """Return about how many products Newton steps take in the time of `interior`."""
+    if Interior.refuses(problem) is not None:
+        return np.inf
+    n, width = problem.n_samples, EpigraphForm.apply(problem).n_columns
+    density = problem.design.n_stored / max(n * problem.n_features, 1)
+    size, many = sorted((n, width)) if width == problem.n_features else (width, n)
+    step = float(size) ** 2 * (0.5 * many * density + size / 3.0)
+    strengths = CompositeForm.apply(problem).sorted_strengths
+    levels = 0 if strengths is None else np.count_nonzero(np.diff(strengths))
+    step += _PER_ROW * (n + float(levels) * problem.n_features)
+    return max(_LEAST_TRY, _NEWTON_RATE * _INTERIOR_STEPS * step)
 
 
 def _separable(problem: Problem, warm: bool) -> list[Stage]:
@@ -122,29 +174,38 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     interior = Stage(Interior(), "interior: the robust finish")
     sweeps = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
     generation = Stage(Generation(), "generation: few of many columns matter under L1")
+    is_dense = not problem.design.is_sparse
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
         return [Stage(Generation(), again), newton, interior]
     pull = _pull_at_zero(problem)
-    if pull is not None and d >= _MANY_COLUMNS:
-        if _is_linear_program(problem):
-            return _linear_program(problem, pull)
-        if not warm and not problem.design.is_sparse and n <= _LONG * d:
-            first, last = (interior, newton) if n <= 2 * d else (newton, interior)
-            large = _has_large_basis(problem, pull)
-            return [first, generation, last] if large else [generation, first, last]
+    if pull is not None and _is_linear_program(problem) and d >= _MANY_IN_PROGRAM:
+        return _linear_program(problem, pull)
+    if pull is not None and d >= _MANY_COLUMNS and not warm:
+        if not is_dense and n > _LONG_AND_SPARSE * d:
+            return [newton, generation, interior]
+        if n <= _LONG * d:
+            if _has_large_basis(problem, pull):
+                return [interior, generation, newton]
+            trial = Generation(patience=_as_long_as_interior(problem))
+            return [Stage(trial, generation.reason), interior, newton]
     if not problem.columns.strongly_convex and d > max(n, 1000):
         return [generation, interior, newton]
     if d >= _MANY_COLUMNS and pull is not None and pull.max() <= _STRONG_L1:
         return [generation, interior, newton]
-    if d > 3 * n and ReducedNewton.refuses(problem) is None and not problem.design.is_sparse:
+    if d > 3 * n and ReducedNewton.refuses(problem) is None and is_dense:
         reduced = Stage(ReducedNewton(), f"reduced_newton: {d} columns but only {n} rows")
         return [reduced, interior, newton, sweeps]
+    if d > _LARGEST_MATRIX and _has_many_rows(problem):
+        return [interior, sweeps, newton]
     if d > _LARGEST_MATRIX:
         return [sweeps, generation, newton, interior]
-    if d > n:
+    if d > n and d >= _FEW_COLUMNS and pull is None:
         return [_first_try(form), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
+    if is_dense and pull is None and not warm and _has_fast_squares(problem):
+        large = Stage(Interior(), f"interior: {d} columns, few steps of fast matrix products")
+        stages = [large, newton, sweeps]
     if warm and _is_near(form):
         return [_first_try(form), *stages]
     if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
@@ -152,6 +213,25 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and _is_easy(form):
         return [_first_try(form), *stages]
     return stages
+
+
+def _has_fast_squares(problem: Problem) -> bool:
+    """Whether a few sums of the squares of all rows cost less than many of some rows."""
+    n, d = problem.n_samples, problem.n_features
+    if all(_is_parabola(one.curve) for one in problem.losses):
+        return d >= _FEW_WITHOUT_BENDS and n * d >= _LARGE_TABLE
+    return d >= _FEW_COLUMNS and n <= _VERY_LONG * d
+
+
+def _has_many_rows(problem: Problem) -> bool:
+    """Whether there are constraint rows for many of the columns: sweeps over them take long."""
+    rows = problem.constraint_rows
+    return int(rows.c.size + rows.f.size) >= _MANY_CONSTRAINTS * problem.n_features
+
+
+def _is_parabola(curve: Any) -> bool:
+    bends = np.any(curve.left != curve.right) or np.any(np.diff(curve.curvature))
+    return bool(curve.curvature[0] > 0 and not bends)
 
 
 def zero_may_do(problem: Problem) -> bool:
@@ -259,6 +339,7 @@ def _first_try(form: RectifiedForm) -> Stage:
     d = form.design.n_features
     # What a Newton method costs, in sweeps.
     patience = 10.0 + 0.5 * d if form.slope_width()[1] else 4.0 + d / 12.0
+    patience *= _SPARSE_SWEEPS if form.design.is_sparse else 1.0
     return Stage(Rehline(patience=patience), "rehline: a try, as the penalty looks strong")
 
 

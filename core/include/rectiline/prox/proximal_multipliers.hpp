@@ -49,6 +49,8 @@ class ProximalMultipliers {
     std::int64_t advance(double* dual, double* b, double& b0, const ProximalSteps& how,
                          Interrupt& interrupt);
 
+    // Products of all Newton steps so far, about: the same on every machine.
+    double work() const { return work_; }
     std::int64_t n_units() const { return static_cast<std::int64_t>(units_.row.size()); }
     std::int64_t n_columns() const { return penalty_ ? penalty_->size() : 0; }
     std::int64_t n_rows() const { return n_; }
@@ -70,6 +72,7 @@ class ProximalMultipliers {
     ProximalUnits units_;
     std::int64_t n_, n_ones_;
     double one_scale_;
+    double work_ = 0.0;
     DesignView X_;
     std::unique_ptr<ClusteredProx> penalty_;
     UnitModel model_;

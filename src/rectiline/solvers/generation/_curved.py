@@ -37,6 +37,7 @@ class CurvedState:
     master: ProximalMaster
     point: FormPoint
     columns_per_round: int
+    patience: float  # products that Newton steps may take
     inside: NDArray[np.bool_]
     inner_gap: float = 1e-2
     best_gap: float = np.inf
@@ -45,7 +46,11 @@ class CurvedState:
 
 
 def start_curved(
-    form: CompositeForm, warm: FormPoint | None, columns_per_round: int, every_column: bool
+    form: CompositeForm,
+    warm: FormPoint | None,
+    columns_per_round: int,
+    every_column: bool,
+    patience: float = np.inf,
 ) -> CurvedState:
     """Return the first working set: columns that the slopes at zero, or `warm`, ask for."""
     n, d = form.design.n_samples, form.design.n_features
@@ -68,7 +73,7 @@ def start_curved(
     inside = np.zeros(d, dtype=bool)
     inside[master.columns] = True
     point = FormPoint(coef, intercept, np.zeros(n), constraint)
-    return CurvedState(form, master, point, columns_per_round, inside)
+    return CurvedState(form, master, point, columns_per_round, patience, inside)
 
 
 def _typical_cost(form: CompositeForm) -> float:
@@ -101,6 +106,8 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
         relative, grew = _price(state)
         if relative <= budget.relative_gap:
             return Step(done, True)
+        if state.master.work > state.patience:
+            return Step(done, False, exhausted=True)
         if budget.is_over():
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:
@@ -121,7 +128,7 @@ def _solve_restricted(state: CurvedState, target: float, budget: Budget) -> None
         if gap <= target:
             state.stalls = 0
             return
-        if since >= _STALLED or budget.is_over():
+        if since >= _STALLED or budget.is_over() or state.master.work > state.patience:
             break
     state.stalls += 1
 

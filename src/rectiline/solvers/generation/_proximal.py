@@ -99,6 +99,11 @@ class ProximalMaster:
         self.tolerance = 1e-1
         self.n_newton = 0
 
+    @property
+    def work(self) -> float:
+        """Products that the Newton steps have taken."""
+        return self._method.work
+
     # ---- the working set ---------------------------------------------------------------------
 
     def set_columns(self, columns: Indices) -> None:

@@ -71,8 +71,8 @@ class Generation:
         method of multipliers, or for groups an interior point method, which takes over when the
         sign vectors of the groups are too many.
     patience : float, default=inf
-        Products that the compiled simplex method may take before it leaves the problem to another
-        solver; for linear programs on dense X.
+        Products that the compiled simplex method (linear programs on dense X), or the Newton steps
+        of the proximal method, may take before the problem is left to another solver.
     """
 
     start_with: str = "auto"
@@ -145,7 +145,9 @@ class Generation:
         return GenerationState(form, engine)
 
     def _second_order(self, form: CompositeForm, warm: FormPoint | None) -> CurvedState:
-        return start_curved(form, warm, 2 * self.columns_per_round, self.columns is False)
+        return start_curved(
+            form, warm, 2 * self.columns_per_round, self.columns is False, self.patience
+        )
 
     @staticmethod
     def _barrier(form: LinearProgramForm) -> BarrierState:
