@@ -14,6 +14,7 @@ from rectiline.constraints import (
 )
 from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredHinge
 from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge, Slope
+from rectiline.solvers._choose import choose
 
 RNG = np.random.default_rng(5)
 
@@ -130,3 +131,30 @@ def test_a_stage_that_gives_up_hands_its_pair_over():
     assert solution.status == "solved"
     assert "; then " in solution.reason
     assert solution.history[0].solver == "rehline"
+
+
+@pytest.mark.parametrize("solver", ["auto", "interior"])
+@pytest.mark.parametrize("strength, most", [(0.3, 60), (4.0, 0)])
+def test_slope_has_exact_zeros(solver, strength, most):
+    """Where the answer is zero all coefficients are, not 1e-9."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 90))
+    y = X[:, :5] @ rng.normal(size=5) + 0.5 * rng.normal(size=60)
+    strengths = strength * np.abs(X.T @ y).max() * np.linspace(1.0, 0.3, 90)
+    problem = rl.Problem(X, y, rl.losses.SquaredError(), rl.penalties.Slope(strengths))
+    coef = rl.solve(problem, solver=solver).coef
+    assert np.count_nonzero(coef) <= most
+    assert np.abs(coef[coef != 0]).min(initial=1.0) > 1e-4
+
+
+def test_the_patience_of_newton_steps_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 150))
+    y = X @ rng.normal(size=150) + rng.normal(size=200)
+    problem = rl.Problem(X, y, rl.losses.Huber(), rl.penalties.Slope(np.linspace(1.0, 0.1, 150)))
+    with pytest.warns(rl.ConvergenceWarning, match="stalled"):
+        hurried = rl.solve(problem, solver="generation", patience=1e6)
+    assert hurried.status == "stalled" and hurried.n_iter <= 2
+    plan = choose(problem)
+    assert [stage.method.name for stage in plan] == ["generation", "interior", "generation"]
+    assert rl.solve(problem).status == "solved"

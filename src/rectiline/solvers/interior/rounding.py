@@ -19,6 +19,7 @@ __all__ = ["is_nothing", "rounded"]
 
 _NOTHING = 1e-9  # an objective so small that it may be nothing
 _SHARES = (1.0, 1e-2, 1e-4)  # how clear the duals have to be, tried in turn
+_VISIBLE = 1e-2  # a coefficient in units of the program: all may be smaller, and zero then
 _NEGLIGIBLE = (1e-4, 1e-5, 1e-7, 1e-9)  # sizes relative to the largest coefficient, tried in turn
 
 
@@ -88,6 +89,7 @@ def _by_size(state: Iterate) -> list[NDArray[np.bool_]]:
     for share in _NEGLIGIBLE:
         zero = np.zeros(state.b.size, dtype=bool)
         for part in (slice(0, d), slice(d, width)):
-            zero[part] = np.abs(state.b[part]) <= share * np.max(np.abs(state.b[part]))
+            size = np.abs(state.b[part])
+            zero[part] = size <= share * max(float(np.max(size)), _VISIBLE)
         candidates.append(zero)
     return candidates
