@@ -2,13 +2,15 @@
 
 import doctest
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-PAGES = sorted((ROOT / "docs").rglob("*.rst"))
+PAGES = sorted(page for page in (ROOT / "docs").rglob("*.rst") if "gallery" not in page.parts)
+PYTHON = re.compile(r"^\.\. code-block:: python\n((?:[ ]+.*\n|\n)+)", re.M)
 
 
 def test_readme_example_prints_what_it_says(capsys, tmp_path, monkeypatch):
@@ -29,6 +31,21 @@ def test_guide_examples_run(page):
         str(page), module_relative=False, encoding="utf-8", optionflags=FLAGS
     )
     assert failed == 0
+
+
+def test_blocks_of_python_run():
+    """Blocks without prompts are run as well; one that needs a network says so."""
+    count = 0
+    for page in PAGES:
+        names: dict[str, object] = {}
+        for block in PYTHON.findall(page.read_text("utf-8")):
+            if "needs a network" in block:
+                continue
+            if "rl.formula" in block:
+                pytest.importorskip("formulaic")
+            exec(compile(textwrap.dedent(block), page.name, "exec"), names)
+            count += 1
+    assert count >= 1
 
 
 def test_links_between_documents_lead_somewhere():
