@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline._typing import Indices, Vector
@@ -91,21 +92,39 @@ def _moves_on(
     Z = np.asarray(part.toarray() if problem.design.is_sparse else part, dtype=np.float64)
     if problem.fit_intercept:
         Z = np.column_stack([Z, np.ones(rows.size)])
-    weight = room / room.max() if room.max() < 1e150 else np.ones(rows.size)
+    largest = float(room.max())
+    weight = room / largest if largest < 1e150 else np.ones(rows.size)
     with np.errstate(all="ignore"):
         size = np.sqrt((Z * Z).sum(axis=0))
         if not (np.isfinite(size).all() and (size > 1e-150).all()):
             return None
         M = weight[:, None] * Z / size
-        Q, R = linalg.qr(M, mode="economic", check_finite=False)
-        if not (np.abs(R.diagonal()) > 1e-14).all():
-            return None
-        P = linalg.solve_triangular(R, Q.T, check_finite=False).T
-        # Forming M rounds its entries: gamma(8) is part of the error of M'P.
-        error = gamma(rows.size + 8) * (np.abs(M).T @ np.abs(P))
-        rho = float(np.max(np.sum(np.abs(np.eye(size.size) - M.T @ P) + error, axis=1)))
-        if not rho < 0.5:
-            return None
-        y = float(np.max(residual / size)) * (1 + 8 * UNIT) / (1 - 1.01 * rho)
-        bound: Vector = weight * np.sum(np.abs(P), axis=1) * y * (1 + gamma(size.size))
-        return bound if (bound <= room).all() else None
+        for invert in (_by_squares, _by_reflections):
+            P = invert(M)
+            if P is None:
+                continue
+            sizes = np.abs(P)
+            # Forming M rounds its entries: gamma(8) is part of the error of M'P.
+            error = gamma(rows.size + 8) * (np.abs(M).T @ sizes)
+            rho = float((np.abs(np.eye(size.size) - M.T @ P) + error).sum(axis=1).max())
+            if rho < 0.5:
+                y = float((residual / size).max()) * (1 + 8 * UNIT) / (1 - 1.01 * rho)
+                bound: Vector = weight * sizes.sum(axis=1) * y * (1 + gamma(size.size))
+                return bound if (bound <= room).all() else None
+    return None
+
+
+def _by_squares(M: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return ``M (M'M)^-1``: quick, for columns that are not nearly dependent."""
+    try:
+        return np.asarray(M @ np.linalg.inv(M.T @ M))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _by_reflections(M: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return ``M (M'M)^-1`` from a QR factorisation."""
+    Q, R = linalg.qr(M, mode="economic", check_finite=False)
+    if not (np.abs(R.diagonal()) > 1e-14).all():
+        return None
+    return np.asarray(linalg.solve_triangular(R, Q.T, check_finite=False).T)

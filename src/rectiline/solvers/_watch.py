@@ -76,6 +76,8 @@ class Watch:
 
     def poll(self) -> bool:
         """Report if that is due; return whether work should stop."""
+        if self._report is None and self._outer is None:
+            return self.stopped or self._clock() >= self._ends
         if self._outer is not None and self._outer.poll():
             return True
         due = self._report is not None and self._clock() - self._reported >= REPORT_EVERY
