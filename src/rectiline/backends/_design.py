@@ -185,7 +185,8 @@ class Design:
         gram = self.row_gram
         if not np.isfinite(gram).all():
             raise FloatingPointError("Products of rows of X are too large for a float64.")
-        squares, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
+        driver = "evd" if self.n_samples > 1 else "ev"  # SciPy 1.13 has too little room for one
+        squares, vectors = linalg.eigh(gram, driver=driver, check_finite=False)
         keep = squares > _RANK_TOLERANCE * max(float(squares[-1]), 1e-300)
         if not keep.any():
             keep[-1] = True

@@ -59,7 +59,7 @@ class Block:
         at = sorted({0, n // 2, n - 1})
         parts: list[bytes] = []
         for row in at:
-            line = self.X[row].toarray() if self.is_sparse else self.X[row]
+            line = self.X[[row]].toarray() if self.is_sparse else self.X[row]
             parts.append(np.ascontiguousarray(line).tobytes())
         for part in (self.y, self.weight):
             if part is not None:

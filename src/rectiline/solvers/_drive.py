@@ -36,8 +36,8 @@ _DOUBTFUL = (  # ends that a problem without a minimum may come to
     Status.ITERATION_LIMIT,
     Status.PRECISION_LIMIT,
 )
-_SECONDS_PER_ENTRY = 4e-9  # of X, in the first certificate
-_SECONDS_PER_ROW = 1.2e-7
+_SECONDS_PER_ENTRY = 6e-9  # of X, in the first certificate
+_SECONDS_PER_ROW = 2e-7
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 
 

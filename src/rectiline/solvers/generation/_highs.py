@@ -107,9 +107,12 @@ class LinearProgram:
 
     def change_row_bounds(self, rows: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some rows; the basis stays."""
-        self._check(
-            self._model.changeRowsBounds(rows.size, rows, self._finite(low), self._finite(high))
-        )
+        low, high = self._finite(low), self._finite(high)
+        if hasattr(self._model, "changeRowsBounds"):
+            self._check(self._model.changeRowsBounds(rows.size, rows, low, high))
+            return
+        for one in zip(rows.tolist(), low.tolist(), high.tolist()):  # highspy 1.12 and older
+            self._check(self._model.changeRowBounds(*one))
 
     def change_column_bounds(self, columns: Positions, low: Vector, high: Vector) -> None:
         """Replace the bounds of some columns; the basis stays."""
@@ -159,6 +162,8 @@ class LinearProgram:
 
     def ray(self) -> Vector | None:
         """Return the multipliers of the rows that prove infeasibility, where HiGHS has them."""
+        if not hasattr(self._model, "getDualRay"):  # highspy 1.9 and older
+            return None
         _, exists, values = self._model.getDualRay()
         return np.array(values) if exists and len(values) == self.n_rows else None
 

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._polling import checkpoint
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers._base import Budget
@@ -51,6 +52,8 @@ _EASY = 8
 _RETREAT = 5.0
 _TOO_FEW = 1
 _LEAST_TOLERANCE = 1e-10
+_SECONDS_PER_ENTRY = 8e-8  # of the working set, which is copied, scaled and turned
+_SECONDS_PER_ROW = 1e-6  # of X: units are listed row by row
 
 
 class ProximalMaster:
@@ -58,6 +61,7 @@ class ProximalMaster:
 
     def __init__(self, form: CompositeForm, typical_cost: float) -> None:
         self.form = form
+        checkpoint(_SECONDS_PER_ROW * form.design.n_samples)
         units, n = form.dual_units, form.design.n_samples
         squares = form.design.column_squares()
         self._column_scale = float(np.sqrt(squares.mean())) or 1.0
@@ -111,6 +115,7 @@ class ProximalMaster:
         form = self.form
         everywhere = np.zeros(form.design.n_features)
         everywhere[self.columns] = self.coef
+        checkpoint(_SECONDS_PER_ENTRY * form.design.n_stored * columns.size / everywhere.size)
         self.coef, self.columns = everywhere[columns], columns
         self.part = part = form.on_columns(columns)
         self._pass_penalty(Design(self._scaled_matrix(part)).view)

@@ -183,6 +183,7 @@ class Interior:
         """Iterate until the gap estimate meets the target or the budget is spent."""
         step, polish = Step(0, False), 0
         for done in range(1, budget.iterations + 1):
+            left = budget.left()
             try:
                 moved = iterate(state.iterate)
             except OutOfTime:
@@ -198,6 +199,8 @@ class Interior:
             step = Step(done, reached, exhausted=not reached and state.is_stuck(moved))
             if reached or step.exhausted or budget.is_over():
                 break
+            if left < np.inf and budget.left() < left - budget.left():
+                break  # the next step takes about as long as this one, longer than there is time
         return step
 
     def point(self, state: InteriorState) -> FormPoint:
