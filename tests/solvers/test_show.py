@@ -126,3 +126,21 @@ def test_names_reach_the_table():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd"))
     assert list(rl.solve(rl.Problem(frame, Y, "huber")).to_frame().index[:4]) == list("abcd")
+
+
+def test_bars_move_during_passes_over_rows(tqdm):
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(6000, 3))
+    b = A.sum(axis=1) + rng.normal(size=6000)
+    rows = rl.rows.from_arrays(A, b, block_rows=2000)
+    seen = []
+    solution = rl.solve(rl.Problem(rows, "absolute"), progress_bar=True, callback=seen.append)
+    (bar,) = tqdm.made
+    assert bar.texts[:3] == [f"pass 1: {k},000 of 6,000 rows" for k in (2, 4, 6)]
+    assert f"pass {solution.passes}: 6,000 of 6,000 rows" in bar.texts
+    assert bar.n == pytest.approx(1.0) and bar.closed == 1
+    assert len(seen) == len(solution.history) == solution.passes - 1  # one for each judgement
+    model = rl.QuantileRegressor(quantile=[0.2, 0.7], alpha=0, progress_bar=True).fit(rows)
+    bar = tqdm.made[-1]
+    assert bar.texts[0] == "0 of 2 problems, pass 1: 2,000 of 6,000 rows"
+    assert bar.n == pytest.approx(2.0) and model.n_iter_.tolist() == [model.n_iter_[0]] * 2

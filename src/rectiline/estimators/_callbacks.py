@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from rectiline.solvers import (
     Progress,
     ProgressBar,
     Solution,
+    Told,
     progress_line,
 )
 
@@ -61,7 +61,7 @@ class FitReport:
         root.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
         return root
 
-    def for_problem(self, index: int) -> Callable[[Progress], bool] | None:
+    def for_problem(self, index: int) -> Told | None:
         """Return the callback of one problem, or None if nobody listens."""
         estimator = self.estimator
         # A search has so many certificates that only those who ask for more see them.
@@ -93,19 +93,24 @@ class FitReport:
                     stop = bool(step.call_on_fit_task_end(estimator=estimator)) or stop
                 return stop
 
-        return tell
+        def draw(share: float, text: str) -> None:
+            with self._lock:
+                self._draw(index, meter.at_least(share), text=text)
 
-    def _draw(self, index: int, share: float, progress: Progress | None = None) -> None:
+        return Told(tell, draw if drawn else None)
+
+    def _draw(
+        self, index: int, share: float, progress: Progress | None = None, text: str = ""
+    ) -> None:
         """Note how much of a problem is done and draw the bar."""
         if self._bar is None:
             return
         self._shares[index] = share
         ended = sum(one >= 1.0 for one in self._shares)
-        text = f"{ended} of {self.n_problems} {self.kind}s" if self.n_problems > 1 else ""
+        head = f"{ended} of {self.n_problems} {self.kind}s" if self.n_problems > 1 else ""
         if progress is not None:
-            gap = f"{progress.solver}, relative gap {progress.relative_gap:.1e}"
-            text = f"{text}, {gap}" if text else gap
-        self._bar.set(sum(self._shares), text)
+            text = f"{progress.solver}, relative gap {progress.relative_gap:.1e}"
+        self._bar.set(sum(self._shares), ", ".join(part for part in (head, text) if part))
 
     def _head(self, index: int) -> str:
         name = type(self.estimator).__name__

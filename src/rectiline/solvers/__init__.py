@@ -6,7 +6,7 @@ from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
 from rectiline.solvers._polish import central_intercept
 from rectiline.solvers._session import Session
-from rectiline.solvers._show import GapMeter, ProgressBar, progress_line
+from rectiline.solvers._show import GapMeter, ProgressBar, Told, progress_line
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads, one_thread
@@ -35,6 +35,7 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "Told",
     "central_intercept",
     "check_name",
     "check_takes_rows",

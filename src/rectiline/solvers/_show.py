@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from rectiline.solvers._base import Callback, Progress
 
-__all__ = ["GapMeter", "ProgressBar", "progress_line", "showing"]
+__all__ = ["GapMeter", "PassProgress", "ProgressBar", "Told", "progress_line", "showing"]
 
 
 def progress_line(progress: Progress) -> str:
@@ -40,6 +40,11 @@ class GapMeter:
         self._first: float | None = None
         self._done = 0.0
 
+    def at_least(self, share: float) -> float:
+        """Note that this share of the way is done, whatever the gap; return what is done."""
+        self._done = max(self._done, min(share, 1.0))
+        return self._done
+
     def share(self, relative_gap: float) -> float:
         """Note a gap; return the share that is done, between 0 and 1."""
         if not math.isfinite(relative_gap):
@@ -52,6 +57,41 @@ class GapMeter:
             way = math.log(self._first / relative_gap) / math.log(self._first / self.tol)
             self._done = min(max(self._done, way), 1.0)
         return self._done
+
+
+class PassProgress(Protocol):
+    """A callback that also wants to know how far a pass over the rows is."""
+
+    def __call__(self, progress: Progress) -> Any: ...
+
+    def during_pass(self, number: int, done: int, total: int | None) -> None:
+        """Hear that `done` of `total` rows of a pass have been looked at."""
+
+
+class Told:
+    """A callback made of two functions: for certificates, and for parts of passes."""
+
+    def __init__(
+        self,
+        certificate: Callable[[Progress], Any],
+        part: Callable[[float, str], None] | None,
+    ) -> None:
+        self._certificate, self._part = certificate, part
+
+    def __call__(self, progress: Progress) -> Any:
+        """Tell about a certificate; whether to stop."""
+        return self._certificate(progress)
+
+    def during_pass(self, number: int, done: int, total: int | None) -> None:
+        """Tell how far a pass is: the share of a fit that is likely done, and a few words.
+
+        How many passes there will be is not known; each is taken to be half of what is left.
+        """
+        if self._part is None:
+            return
+        share = 0.0 if not total else min(done / total, 1.0)
+        of = "" if total is None else f" of {total:,}"
+        self._part(1.0 - 0.5 ** (number - 1 + share), f"pass {number}: {done:,}{of} rows")
 
 
 class _Drawn(Protocol):
@@ -163,8 +203,12 @@ def showing(
             bar.set(share, f"{progress.solver}, relative gap {progress.relative_gap:.1e}")
         return None if callback is None else callback(progress)
 
+    def draw(share: float, text: str) -> None:
+        if bar is not None:
+            bar.set(meter.at_least(share), text)
+
     try:
-        yield tell
+        yield Told(tell, None if bar is None else draw)
     finally:
         if bar is not None:
             bar.close()

@@ -8,7 +8,7 @@ same bits whoever ran them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,6 +150,7 @@ class Answer:
     sums: dict[str, Any]
     near: NearRows
     loss_at_zero: float = 0.0
+    n_rows: int = 0  # of the block; 0 where nobody counts
 
 
 def run_block(block: Block, state: PassState) -> list[Answer] | None:
@@ -201,7 +202,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         if query.measure and state.copies:
             at_zero = rows.loss(np.zeros(block.n_rows))
             sums["measured_weight"] = float(targets.weight.sum())
-        answers.append(Answer(sums, near, at_zero))
+        answers.append(Answer(sums, near, at_zero, block.n_rows))
     return answers
 
 
@@ -327,19 +328,23 @@ def join_near(parts: Sequence[NearRows]) -> NearRows:
     return NearRows(rows, X, Encoded(pieces[0], pieces[1], pieces[2], index))
 
 
-def run_pass(rows: RowBlocks, state: PassState, progress: Any = None) -> list[Totals] | None:
+def run_pass(
+    rows: RowBlocks, state: PassState, progress: Callable[[int], None] | None = None
+) -> list[Totals] | None:
     """Run one pass over all rows; None if the time was up.
 
     `progress` is called with the number of rows done after each block.
     """
+    done = 0
     totals = [Totals(rows.n_features) for _ in state.queries]
     for answers in rows.map_blocks(run_block, state):
         if answers is None:
             return None
         for total, answer in zip(totals, answers, strict=True):
             total.add(answer)
-        if progress is not None and progress() is False:
-            return None
+        done += answers[0].n_rows
+        if progress is not None:
+            progress(done)
     if not state.copies:
         for total, query in zip(totals, state.queries, strict=True):
             total.take_from(rows, query.targets)

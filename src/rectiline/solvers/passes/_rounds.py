@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from rectiline.problems.blocks import BlockProblem, PassState, SplitDual, Totals
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Callback
 from rectiline.solvers._run import RunLimits
+from rectiline.solvers._show import PassProgress
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers.newton import Newton
@@ -174,21 +175,31 @@ def _solve_sample(
         )
 
 
-def _run(members: Sequence[Member], queries: list[Any], deadline: float, n_threads: int) -> Any:
+def _run(
+    members: Sequence[Member], queries: list[Any], number: int, deadline: float, n_threads: int
+) -> Any:
+    """Run a pass, the `number`-th, and tell everybody who listens how far it is."""
     problem = members[0].problem
     seconds = deadline - time.perf_counter()
     copies = any(member.problem.in_memory is None for member in members)
     state = PassState(
         tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0), copies=copies
     )
-    return run_pass(problem.blocks, state)
+    total = problem.blocks.n_rows if problem.blocks.knows_n_rows else None
+    told = [one.callback for one in members if hasattr(one.callback, "during_pass")]
+
+    def tell(done: int) -> None:
+        for listener in told:
+            cast(PassProgress, listener).during_pass(number, done, total)
+
+    return run_pass(problem.blocks, state, tell if told else None)
 
 
 def _first_pass(members: list[Member], deadline: float, n_threads: int) -> bool:
     first = members[0].problem
     measure = not first.measures.is_known
     queries = [member.first_query(measure) for member in members]
-    found: list[Totals] | None = _run(members, queries, deadline, n_threads)
+    found: list[Totals] | None = _run(members, queries, 1, deadline, n_threads)
     if found is None:
         return False
     for member, totals in zip(members, found, strict=True):
@@ -216,7 +227,7 @@ def _rounds(
         for member in active:
             member.solve_reduced(tol, deadline, n_threads)
         queries = [member.query() for member in active]
-        found = _run(active, queries, deadline, n_threads)
+        found = _run(active, queries, passes + 1, deadline, n_threads)
         if found is None:
             return Status.TIME_LIMIT, passes
         passes += 1
