@@ -54,11 +54,16 @@ class ChoosesStrength(RoutesToSplitter, ABC):
         make: MakeProblem,
         score: ScoreFold,
         params: dict[str, Any],
+        began: float,
     ) -> Chosen:
-        """Search the grid; the paths on all the data are part of the result."""
+        """Search the grid; the paths on all the data are part of the result.
+
+        The time limit counts from `began`.
+        """
         folds = self._folds(X, y, params)
         ratios = self._ratios()
         report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, kind="path")
+        strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
         search = Search(
             n_samples=X.shape[0],
             n_tasks=n_tasks,
@@ -66,8 +71,8 @@ class ChoosesStrength(RoutesToSplitter, ABC):
             score=score,
             folds=folds,
             l1_ratios=ratios,
-            strengths=[self._grid(make, ratio, n_tasks) for ratio in ratios],
-            options=RunOptions.of(self),
+            strengths=strengths,
+            options=RunOptions.of(self).since(began),
             fold_tol=self.fold_tol,
             report=report,
         )
@@ -158,7 +163,7 @@ class ChoosesC(ChoosesStrength):
                 return whole.with_sample_weight(np.where(keep, whole.weight, 0.0))
 
             score = self._score_of(data, None if sample_weight is None else data.weight)
-            chosen = self._choose(data.X, data.y, len(data.tasks), make, score, params)
+            chosen = self._choose(data.X, data.y, len(data.tasks), make, score, params, began)
             C = self._note_C(chosen)
             makers = self._makers(data, self._penalty(l1_ratio=chosen.l1_ratio), C)
             fitted: Self = self._keep(data, self._solve_chosen(chosen, makers, C, began))

@@ -194,7 +194,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
             given = None if sample_weight is None else weight
             fitted = {"quantiles_": self.quantiles_}
             score = scorer_of(self, self.scoring, X, y, given, fitted, not self._is_list)
-        chosen = self._choose(X, y, len(losses), make, score, params)
+        chosen = self._choose(X, y, len(losses), make, score, params, began)
         self.alpha_, self.alphas_ = chosen.strength, chosen.strengths
         table = dict(chosen.results)
         self.cv_results_ = {"param_alpha": table.pop("strength"), **table}

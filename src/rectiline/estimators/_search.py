@@ -142,19 +142,20 @@ class Search:
     def run(self) -> Chosen:
         """Score the grid, choose, and solve the path of the winner on all the data.
 
-        A time limit is shared out evenly between the folds of every mix and that path.
+        A time limit is shared out evenly between the folds of every mix, that path, and what its
+        caller does with the answer.
         """
         began = time.perf_counter()
         limit = self.options.time_limit
-        parts = len(self.l1_ratios) * len(self.folds) + 1
+        parts = len(self.l1_ratios) * len(self.folds) + 2
 
         def left(share: float) -> float | None:
             return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
 
-        scores, seconds = self._scores(left(1 - 1 / parts))
+        scores, seconds = self._scores(left(1 - 2 / parts))
         ratio, place = _best(_mean(scores))
         jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
-        paths = tuple(self._paths(jobs, left(1.0)))
+        paths = tuple(self._paths(jobs, left(1 - 1 / parts)))
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),

@@ -63,9 +63,9 @@ def fold_paths(
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
             share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
+        began = time.perf_counter()
         callback = job.on_start()
         problem = job.make()
-        began = time.perf_counter()
         grid = checked_strengths(job.strengths)
         clock = Clock(began, share)
         solutions = follow_path(problem, grid, clock, callback=callback, **options)
