@@ -11,6 +11,8 @@ from rectiline.backends import Design
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint
 from rectiline.problems._repair import balance_free_columns
+from rectiline.solvers import Newton
+from rectiline.solvers._base import Step
 from rectiline.solvers.generation._highs import LinearProgram
 
 RNG = np.random.default_rng(4)
@@ -74,6 +76,14 @@ def test_without_time_there_is_a_certified_answer(solver):
         found = rl.solve(problem, solver, tol=1e-12, time_limit=1e-9)
     assert found.status == "time_limit"
     assert found.certificate.gap < np.inf and np.isfinite(found.coef).all()
+
+
+@pytest.mark.parametrize(("limit", "status"), [(100.0, "time_limit"), (None, "stalled")])
+def test_a_step_that_does_not_fit_into_the_time_left_is_a_time_limit(monkeypatch, limit, status):
+    monkeypatch.setattr(Newton, "advance", lambda self, state, budget: Step(0, False))
+    problem = rl.Problem(RNG.normal(size=(30, 2)), RNG.normal(size=30), "absolute", "l2")
+    with pytest.warns(ConvergenceWarning):
+        assert rl.solve(problem, "newton", time_limit=limit).status == status
 
 
 def test_more_free_columns_than_rows_are_balanced_by_the_smaller_matrix(monkeypatch):

@@ -198,6 +198,8 @@ class Run:
                 return Status.ITERATION_LIMIT
             idle = idle + 1 if step.iterations == 0 else 0
             if step.exhausted or idle >= _MOST_IDLE:
+                # Not exhausted, but idle under a limit: its next step takes longer than is left.
+                self._ran_out |= not step.exhausted and self.watch.left() < math.inf
                 return Status.STALLED
             if step.reached:
                 target *= _TIGHTEN
