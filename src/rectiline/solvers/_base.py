@@ -105,6 +105,7 @@ class Step:
     iterations: int
     reached: bool
     exhausted: bool = False  # the solver cannot get any further on its own
+    impatient: bool = False  # it could, but its patience has run out
 
 
 class Solver(Protocol):

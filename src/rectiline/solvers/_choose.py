@@ -87,12 +87,13 @@ _LONG = 10  # rows per column from which on steps on a part of the rows pay
 _VERY_LONG = 60  # and from which on they pay whatever the penalty
 _LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats generation
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
+_WIDE = 4  # columns per row from which on a basis is soon found all the same
 _LARGE_SHARE = 0.5  # of them that would be in it
 _FEW_ROWS, _WARM = 25, 10.0  # rows per column; difficulty that a warm start makes up for
 _INTERIOR_STEPS = 25.0
-_PER_ROW = 2e4  # products in the time that a step spends on each row or level, besides
+_PER_LEVEL = 2e4  # products in the time that a step spends on each level of a Slope and column
 _NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
-_LEAST_TRY = 2e7  # products: a few milliseconds
+_LEAST_TRY = 5e6  # products: a few milliseconds
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
 _SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
@@ -163,7 +164,7 @@ def _as_long_as_interior(problem: Problem) -> float:
     step = float(size) ** 2 * (0.5 * many * density + size / 3.0)
     strengths = CompositeForm.apply(problem).sorted_strengths
     levels = 0 if strengths is None else np.count_nonzero(np.diff(strengths))
-    step += _PER_ROW * (n + float(levels) * problem.n_features)
+    step += _PER_LEVEL * float(levels) * problem.n_features
     return max(_LEAST_TRY, _NEWTON_RATE * _INTERIOR_STEPS * step)
 
 
@@ -285,7 +286,8 @@ def _linear_program(problem: Problem, pull: Vector) -> list[Stage]:
     by_parts = n > _LONG * d or d < _FEW_COLUMNS
     first, last = (newton, interior) if by_parts else (interior, newton)
     # Slopes of margins become zero on the way, so that fewer columns stay than the start asks for.
-    if problem.losses[0].of == "residual" and _has_large_basis(problem, pull):
+    residual = problem.losses[0].of == "residual" and d <= _WIDE * n
+    if residual and _has_large_basis(problem, pull):
         return [first, generation, last]
     return [generation, first, last]
 
@@ -310,7 +312,9 @@ def _pull_at_zero(problem: Problem) -> Vector | None:
     slopes = problem.rows.slopes(np.full(problem.n_samples, level))
     if problem.fit_intercept:
         problem.rows.balance(slopes)
-    return np.abs(problem.design.tdot(slopes)) / columns.l1
+    gradient = problem.design.tdot(slopes)
+    held = ((gradient > 0) & (columns.lower >= 0)) | ((gradient < 0) & (columns.upper <= 0))
+    return np.where(held, 0.0, np.abs(gradient)) / columns.l1
 
 
 def _is_easy(form: RectifiedForm) -> bool:

@@ -190,7 +190,7 @@ class Run:
             certificate = self._certify(form, method, state)
             self.report(method.name)
             status = self.verdict(tol)
-            if status is None and (step.reached or step.exhausted):
+            if status is None and (step.reached or step.exhausted) and not step.impatient:
                 status = self._verdict_after_repair(form, method, state, tol)
             if status is not None:
                 return status

@@ -141,7 +141,7 @@ class Rehline:
             objective = done.objective if budget.objective is None else budget.objective
             ratio = done.gap / max(abs(objective), 1e-300)
             if self._gives_up(state, ratio, budget.relative_gap):
-                return Step(total, False, exhausted=True)
+                return Step(total, False, exhausted=True, impatient=True)
         return Step(total, False)
 
     def _gives_up(self, state: RehlineState, ratio: float, target: float) -> bool:

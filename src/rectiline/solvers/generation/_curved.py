@@ -107,7 +107,7 @@ def advance_curved(state: CurvedState, budget: Budget) -> Step:
         if relative <= budget.relative_gap:
             return Step(done, True)
         if state.master.work > state.patience:
-            return Step(done, False, exhausted=True)
+            return Step(done, False, exhausted=True, impatient=True)
         if budget.is_over():
             return Step(done, False)
         if not grew or relative < 3 * state.inner_gap:

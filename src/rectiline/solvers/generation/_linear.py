@@ -73,7 +73,8 @@ def advance_linear(state: LinearState, budget: Budget) -> Step:
         state.rounds += 1
         status = state.master.solve(budget.left())
         if status == "limit":
-            return Step(done, False, exhausted=state.master.patience <= 0.0)
+            impatient = state.master.patience <= 0.0
+            return Step(done, False, exhausted=impatient, impatient=impatient)
         if status == "infeasible":
             units = opposing_units(
                 state.master, state.arguments, max(state.units_per_round, state.master.units.size)

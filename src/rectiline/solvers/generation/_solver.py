@@ -195,7 +195,7 @@ class Generation:
         for done in range(1, budget.iterations + 1):
             step = advance_linear(engine, replace(budget, iterations=1))
             if step.reached or step.exhausted or budget.is_over():
-                return Step(done, step.reached, step.exhausted)
+                return replace(step, iterations=done)
             if engine.is_lost(_LOST_STEPS):
                 if barrier_refusal(engine.form) is None:
                     assert engine.q is not None
