@@ -67,13 +67,15 @@ def _add_examples(app, what, name, obj, options, lines):
     short = name.rsplit(".", 1)[-1]
     room = ".".join(name.split(".")[:2])
     for known in dict.fromkeys([name, f"{room}.{short}", f"rectiline.{short}"]):
-        file = folder / f"{known}.examples"
-        if file.exists() and file.stat().st_size:
+        files = [folder / f"{known}.examples", *sorted(folder.glob(f"{known}.*.examples"))]
+        used = [one.stem for one in files if one.exists() and one.stat().st_size]
+        if used:
+            listed = " ".join(used)
             lines += [
                 "",
                 ".. rubric:: Examples in the gallery",
                 "",
-                f".. minigallery:: {known}",
+                f".. minigallery:: {listed}",
                 "",
             ]
             return
