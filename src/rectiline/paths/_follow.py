@@ -35,7 +35,7 @@ Vector = NDArray[np.float64]
 __all__ = ["Clock", "follow_path"]
 
 _BATCH_ENTRIES = 4_000_000  # multipliers that wait for their certificates
-_SECONDS_PER_ENTRY = 4e-9  # of X, in a certificate
+_SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 6e-9, 2e-7  # of X, in a certificate
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in
 _PER_MISS = 4  # so many, before the follower is given up
@@ -117,7 +117,8 @@ class _PathRun:
         self._proposed: Solution | None = None  # the last solution that the follower found
         self._is_over = False
         self._n_missed = 0
-        self._proof_seconds = _SECONDS_PER_ENTRY * problem.design.n_stored  # a guess at first
+        stored = _SECONDS_PER_ENTRY * problem.design.n_stored
+        self._proof_seconds = stored + _SECONDS_PER_ROW * problem.n_samples  # a guess at first
         # A callback gets every solution before the next one is looked for.
         reports = self._listener.is_active
         self._most = 1 if reports else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
