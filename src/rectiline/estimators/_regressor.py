@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -291,7 +292,15 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
         else:
             self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
 
-    def predict(self, X: Any, blocks: bool = False) -> Any:
+    @overload
+    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[np.float64]: ...
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[np.float64]]: ...
+
+    def predict(
+        self, X: Any, blocks: bool = False
+    ) -> NDArray[np.float64] | Iterator[NDArray[np.float64]]:
         """Return the predictions for the rows of X.
 
         Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,9 @@ def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
 # ---- predictions ----------------------------------------------------------------------------
 
 
-def predicted(estimator: Any, X: Any, blocks: bool, method: str = "_from_scores") -> Any:
+def predicted(
+    estimator: Any, X: Any, blocks: bool, method: str = "_from_scores"
+) -> NDArray[Any] | Iterator[NDArray[Any]]:
     """Return what the estimator says about new data.
 
     Parameters
@@ -117,7 +120,10 @@ def predicted(estimator: Any, X: Any, blocks: bool, method: str = "_from_scores"
     if rows is None:
         X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)
         if not blocks:
-            return getattr(estimator, method)(linear_scores(estimator, X))
+            made: NDArray[Any] | Iterator[NDArray[Any]] = getattr(estimator, method)(
+                linear_scores(estimator, X)
+            )
+            return made
         rows = row_sources.of(X)
     _check_columns(estimator, rows)
     parts = rows.map_blocks(_predict_block, (estimator, method))
