@@ -20,7 +20,7 @@ ridge alone, dense, d > 3 n                     reduced_newton                  
 d > 3000                                        rehline; interior where rows      tf-idf text,
                                                 constrain many columns            2,000 x 4,000
 d > n, d >= 100                                 rehline for a while, interior     regret
-dense, not L1, d >= 100, n <= 60 d              interior                          600 to 10,000 x
+dense, not L1, kinked, d >= 100, n <= 60 d      interior                          600 to 10,000 x
 dense, not L1, squared error, d >= 30           interior                          60 to 300
 anything else                                   newton; before that rehline for a rehline and
                                                 while if the dual is not stiff    foundation
@@ -221,7 +221,8 @@ def _has_fast_squares(problem: Problem) -> bool:
     n, d = problem.n_samples, problem.n_features
     if all(_is_parabola(one.curve) for one in problem.losses):
         return d >= _FEW_WITHOUT_BENDS and n * d >= _LARGE_TABLE
-    return d >= _FEW_COLUMNS and n <= _VERY_LONG * d
+    kinked = any(np.any(one.curve.left != one.curve.right) for one in problem.losses)
+    return kinked and d >= _FEW_COLUMNS and n <= _VERY_LONG * d
 
 
 def _has_many_rows(problem: Problem) -> bool:
