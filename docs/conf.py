@@ -26,7 +26,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"demo\.py",
+    "ignore_pattern": r"(demo|many_rows)\.py",
     "download_all_examples": False,
     "show_memory": False,
     "write_computation_times": False,  # that page would load scripts from elsewhere
