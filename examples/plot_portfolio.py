@@ -23,10 +23,10 @@ n, d = returns.shape
 # One problem for each mean return that is asked for. The objective is a sum over days, so it is
 # divided by their number.
 
-targets = np.linspace(np.median(mean), mean.max(), 15)
-deviation, shares = [], []
-for target in targets:
-    problem = rl.Problem(
+
+def portfolio(target):
+    """Return the problem of the least deviation among portfolios with at least this return."""
+    return rl.Problem(
         centred,
         np.zeros(n),
         loss="absolute",
@@ -38,7 +38,12 @@ for target in targets:
         ],
         fit_intercept=False,
     )
-    solution = rl.solve(problem, tol=1e-8)
+
+
+targets = np.linspace(np.median(mean), mean.max(), 15)
+deviation, shares = [], []
+for target in targets:
+    solution = rl.solve(portfolio(target), tol=1e-8)
     deviation.append(solution.objective / n)
     shares.append(solution.coef)
 
@@ -58,16 +63,4 @@ plt.show()
 # %%
 # A return that no asset has cannot be reached, and this is proved rather than failed at:
 
-problem = rl.Problem(
-    centred,
-    np.zeros(n),
-    loss="absolute",
-    penalty=None,
-    constraints=[
-        rl.constraints.Nonnegative(),
-        rl.constraints.LinearEquality(np.ones(d), -1.0),
-        rl.constraints.LinearInequality(mean, -2 * mean.max()),
-    ],
-    fit_intercept=False,
-)
-print(rl.solve(problem).infeasibility)
+print(rl.solve(portfolio(2 * mean.max())).infeasibility)
