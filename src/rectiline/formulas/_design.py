@@ -95,7 +95,7 @@ def formula(text: str, data: Any) -> FormulaDesign:
         matrices.append(_matrix(formulaic, effects or "1", table))
     has_intercept = any(str(term) == "1" for term in parts[0]) or len(parts) == 2
     specs = tuple(matrix.model_spec for matrix in matrices)
-    made = _Columns.of(specs)
+    made = _Columns.of(specs, matrices)
     X = made.pick(matrices)
     if not X.shape[1]:
         raise ValueError(f"formula {text!r} has no terms beside the intercept.")
@@ -190,17 +190,19 @@ class _Columns:
     specs: tuple[Any, ...]
     kept: tuple[list[int], ...]
     names: tuple[str, ...]
-    is_dense: list[bool]  # one entry, decided by the first X
+    is_dense: bool
 
     @classmethod
-    def of(cls, specs: tuple[Any, ...]) -> _Columns:
+    def of(cls, specs: tuple[Any, ...], matrices: list[Any]) -> _Columns:
         kept = tuple(
             [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
         )
         names = [
             str(spec.column_names[j]) for spec, mine in zip(specs, kept, strict=True) for j in mine
         ]
-        return cls(specs, kept, tuple(names), [])
+        entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
+        is_dense = sum(matrix.nnz for matrix in matrices) >= _DENSE * entries
+        return cls(specs, kept, tuple(names), is_dense)
 
     def pick(self, matrices: list[Any]) -> Any:
         parts = [
@@ -211,8 +213,6 @@ class _Columns:
     def finish(self, X: Any) -> Any:
         """Return X as a table with names, or as a sparse matrix where most of it is zero."""
         if not self.is_dense:
-            self.is_dense.append(X.nnz >= _DENSE * X.shape[0] * X.shape[1])
-        if not self.is_dense[0]:
             return sp.csr_array(X)
         import pandas as pd
 
