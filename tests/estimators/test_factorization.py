@@ -74,6 +74,8 @@ def test_labels_and_strangers():
     model = rl.MatrixFactorization("hinge", rank=2, C=1.0).fit(pairs, labels)
     assert (model.predict(pairs) == labels).mean() > 0.9
     assert set(model.classes_) == {"like", "pass"} and model.intercept_ == 0.0
+    again = model.set_params(loss="squared_error").fit(pairs, y)
+    assert again.predict(pairs).dtype == np.float64  # ratings, not the labels of the first fit
     stranger = rl.MatrixFactorization(rank=2).fit(pairs, y)
     assert stranger.predict([[999, 999]]) == pytest.approx(stranger.intercept_)
     named = np.array([[f"u{u}", f"i{i}"] for u, i in pairs])
@@ -89,5 +91,11 @@ def test_wrong_input_is_named():
         rl.MatrixFactorization().fit(pairs, y[1:])
     with pytest.raises(ValueError, match="two labels"):
         rl.MatrixFactorization("hinge").fit(pairs, y)
+    with pytest.raises(ValueError, match="row 3 has nan"):
+        rl.MatrixFactorization().fit(pairs, np.where(np.arange(y.size) == 3, np.nan, y))
+    with pytest.raises(ValueError, match=r"row 0 is \[nan"):
+        rl.MatrixFactorization().fit(np.where(pairs == 0, np.nan, pairs), y)
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        rl.MatrixFactorization().fit(pairs, y, sample_weight=-np.ones(y.size))
     with pytest.raises(ValueError, match="'rank'"):
         rl.MatrixFactorization(rank=0).fit(pairs, y)

@@ -148,7 +148,9 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"loss={loss!r} has no target; take one of the residual or margin.")
         pairs = _checked_pairs(X)
         targets, classes = _checked_targets(y, loss, len(pairs))
-        weight = self.C * _check_sample_weight(sample_weight, pairs[:, 0], dtype=np.float64)
+        weight = self.C * _check_sample_weight(
+            sample_weight, np.zeros(len(pairs)), dtype=np.float64, ensure_non_negative=True
+        )
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)
         shift = 0.0 if classes is not None else _best_constant(targets, loss, weight)
@@ -190,6 +192,8 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = shift
         if classes is not None:
             self.classes_ = classes
+        elif hasattr(self, "classes_"):  # of an earlier fit to labels
+            del self.classes_
         self.history_, self.objective_, self.n_iter_ = history, value, len(history) // 2
         self.n_features_in_ = 2
         return self
@@ -290,6 +294,9 @@ def _checked_pairs(X: ArrayLike) -> NDArray[Any]:
             "X must hold a user and an item for each rating, shape (n_ratings, 2); got shape "
             f"{pairs.shape}."
         )
+    if pairs.dtype.kind == "f" and not np.isfinite(pairs).all():
+        row = int(np.argmax(~np.isfinite(pairs).all(axis=1)))
+        raise ValueError(f"X must hold users and items; row {row} is {pairs[row].tolist()}.")
     return pairs
 
 
@@ -301,7 +308,8 @@ def _checked_targets(y: ArrayLike, loss: Loss, n: int) -> tuple[NDArray[Any], ND
     if loss.of == "residual":
         numbers = targets.astype(np.float64)
         if not np.isfinite(numbers).all():
-            raise ValueError("y contains NaN or infinity.")
+            row = int(np.argmax(~np.isfinite(numbers)))
+            raise ValueError(f"y must hold finite numbers; row {row} has {numbers[row]}.")
         return numbers, None
     classes = np.unique(targets)
     if classes.size != 2:
