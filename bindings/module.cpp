@@ -1,4 +1,3 @@
-#include "rectiline/support/threads.hpp"
 
 #include "common.hpp"
 #include <cstdlib>
@@ -22,8 +21,6 @@ NB_MODULE(_core, m) {
     // when nanobind counts. To a user that looks like an error; set the variable to look for leaks.
     nb::set_leak_warnings(std::getenv("RECTILINE_REPORT_LEAKS") != nullptr);
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
-    m.def("default_thread_count", &rectiline::support::default_thread_count,
-          "Number of threads used when n_threads is 0.");
     m.def("set_poll", &set_poll, nb::arg("poll").none(),
           "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "
           "Returns what was set before.");

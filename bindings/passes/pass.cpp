@@ -67,13 +67,6 @@ void judge(Member& self, VectorIn split, double split_intercept, std::optional<V
     }
 }
 
-void judge_given(Member& self, VectorIn multipliers) {
-    require(static_cast<std::int64_t>(multipliers.shape(0)) == self.view.rows.n,
-            "multipliers must have one entry per row");
-    self.view.given = multipliers.data();
-    self.keep.push_back(nb::cast(multipliers));
-}
-
 void split(Member& self, double reach, VectorIn scale, VectorIn centre, double least,
            MatrixIn directions, bool keeps_listed) {
     require(scale.shape(0) == self.d && centre.shape(0) == self.d,
@@ -153,8 +146,6 @@ void bind_passes(nb::module_& m) {
         .def("judge", &judge, nb::arg("split"), nb::arg("split_intercept"),
              nb::arg("out").none() = nb::none(),
              "Judge the candidate with rows frozen at `split`, but for those that are listed")
-        .def("judge_given", &judge_given, nb::arg("multipliers"),
-             "Judge the candidate with these multipliers")
         .def("split", &split, nb::arg("reach"), nb::arg("scale"), nb::arg("centre"),
              nb::arg("least"), nb::arg("directions"), nb::arg("keeps_listed"),
              "Prepare the next split around the candidate")

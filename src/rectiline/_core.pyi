@@ -8,9 +8,6 @@ from numpy.typing import NDArray
 from typing_extensions import CapsuleType
 
 
-def default_thread_count() -> int:
-    """Number of threads used when n_threads is 0."""
-
 def set_poll(poll: object | None) -> object:
     """
     Let compiled loops of this thread call `poll` now and then; a true answer stops them. Returns what was set before.
@@ -471,9 +468,6 @@ class PassMember:
         """
         Judge the candidate with rows frozen at `split`, but for those that are listed
         """
-
-    def judge_given(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Judge the candidate with these multipliers"""
 
     def split(self, reach: float, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keeps_listed: bool) -> None:
         """Prepare the next split around the candidate"""

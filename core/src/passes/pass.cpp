@@ -67,10 +67,9 @@ void mark_rows(const std::int64_t* rows, std::int64_t n, std::int64_t first, std
 
 template <class Access>
 void predict(const Access& access, const Member& member, Chunk& c) {
-    if (member.split || member.given) {
-        const double* split = member.split ? member.split : member.coef;
-        const double split_shift = member.split ? member.split_intercept : member.intercept;
-        access.products(split, member.coef, c.z_split, c.z, c.size);
+    if (member.split) {
+        const double split_shift = member.split_intercept;
+        access.products(member.split, member.coef, c.z_split, c.z, c.size);
         const double shift = member.intercept, size = std::fabs(shift);
         for (std::int64_t i = 0; i < c.count; ++i)
             c.z_split[i] += split_shift, c.z[i] += shift, c.size[i] += size;
@@ -85,7 +84,7 @@ void predict(const Access& access, const Member& member, Chunk& c) {
 template <class Access>
 void find_near(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
                Part& part) {
-    const bool judged = member.split || member.given;
+    const bool judged = member.split != nullptr;
     const double* weight = member.rows.weight + first;
     const bool any = judged ? mark_close<true>(weight, member.reach, c)
                             : mark_close<false>(weight, member.reach, c);
@@ -114,7 +113,7 @@ void split_chunk(Access& access, const Member& member, bool intercept, std::int6
     for (std::int64_t r = 0; r < c.count; ++r)
         c.length[r] += member.least;
     find_near(access, member, intercept, first, c, part);
-    const bool judged = member.split || member.given;
+    const bool judged = member.split != nullptr;
     bool curves = false;
     part.change_total += judged ? take_changes<true>(c, curves) : take_changes<false>(c, curves);
     for (std::int64_t r = 0; curves && r < c.count; ++r) {
@@ -134,17 +133,12 @@ void split_chunk(Access& access, const Member& member, bool intercept, std::int6
 void judge(const Member& member, const double* bends, double unit, std::int64_t first, Chunk& c,
            ChunkSums& sums) {
     const RowFunctions& rows = member.rows;
-    const double* given = member.given ? member.given + first : nullptr;
-    const bool packed =
-        bends && with_packed(rows.curves[0], [&](const auto& curve) {
-            const auto kernel = [&]<bool Given>() {
-                judge_packed<Given>(curve, rows.direction + first, rows.offset + first,
-                                    rows.weight + first, rows.curves[0].lowest_slope(),
-                                    rows.curves[0].highest_slope(), unit, given, c, sums);
-            };
-            given ? kernel.template operator()<true>() : kernel.template operator()<false>();
-        });
-    if (!packed) judge_each(rows, first, unit, member.given, c, sums);
+    const bool packed = bends && with_packed(rows.curves[0], [&](const auto& curve) {
+                            judge_packed(curve, rows.direction + first, rows.offset + first,
+                                         rows.weight + first, rows.curves[0].lowest_slope(),
+                                         rows.curves[0].highest_slope(), unit, c, sums);
+                        });
+    if (!packed) judge_each(rows, first, unit, c, sums);
 }
 
 void look(const Member& member, const double* bends, std::int64_t first, Chunk& c) {
@@ -171,7 +165,7 @@ void run_task(Access& access, const std::vector<Member>& members,
             Part& part = parts[k];
             predict(access, member, c);
             mark_rows(member.listed, member.n_listed, i, c.count, c.listed);
-            if (member.split || member.given) {
+            if (member.split) {
                 ChunkSums sums;
                 judge(member, at, unit, i, c, sums);
                 add_sums(sums, part.sums);

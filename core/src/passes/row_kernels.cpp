@@ -2,25 +2,20 @@
 
 namespace rectiline::passes {
 
-void judge_each(const rows::RowFunctions& rows, std::int64_t first, double unit,
-                const double* given, Chunk& c, ChunkSums& out) {
+void judge_each(const rows::RowFunctions& rows, std::int64_t first, double unit, Chunk& c,
+                ChunkSums& out) {
     out = {};
     for (std::int64_t r = 0; r < c.count; ++r) {
         const std::int64_t i = first + r;
         const rows::Curve& f = rows.curve(i);
         const double weight = rows.weight[i], w = c.listed[r] > 0 ? 0.0 : weight;
         const double t = rows.argument(i, c.z[r]);
-        double s = 0, q = 0;
-        if (given) {
-            s = weight > 0 ? rows.direction[i] * given[i] / weight : 0.0;
-        } else {
-            const std::int64_t k = f.piece(rows.argument(i, c.z_split[r]));
-            const bool from_right = k < f.n_knots && (k == 0 || f.left[k] <= 0);
-            const std::int64_t j = from_right ? k : k - 1;
-            q = f.curvature[k];
-            s = (from_right ? f.left[j] : f.right[j]) + q * (t - f.knot[j]);
-        }
-        s = std::clamp(s, f.lowest_slope(), f.highest_slope());
+        const std::int64_t k = f.piece(rows.argument(i, c.z_split[r]));
+        const bool from_right = k < f.n_knots && (k == 0 || f.left[k] <= 0);
+        const std::int64_t j = from_right ? k : k - 1;
+        const double q = f.curvature[k];
+        const double frozen = (from_right ? f.left[j] : f.right[j]) + q * (t - f.knot[j]);
+        const double s = std::clamp(frozen, f.lowest_slope(), f.highest_slope());
         const double own = f.slope(t);
         const double err = unit * (c.size[r] + std::fabs(rows.offset[i]));
         const double worst =

@@ -27,10 +27,9 @@ struct Member {
     const double* coef;  // d: the candidate, and the centre of the next split
     double intercept;
 
-    // The pair to be judged. Neither `split` nor `given`: nothing is judged, and no row is frozen.
+    // The pair to be judged. Without `split` nothing is judged, and no row is frozen.
     const double* split = nullptr;  // d: where rows were frozen
     double split_intercept = 0;
-    const double* given = nullptr;         // n: multipliers of all rows, instead of frozen ones
     const std::int64_t* listed = nullptr;  // sorted rows that are not frozen
     std::int64_t n_listed = 0;
     double* out = nullptr;  // n: receives the multipliers of frozen rows, 0 for listed ones

@@ -58,11 +58,10 @@ RECTILINE_INLINE double larger(double a, double b) {
 // Judges the rows of a chunk that are not listed. `unit`: bound on the relative error of a
 // prediction against the sizes of its terms. The Fenchel-Young term is convex in the argument, so
 // the larger of its values at both ends of the argument's error is an upper bound.
-template <bool Given, class Packed>
+template <class Packed>
 RECTILINE_MULTIVERSION void judge_packed(const Packed& curve, const double* direction,
                                          const double* offset, const double* weight, double least,
-                                         double most, double unit, const double* given, Chunk& c,
-                                         ChunkSums& out) {
+                                         double most, double unit, Chunk& c, ChunkSums& out) {
     const Packed f = curve;
     double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0, crossed = 0;
     double all = 0;
@@ -71,11 +70,8 @@ RECTILINE_MULTIVERSION void judge_packed(const Packed& curve, const double* dire
     for (std::int64_t i = 0; i < c.count; ++i) {
         const double w = weight[i] * (1.0 - c.listed[i]);
         const double t = direction[i] * c.z[i] + offset[i];
-        double q = 0, s;
-        if constexpr (Given)
-            s = weight[i] > 0 ? direction[i] * given[i] / weight[i] : 0.0;
-        else
-            s = continued_slope(f, direction[i] * c.z_split[i] + offset[i], t, q);
+        double q = 0;
+        double s = continued_slope(f, direction[i] * c.z_split[i] + offset[i], t, q);
         s = s < least ? least : s;
         s = s > most ? most : s;
         const double own = f.slope_at(t);
@@ -156,8 +152,8 @@ RECTILINE_MULTIVERSION double take_changes(Chunk& c, bool& curves) {
 }
 
 // Curves with many knots, or one for each row: row by row.
-void judge_each(const rows::RowFunctions& rows, std::int64_t first, double unit,
-                const double* given, Chunk& c, ChunkSums& out);
+void judge_each(const rows::RowFunctions& rows, std::int64_t first, double unit, Chunk& c,
+                ChunkSums& out);
 void look_each(const rows::RowFunctions& rows, std::int64_t first, Chunk& c);
 
 }  // namespace rectiline::passes
