@@ -49,6 +49,15 @@ def test_a_callback_hears_about_a_fit_and_stops_it():
     assert np.isfinite(model.coef_).all()
 
 
+@pytest.mark.parametrize("kind", [MultiTaskRegressor, MultiTaskClassifier])
+def test_a_refused_fit_leaves_the_model_as_it_was(kind):
+    model = kind().fit(X, Y > 0)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="y\\[:, 1\\] has no entry"):
+        model.fit(X[:, :4], np.where([False, True, False], np.nan, Y > 0))
+    assert vars(model) == before
+
+
 def test_verbose_prints_a_line_for_each_certificate(capsys):
     model = MultiTaskRegressor(verbose=1).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()

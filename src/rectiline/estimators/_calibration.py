@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-
-from rectiline.estimators._state import restored_on_failure
 
 __all__ = ["HasProbabilities"]
 
@@ -30,44 +28,17 @@ def _is_calibrated(estimator: Any) -> bool:
 class HasProbabilities:
     """Fit a calibration after the model where it is asked for."""
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        sensitive_features: Any = None,
-    ) -> Self:
-        """Fit the model, and its probabilities if `calibration` is set.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-            Rows in blocks, see `rectiline.rows`, dask collections and arrays on a GPU are read
-            where they are, in a few passes.
-        y : array-like of shape (n_samples,), optional
-            Labels, of two the larger one is the positive class. None for rows that hold their own.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights of the losses; a weight of zero is as good as removing the sample.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
-            What fairness constraints without columns of their own are about.
-
-        Returns
-        -------
-        self
-        """
-        with restored_on_failure(self):
-            super().fit(X, y, sample_weight, sensitive_features)  # type: ignore[misc]
-            self.__dict__.pop("calibrated_", None)
-            method = getattr(self, "calibration", None)
-            if method is not None:
-                given = (
-                    {} if sensitive_features is None else {"sensitive_features": sensitive_features}
-                )
-                plain = clone(self).set_params(calibration=None, callback=None)
-                self.calibrated_ = CalibratedClassifierCV(
-                    plain, method=method, cv=_FOLDS, ensemble=False
-                ).fit(X, y, sample_weight=sample_weight, **given)
-        return self
+    def _calibrate(self, X: Any, y: Any, sample_weight: Any, sensitive_features: Any) -> None:
+        """Fit the probabilities if `calibration` is set; the last step of a fit."""
+        self.__dict__.pop("calibrated_", None)
+        method = getattr(self, "calibration", None)
+        if method is None:
+            return
+        given = {} if sensitive_features is None else {"sensitive_features": sensitive_features}
+        plain = clone(self).set_params(calibration=None, callback=None)
+        self.calibrated_ = CalibratedClassifierCV(
+            plain, method=method, cv=_FOLDS, ensemble=False
+        ).fit(X, y, sample_weight=sample_weight, **given)
 
     @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

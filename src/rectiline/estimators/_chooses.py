@@ -91,10 +91,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
 
         The points of the path are the starts; what is left is to finish them.
         """
-        options = RunOptions.of(self)
-        if options.time_limit is not None:
-            left = options.time_limit - (time.perf_counter() - began)
-            options = replace(options, time_limit=max(left, 1e-6))
+        options = RunOptions.of(self).since(began)
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
         return solve_all(makers, options, starts)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +41,7 @@ from rectiline.estimators._inference import HasInference
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON, make_loss
 from rectiline.estimators._row_fits import RowsData, classification_tasks
-from rectiline.estimators._rows import predicted
+from rectiline.estimators._rows import PredictsRows, predicted
 from rectiline.estimators._state import keep_parameters
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
@@ -78,6 +77,7 @@ class LabelledData:
 
 @documented()
 class PLQClassifier(
+    PredictsRows[Any],
     HasProbabilities,
     HasInference,
     SparseCoefMixin,  # type: ignore[misc]
@@ -277,27 +277,6 @@ class PLQClassifier(
             votes = _ovr_decision_function(scores < 0, -scores, self.classes_.size)
             return np.asarray(votes)
         return scores
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[Any]: ...
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[Any]]: ...
-
-    def predict(self, X: Any, blocks: bool = False) -> NDArray[Any] | Iterator[NDArray[Any]]:
-        """Return the labels predicted for the rows of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-        blocks : bool, default=False
-            Whether to return an iterator with one array for each block of rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or an iterator
-        """
-        return predicted(self, X, blocks)
 
     def _from_scores(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Return the labels of rows from their products with the coefficients."""

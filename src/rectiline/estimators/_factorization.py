@@ -9,12 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from rectiline.constraints import Constraint
+from rectiline.estimators._state import keep_parameters
+from rectiline.estimators._typed import checked_fit
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss, PiecewiseLQ
 from rectiline.losses import get as get_loss
@@ -116,18 +118,9 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         step_tol: float = 1e-6,
         random_state: Any = 0,
     ) -> None:
-        self.loss = loss
-        self.rank = rank
-        self.C = C
-        self.biased = biased
-        self.user_constraints = user_constraints
-        self.item_constraints = item_constraints
-        self.max_iter = max_iter
-        self.tol = tol
-        self.step_tol = step_tol
-        self.random_state = random_state
+        keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_fit
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the factors.
 

@@ -25,7 +25,7 @@ from rectiline.estimators._rows import as_rows, note_columns, refuse_on_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._state import restored_on_failure, without_multipliers
 from rectiline.estimators._typed import checked_fit
-from rectiline.estimators._verify import GivesProblems, in_units
+from rectiline.estimators._verify import GivesProblems
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem
@@ -161,8 +161,12 @@ class FitsC(PLQModel):
             makers = self._makers(data, self._penalty(), data.C)
             self._keep(data, self._solve(makers, data.X, data.y, began))
             if isinstance(data, RowsData):
-                self._rescale_certificates(data.C)
+                self._state_certificates_in(*data.C)
+            self._calibrate(X, y, sample_weight, sensitive_features)
             return self
+
+    def _calibrate(self, X: Any, y: Any, sample_weight: Any, sensitive_features: Any) -> None:
+        """Fit probabilities, if a classifier has been asked to."""
 
     def _read_any(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> Any:
         """Check what fit was given, arrays or a source of rows."""
@@ -178,13 +182,6 @@ class FitsC(PLQModel):
         refuse_on_rows(self, **asked)
         note_columns(self, rows)
         return self._read_rows(rows)
-
-    def _rescale_certificates(self, C: Sequence[float]) -> None:
-        """State certificates of problems on rows in units of the documented objective."""
-        proofs = self.certificate_
-        several = isinstance(proofs, tuple)
-        made = tuple(in_units(one, c) for one, c in zip(proofs if several else [proofs], C))
-        self.certificate_ = made if several else made[0]
 
     def _makers(
         self, data: Any, penalty: Penalty | None, C: float | Sequence[float]

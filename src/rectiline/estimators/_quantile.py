@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from numbers import Real
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +25,9 @@ from rectiline.estimators._intervals import central_pair, checked_levels, explai
 from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import COMMON, RUNNING, shared_loss
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
-from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
+from rectiline.estimators._rows import PredictsRows, as_rows, note_columns, refuse_on_rows
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.estimators._typed import checked_fit
-from rectiline.estimators._verify import in_units
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
@@ -47,7 +45,7 @@ _JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
 @documented()
-class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore[misc]
+class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, PLQModel):  # type: ignore[misc]
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
@@ -180,7 +178,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         if rows is not None:
             solutions = self._solve(self._rows_makers(rows), None, None)
             store_solutions(self, solutions, rows=self._is_list)
-            self._rescale_certificates(self._total)
+            self._state_certificates_in(1.0 / self._total)
             return self
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y = np.asarray(y, dtype=np.float64)
@@ -189,7 +187,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         if self._is_joint:
             return self._fit_jointly(X, y, weight)
         store_solutions(self, self._solve(self._makers(X, y, weight), X, y), rows=self._is_list)
-        self._rescale_certificates(float(weight.sum()))
+        self._state_certificates_in(1.0 / float(weight.sum()))
         return self
 
     @property
@@ -238,15 +236,6 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         )
         return [partial(make, self._loss(q)) for q in self.quantiles_]
 
-    def _rescale_certificates(self, total: float) -> None:
-        """State the certificates in units of the mean loss, as the objective is documented."""
-        unit, proofs = 1.0 / total, self.certificate_
-        self.certificate_ = (
-            tuple(in_units(one, unit) for one in proofs)
-            if isinstance(proofs, tuple)
-            else in_units(proofs, unit)
-        )
-
     def _stacked(self, X: Any, y: Any, weight: NDArray[np.float64]) -> SharedSlopes | NonCrossing:
         losses = [self._loss(q) for q in np.sort(self.quantiles_)]
         kind = SharedSlopes if self.shared_slopes else NonCrossing
@@ -277,7 +266,7 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
         store_solutions(self, [solution], rows=False)
         coef = stacked.mended(solution.coef)
         self.certificate_ = problem.certify(coef, 0.0, solution.dual)
-        self._rescale_certificates(float(weight.sum()))
+        self._state_certificates_in(1.0 / float(weight.sum()))
         slopes, intercepts = stacked.unpack(coef)
         back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
         self.coef_, self.intercept_ = slopes[back], intercepts[back]
@@ -369,34 +358,6 @@ class QuantileRegressor(HasInference, RegressorMixin, PLQModel):  # type: ignore
 
     def _coef_titles(self) -> list[Any]:
         return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[np.float64]: ...
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[np.float64]]: ...
-
-    def predict(
-        self, X: Any, blocks: bool = False
-    ) -> NDArray[np.float64] | Iterator[NDArray[np.float64]]:
-        """Return the quantiles at the rows of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-        blocks : bool, default=False
-            Whether to return an iterator with one array for each block of rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_quantiles), or an iterator
-        """
-        return predicted(self, X, blocks)
-
-    @staticmethod
-    def _from_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return quantiles from products with the coefficients: these are the quantiles."""
-        return scores
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
         """Return central prediction intervals from two of the fitted quantiles.

@@ -203,7 +203,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         makers = [partial(problem, task, penalty, weight) for task in range(len(losses))]
         solutions = self._solve_chosen(chosen, makers, total, began)
         store_solutions(self, solutions, rows=self._is_list)
-        self._rescale_certificates(float(weight.sum()))
+        self._state_certificates_in(1.0 / total)
         return self
 
     def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ from rectiline.estimators._inference import HasInference
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON
 from rectiline.estimators._row_fits import RowsData, RowTask
-from rectiline.estimators._rows import predicted, sample_rows
+from rectiline.estimators._rows import PredictsRows, sample_rows
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scale import column_spreads, robust_scale, weighted_median
 from rectiline.estimators._state import keep_parameters
@@ -80,7 +79,7 @@ class RegressionData:
 
 
 @documented()
-class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
+class PLQRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
@@ -291,34 +290,6 @@ class PLQRegressor(HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
             self.__dict__.pop("fairness_", None)
         else:
             self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[np.float64]: ...
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[np.float64]]: ...
-
-    def predict(
-        self, X: Any, blocks: bool = False
-    ) -> NDArray[np.float64] | Iterator[NDArray[np.float64]]:
-        """Return the predictions for the rows of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-        blocks : bool, default=False
-            Whether to return an iterator with one array for each block of rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs), or an iterator
-        """
-        return predicted(self, X, blocks)
-
-    @staticmethod
-    def _from_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return predictions from products with the coefficients: these are the predictions."""
-        return scores
 
     def _inference_loss(self) -> Loss:
         assert isinstance(self.loss_, Loss)  # one output

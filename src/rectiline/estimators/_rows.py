@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from rectiline.estimators._check import linear_scores
 from rectiline.rows import Block, RowBlocks
 
 Vector = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 __all__ = [
+    "PredictsRows",
     "as_rows",
     "count_labels",
     "note_columns",
@@ -100,6 +102,36 @@ def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
 
 
 # ---- predictions ----------------------------------------------------------------------------
+
+
+class PredictsRows(Generic[Scalar]):
+    """The method `predict` of the linear estimators, on arrays and on sources of rows."""
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[Scalar]: ...
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[Scalar]]: ...
+
+    def predict(self, X: Any, blocks: bool = False) -> NDArray[Scalar] | Iterator[NDArray[Scalar]]:
+        """Return what the model predicts for the rows of X: labels, targets or quantiles.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        blocks : bool, default=False
+            Whether to return an iterator with one array for each block of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or an iterator
+            With one column for each output or quantile where the fit had several.
+        """
+        return predicted(self, X, blocks)
+
+    def _from_scores(self, scores: NDArray[Any]) -> NDArray[Scalar]:
+        """Return predictions from products with the coefficients: these are the predictions."""
+        return scores
 
 
 def predicted(

@@ -6,6 +6,7 @@ import copy
 import importlib
 import os
 from dataclasses import fields, replace
+from itertools import cycle
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -53,6 +54,7 @@ class GivesProblems:
     """
 
     _problems: Any
+    certificate_: Any  # a Certificate, or one for each problem
 
     def problem(
         self,
@@ -206,6 +208,15 @@ class GivesProblems:
         tol, seed = self.tol, seed_of(self.random_state)  # type: ignore[attr-defined]
         found = solve(problem, tol=tol, random_state=seed, polish=True)
         return replace(solution, dual=found.dual)
+
+    def _state_certificates_in(self, *units: float) -> None:
+        """State ``certificate_`` in one unit, or in one for each problem of the fit."""
+        proofs = self.certificate_
+        several = isinstance(proofs, tuple)
+        made = [
+            in_units(one, unit) for one, unit in zip(proofs if several else [proofs], cycle(units))
+        ]
+        self.certificate_ = tuple(made) if several else made[0]
 
     def _problem_columns(self) -> list[str] | None:
         """Return names of the columns of the problems where the problems do not know them."""

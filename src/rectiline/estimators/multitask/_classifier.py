@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from rectiline.estimators._state import keep_parameters
 from rectiline.estimators.multitask._docs import described
-from rectiline.estimators.multitask._inputs import TaskData, read_tasks
+from rectiline.estimators.multitask._inputs import TaskData
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
 
@@ -48,6 +49,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
     """
 
     _loss_kinds = ("margin",)
+    _numeric_targets = False
 
     def __init__(
         self,
@@ -71,49 +73,9 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
-        self.loss = loss
-        self.shared_dim = shared_dim
-        self.alpha = alpha
-        self.beta = beta
-        self.center = center
-        self.fit_intercept = fit_intercept
-        self.constraints = constraints
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.progress_bar = progress_bar
-        self.callback = callback
+        keep_parameters(self, locals())
 
-    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model; the arguments are those of `MultiTaskRegressor.fit`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
-            Two labels per task; NaN or None in a matrix means that the row is not part of the task.
-        tasks : array-like of shape (n_samples,), optional
-        sample_weight : array-like of shape (n_samples,), or a list of vectors, optional
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        self._start_clock()
-        self._fit_data(read_tasks(self, X, y, tasks, sample_weight, numeric=False))
-        return self
-
-    def _fit_data(self, data: TaskData) -> None:
-        self._fit_tasks(data, self._signs(data))
-
-    def _signs(self, data: TaskData) -> list[NDArray[np.float64]]:
+    def _targets(self, data: TaskData) -> list[NDArray[np.float64]]:
         """Learn the labels and return the targets as -1 and +1."""
         own = []
         for y in data.y:

@@ -70,6 +70,10 @@ class _Chooses(MultiTaskModel):
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
+    def _fit_tasks(self, data: TaskData, targets: list[Any]) -> None:
+        self._choose(data, targets)
+        super()._fit_tasks(data, targets)
+
     def _choose(self, data: TaskData, targets: list[NDArray[Any]]) -> None:
         dims, alphas, betas = self._grid(data)
         jobs = [
@@ -236,10 +240,6 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
     ) -> None:
         keep_parameters(self, locals())
 
-    def _fit_data(self, data: TaskData) -> None:
-        self._choose(data, data.y)
-        super()._fit_data(data)
-
 
 @described
 class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
@@ -295,10 +295,6 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())
-
-    def _fit_data(self, data: TaskData) -> None:
-        self._choose(data, self._signs(data))
-        super()._fit_data(data)
 
 
 for _kind in (MultiTaskRegressorCV, MultiTaskClassifierCV):

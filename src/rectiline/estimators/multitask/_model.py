@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._coefficients import ListsCoefficients
 from rectiline.estimators._notebook import ShowsCertificate
+from rectiline.estimators._parameters import RUNNING
 from rectiline.estimators._run import seed_of
-from rectiline.estimators._state import without_multipliers
+from rectiline.estimators._state import restored_on_failure, without_multipliers
+from rectiline.estimators._typed import checked_fit
 from rectiline.estimators.multitask._inputs import (
     DTYPES,
     FORMATS,
     TaskData,
     is_listed,
     place_tasks,
+    read_tasks,
 )
 from rectiline.losses import Loss, get
 from rectiline.penalties import SharedSubspace
@@ -45,21 +48,12 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "center": ["boolean"],
-        "fit_intercept": ["boolean"],
         "constraints": [object],
+        **RUNNING,
         "solver": [StrOptions({"auto", "bcd", "apg", "bcd_plain", "apg_joint"})],
-        "solver_options": [dict, None],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "progress_bar": ["boolean"],
-        "callback": [callable, None],
     }
     _loss_kinds: tuple[str, ...] = ()
+    _numeric_targets = True
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
@@ -67,6 +61,36 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         return state if self.warm_start else without_multipliers(state)
 
     # ---- fitting ------------------------------------------------------------------------------
+
+    @checked_fit
+    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
+            A list holds one matrix per task.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
+            Targets, or two labels per task. A matrix holds one task per column, all on the same X;
+            NaN, or None among labels, means that the row is not part of the task.
+        tasks : array-like of shape (n_samples,), optional
+            The task of each row of X, by any hashable labels; y is then a vector.
+        sample_weight : array-like of shape (n_samples,), or a list of vectors, optional
+            Non-negative weights inside the average of each task.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_failure(self):
+            self._began = time.perf_counter()
+            data = read_tasks(self, X, y, tasks, sample_weight, numeric=self._numeric_targets)
+            self._fit_tasks(data, self._targets(data))
+            return self
+
+    def _targets(self, data: TaskData) -> list[NDArray[Any]]:
+        """Return the numbers that the losses see; a classifier learns its labels here."""
+        return data.y
 
     def _loss(self) -> Loss:
         made = get(self.loss)
@@ -125,10 +149,6 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             n_threads=self._n_threads if n_threads is None else n_threads,
             **(self.solver_options or {}),
         )
-
-    def _start_clock(self) -> None:
-        """Begin to count the seconds of a fit."""
-        self._began = time.perf_counter()
 
     def _seconds_left(self) -> float | None:
         """Return what is left of the time limit of the fit, or None without one."""

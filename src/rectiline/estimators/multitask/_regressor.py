@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from rectiline.estimators._state import keep_parameters
 from rectiline.estimators.multitask._docs import described
-from rectiline.estimators.multitask._inputs import TaskData, read_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
 
@@ -78,51 +78,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         progress_bar: bool = False,
         callback: Any = None,
     ) -> None:
-        self.loss = loss
-        self.shared_dim = shared_dim
-        self.alpha = alpha
-        self.beta = beta
-        self.center = center
-        self.fit_intercept = fit_intercept
-        self.constraints = constraints
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.progress_bar = progress_bar
-        self.callback = callback
-
-    def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or a list of them
-            A list holds one matrix per task.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
-            A matrix holds one task per column, all on the same X; NaN means that the row is not
-            part of the task.
-        tasks : array-like of shape (n_samples,), optional
-            The task of each row of X, by any hashable labels; y is then a vector.
-        sample_weight : array-like of shape (n_samples,), or a list of vectors, optional
-            Non-negative weights inside the average of each task.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        self._start_clock()
-        self._fit_data(read_tasks(self, X, y, tasks, sample_weight, numeric=True))
-        return self
-
-    def _fit_data(self, data: TaskData) -> None:
-        self._fit_tasks(data, data.y)
+        keep_parameters(self, locals())
 
     def predict(self, X: Any, tasks: Any = None) -> Any:
         """Return the predictions.
