@@ -13,8 +13,9 @@ namespace rectiline::design {
 namespace {
 
 // Rows are scaled by sqrt(weight) into a packed block P; then H += P'P tile by tile. A tile is
-// kTall rows by kWide columns: kTall * kWide / 8 vector registers of accumulators. The columns are
-// padded to a multiple of kNarrow; what does not fill a wide tile is done in narrow ones.
+// kTall rows by kWide columns where registers hold eight numbers, else by kNarrow: eight registers
+// of accumulators. The columns are padded to a multiple of kNarrow; what does not fill a wide tile
+// is done in narrow ones.
 constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16, kNarrow = 8;
 constexpr double kBetweenPolls = 1e8;  // multiply-adds of one thread
 
@@ -31,49 +32,63 @@ struct Tiling {
     }
 };
 
-// tile (kTall x Width) += P[:, i:i+kTall]' P[:, j:j+Width]
-template <int Width>
-RECTILINE_INLINE void tile_product(const double* P, const Tiling& tiling, std::int64_t depth,
-                                   std::int64_t i, std::int64_t j, double* H) {
-    const std::int64_t order = tiling.order, stride = tiling.stride;
 #ifdef RECTILINE_LANES
+// tile (kTall x Width) += P[:, i:i+kTall]' P[:, j:j+Width]
+template <int Width, class Lanes>
+RECTILINE_INLINE void add_tile(const double* P, const Tiling& tiling, std::int64_t depth,
+                               std::int64_t i, std::int64_t j, double* H) {
     constexpr int kParts = Width / kLanes;
-    Lanes acc[kTall][kParts] = {};
+    Lanes acc[kTall][kParts];
+    for (int r = 0; r < kTall; ++r)
+        for (int part = 0; part < kParts; ++part)
+            acc[r][part].clear();
     for (std::int64_t k = 0; k < depth; ++k) {
-        const double* row = P + k * stride;
+        const double* row = P + k * tiling.stride;
         Lanes b[kParts];
         for (int part = 0; part < kParts; ++part)
-            load_lanes(row + j + kLanes * part, b[part]);
+            b[part].load(row + j + kLanes * part);
         for (int r = 0; r < kTall; ++r)
             for (int part = 0; part < kParts; ++part)
-                acc[r][part] += row[i + r] * b[part];
+                acc[r][part].add_product(row[i + r], b[part]);
     }
     for (int r = 0; r < kTall; ++r)
         for (int part = 0; part < kParts; ++part) {
-            Lanes* target = reinterpret_cast<Lanes*>(H + (i + r) * order + j + kLanes * part);
-            *target += acc[r][part];
+            double* target = H + (i + r) * tiling.order + j + kLanes * part;
+            Lanes sum;
+            sum.load(target);
+            sum.add(acc[r][part]);
+            sum.store(target);
         }
-#else
-    for (std::int64_t r = 0; r < kTall; ++r)
-        for (std::int64_t c = 0; c < Width; ++c) {
-            double sum = 0;
-            for (std::int64_t k = 0; k < depth; ++k)
-                sum += P[k * stride + i + r] * P[k * stride + j + c];
-            H[(i + r) * order + j + c] += sum;
-        }
-#endif
 }
 
+struct AddTiles {
+    template <class Lanes>
+    static RECTILINE_INLINE void run(const double* P, const Tiling* tiling, std::int64_t depth,
+                                     double* H) {
+        constexpr int kWidth = Lanes::kRegisters == 1 ? kWide : kNarrow;
+        std::int64_t j = 0;
+        for (; j + kWidth <= tiling->order; j += kWidth)
+            for (std::int64_t i = 0; i < j + kWidth; i += kTall)
+                add_tile<kWidth, Lanes>(P, *tiling, depth, i, j, H);
+        if (j < tiling->order)
+            for (std::int64_t i = 0; i < tiling->order; i += kTall)
+                add_tile<kNarrow, Lanes>(P, *tiling, depth, i, j, H);
+    }
+};
+#endif
+
 // Adds the upper tiles of P'P to H.
-RECTILINE_MULTIVERSION void add_block(const double* P, const Tiling& tiling, std::int64_t depth,
-                                      double* H) {
-    std::int64_t j = 0;
-    for (; j + kWide <= tiling.order; j += kWide)
-        for (std::int64_t i = 0; i < j + kWide; i += kTall)
-            tile_product<kWide>(P, tiling, depth, i, j, H);
-    if (j < tiling.order)
-        for (std::int64_t i = 0; i < tiling.order; i += kTall)
-            tile_product<kNarrow>(P, tiling, depth, i, j, H);
+void add_block(const double* P, const Tiling& tiling, std::int64_t depth, double* H) {
+#ifdef RECTILINE_LANES
+    with_lanes<AddTiles>(P, &tiling, depth, H);
+#else
+    for (std::int64_t k = 0; k < depth; ++k) {
+        const double* row = P + k * tiling.stride;
+        for (std::int64_t i = 0; i < tiling.order; ++i)
+            for (std::int64_t j = i; j < tiling.order; ++j)
+                H[i * tiling.order + j] += row[i] * row[j];
+    }
+#endif
 }
 
 template <class T>

@@ -34,8 +34,8 @@ void multiply_dense(const DenseView<T>& X, std::int64_t count, const double* B, 
             continue;
         }
         over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
-            rows_times_many<Groups>(X.row(i), X.row_stride, rows, X.d, Bt.data() + first * X.d,
-                                    start.data() + first, out);
+            with_lanes<RowsTimesMany<Groups>>(X.row(i), X.row_stride, rows, X.d,
+                                              Bt.data() + first * X.d, start.data() + first, out);
             turn_out(out, Groups * kLanes, some, rows, X.n, Z + first * X.n + i);
         });
     }
@@ -56,8 +56,8 @@ void multiply_dense_transposed(const DenseView<T>& X, std::int64_t count, const 
             if (!counts(weight, i, rows)) continue;
             over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {
                 turn_in(G + first * X.n + i, X.n, some, rows, Groups * kLanes, in);
-                add_transposed_many<Groups>(X.row(i) + j, X.row_stride, rows, columns, in,
-                                            Qt.data() + first * columns);
+                with_lanes<AddTransposedMany<Groups>>(X.row(i) + j, X.row_stride, rows, columns, in,
+                                                      Qt.data() + first * columns);
             });
         }
         over_vectors(count, [&]<int Groups>(std::int64_t first, std::int64_t some) {

@@ -1,4 +1,5 @@
 // Products in every layout against plain loops, and the same sums from any number of threads.
+#include "rectiline/design/dense_rows.hpp"
 #include "rectiline/design/design_block.hpp"
 #include "rectiline/design/gram.hpp"
 #include "rectiline/design/products.hpp"
@@ -216,9 +217,44 @@ void check_gram_in_slices() {
     CHECK(asked > -1000 && H == again);
 }
 
+#ifdef RECTILINE_LANES
+// Every width of registers, whatever this processor has.
+template <class Lanes, class T>
+void check_width() {
+    const Matrix X(38, 21, 5);
+    const Dense<T> dense(X, X.d, 1);
+    const DenseView<T>& view = dense.view;
+    const std::vector<double> b = random_vector(X.d, 1), g = random_vector(X.n, 2);
+    std::vector<double> z(36), q(21, 0.0), product(36), sums(21, 0.0);
+    for (std::int64_t i = 0; i < X.n; ++i)
+        for (std::int64_t j = 0; j < X.d; ++j) {
+            const auto x = static_cast<double>(view.row(i)[j]);
+            if (i < 36) product[i] += x * b[j];
+            sums[j] += x * g[i];
+        }
+    FourRowsTimesVector::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, b.data(), z.data(),
+                                    false);
+    AddShortRows<2>::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, g.data(), q.data());
+    check_close(z, product);
+    check_close(q, sums);
+}
+
+void check_widths() {
+    check_width<Lanes<16>, double>();
+    check_width<Lanes<16>, float>();
+    check_width<Lanes<32>, double>();
+    check_width<Lanes<32>, float>();
+    check_width<Lanes<64>, double>();
+    check_width<Lanes<64>, float>();
+}
+#endif
+
 }  // namespace
 
 int main() {
+#ifdef RECTILINE_LANES
+    check_widths();
+#endif
     const std::int64_t sizes[][2] = {{1, 1},   {1, 9},    {5, 1},   {4, 3},
                                      {37, 11}, {300, 17}, {20, 24}, {270, 47}};
     for (const auto& size : sizes) {

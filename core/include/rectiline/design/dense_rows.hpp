@@ -27,40 +27,89 @@ bool is_beyond_caches(const DenseView<T>& X) {
     return X.n * X.d * static_cast<std::int64_t>(sizeof(T)) > kCache;
 }
 
-// Rows are taken four at a time: four independent sums hide the latency of the additions.
-template <class T>
-RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n,
-                                              std::int64_t d, const double* b, double* z,
-                                              bool ahead) {
-    std::int64_t i = 0;
 #ifdef RECTILINE_LANES
-    if (d >= kLanes) {
-        // Columns beyond the last full lanes are taken with those before them, at a weight of zero.
+constexpr int kShortLanes = 7;
+
+// z = X b for at least eight columns, four rows at a time. Columns beyond the last full lanes are
+// taken with those before them, at a weight of zero.
+struct FourRowsTimesVector {
+    template <class Lanes, class T>
+    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
+                                     std::int64_t d, const double* b, double* z, bool ahead) {
         const std::int64_t full = d / kLanes * kLanes, rest = d - full;
         double end[kLanes] = {};
         for (std::int64_t k = 0; k < rest; ++k)
             end[kLanes - rest + k] = b[full + k];
         Lanes last, v, u;
-        load_lanes(end, last);
-        for (; i + 4 <= n; i += 4) {
+        last.load(end);
+        for (std::int64_t i = 0; i + 4 <= n; i += 4) {
             const T* row = x + i * stride;
             if (ahead) prefetch_ahead(row, stride);
-            Lanes sum[4] = {};
+            Lanes sum[4];
+            for (int r = 0; r < 4; ++r)
+                sum[r].clear();
             for (std::int64_t j = 0; j < full; j += kLanes) {
-                load_lanes(b + j, v);
+                v.load(b + j);
                 for (int r = 0; r < 4; ++r) {
-                    load_lanes(row + r * stride + j, u);
-                    sum[r] += u * v;
+                    u.load(row + r * stride + j);
+                    sum[r].add_product(u, v);
                 }
             }
             for (int r = 0; rest > 0 && r < 4; ++r) {
-                load_lanes(row + r * stride + d - kLanes, u);
-                sum[r] += u * last;
+                u.load(row + r * stride + d - kLanes);
+                sum[r].add_product(u, last);
             }
             store_sums(sum, z + i);
         }
     }
+};
+
+// q += X'g for so few columns that their sums stay in registers: `Full` lanes of them and some
+// more, which are taken with those before them.
+template <int Full>
+struct AddShortRows {
+    template <class Lanes, class T>
+    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
+                                     std::int64_t d, const double* g, double* q) {
+        const std::int64_t rest = d - Full * kLanes;
+        Lanes sum[Full], more, u;
+        more.clear();
+        for (int k = 0; k < Full; ++k)
+            sum[k].clear();
+        std::int64_t i = 0;
+        while (i < n) {
+            if (i + 4 <= n && g[i] == 0 && g[i + 1] == 0 && g[i + 2] == 0 && g[i + 3] == 0) {
+                i += 4;
+                continue;
+            }
+            for (const std::int64_t end = std::min(n, i + 4); i < end; ++i) {
+                const T* row = x + i * stride;
+                const double weight = g[i];
+                for (int k = 0; k < Full; ++k) {
+                    u.load(row + k * kLanes);
+                    sum[k].add_product(weight, u);
+                }
+                if (rest > 0) {
+                    u.load(row + d - kLanes);
+                    more.add_product(weight, u);
+                }
+            }
+        }
+        for (int k = 0; k < Full; ++k)
+            for (int lane = 0; lane < kLanes; ++lane)
+                q[k * kLanes + lane] += sum[k][lane];
+        for (std::int64_t lane = 0; lane < rest; ++lane)
+            q[Full * kLanes + lane] += more[static_cast<int>(kLanes - rest + lane)];
+    }
+};
 #endif
+
+// Rows are taken four at a time: four independent sums hide the latency of the additions.
+template <class T>
+RECTILINE_MULTIVERSION void rows_times_short_vector(const T* x, std::int64_t stride, std::int64_t n,
+                                                    std::int64_t d, const double* b, double* z,
+                                                    bool ahead) {
+    std::int64_t i = 0;
     for (; i + 4 <= n; i += 4) {
         const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
         if (ahead) prefetch_ahead(x0, stride);
@@ -79,42 +128,18 @@ RECTILINE_MULTIVERSION void rows_times_vector(const T* x, std::int64_t stride, s
         z[i] = dot(x + i * stride, b, d);
 }
 
+template <class T>
+void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d,
+                       const double* b, double* z, bool ahead) {
+    std::int64_t done = 0;
 #ifdef RECTILINE_LANES
-constexpr int kShortLanes = 7;
-
-// q += X'g for so few columns that their sums stay in registers: `Full` lanes of them and some
-// more, which are taken with those before them.
-template <int Full, class T>
-RECTILINE_MULTIVERSION void add_short_rows(const T* x, std::int64_t stride, std::int64_t n,
-                                           std::int64_t d, const double* g, double* q) {
-    const std::int64_t rest = d - Full * kLanes;
-    Lanes sum[Full] = {}, more = {}, u;
-    std::int64_t i = 0;
-    while (i < n) {
-        if (i + 4 <= n && g[i] == 0 && g[i + 1] == 0 && g[i + 2] == 0 && g[i + 3] == 0) {
-            i += 4;
-            continue;
-        }
-        for (const std::int64_t end = std::min(n, i + 4); i < end; ++i) {
-            const T* row = x + i * stride;
-            const double weight = g[i];
-            for (int k = 0; k < Full; ++k) {
-                load_lanes(row + k * kLanes, u);
-                sum[k] += weight * u;
-            }
-            if (rest > 0) {
-                load_lanes(row + d - kLanes, u);
-                more += weight * u;
-            }
-        }
+    if (d >= kLanes) {
+        with_lanes<FourRowsTimesVector>(x, stride, n, d, b, z, ahead);
+        done = n / 4 * 4;
     }
-    for (int k = 0; k < Full; ++k)
-        for (int lane = 0; lane < kLanes; ++lane)
-            q[k * kLanes + lane] += sum[k][lane];
-    for (std::int64_t lane = 0; lane < rest; ++lane)
-        q[Full * kLanes + lane] += more[kLanes - rest + lane];
-}
 #endif
+    rows_times_short_vector(x + done * stride, stride, n - done, d, b, z + done, ahead);
+}
 
 template <class T>
 RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, std::int64_t n,
@@ -156,8 +181,9 @@ template <class T>
 void add_rows(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d, const double* g,
               double* q, bool ahead) {
 #ifdef RECTILINE_LANES
-    if (!ahead && with_count<kShortLanes>(
-                      d / kLanes, [&]<int Full>() { add_short_rows<Full>(x, stride, n, d, g, q); }))
+    if (!ahead && with_count<kShortLanes>(d / kLanes, [&]<int Full>() {
+            with_lanes<AddShortRows<Full>>(x, stride, n, d, g, q);
+        }))
         return;
 #endif
     add_rows_weighted(x, stride, n, d, g, q, ahead);

@@ -18,6 +18,12 @@ constexpr std::int64_t kTurned = 64;        // rows turned at a time
 constexpr std::int64_t kSide = 2 * kLanes;  // vectors taken together
 constexpr int kAccumulators = 8;            // enough to hide the latency of a sum
 
+// How many rows are taken together, so that their sums are so many registers.
+template <class Lanes>
+constexpr int tall(int groups) {
+    return std::max(1, kAccumulators / (groups * Lanes::kRegisters));
+}
+
 // out[r * width + k] = in[k * stride + r]; vectors beyond `count` are zero.
 RECTILINE_MULTIVERSION inline void turn_in(const double* in, std::int64_t stride,
                                            std::int64_t count, std::int64_t rows,
@@ -40,67 +46,72 @@ RECTILINE_MULTIVERSION inline void turn_out(const double* in, std::int64_t width
 }
 
 // out (rows x 8 Groups) = start + X Bt, with Bt (d x 8 Groups)
-template <int Groups, class T>
-RECTILINE_MULTIVERSION void rows_times_many(const T* x, std::int64_t stride, std::int64_t rows,
-                                            std::int64_t d, const double* Bt, const double* start,
-                                            double* out) {
-    constexpr int kTall = kAccumulators / Groups;
-    constexpr std::int64_t kWidth = Groups * kLanes;
-    for (std::int64_t i = 0; i < rows; i += kTall) {
-        const T* row[kTall];
-        for (int r = 0; r < kTall; ++r)  // a row too many is done twice
-            row[r] = x + std::min(i + r, rows - 1) * stride;
-        Lanes sum[kTall][Groups];
-        for (int g = 0; g < Groups; ++g)
-            for (int r = 0; r < kTall; ++r)
-                load_lanes(start + g * kLanes, sum[r][g]);
-        for (std::int64_t j = 0; j < d; ++j) {
-            Lanes b[Groups];
+template <int Groups>
+struct RowsTimesMany {
+    template <class Lanes, class T>
+    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t rows,
+                                     std::int64_t d, const double* Bt, const double* start,
+                                     double* out) {
+        constexpr int kTall = tall<Lanes>(Groups);
+        constexpr std::int64_t kWidth = Groups * kLanes;
+        for (std::int64_t i = 0; i < rows; i += kTall) {
+            const T* row[kTall];
+            for (int r = 0; r < kTall; ++r)  // a row too many is done twice
+                row[r] = x + std::min(i + r, rows - 1) * stride;
+            Lanes sum[kTall][Groups];
             for (int g = 0; g < Groups; ++g)
-                load_lanes(Bt + j * kWidth + g * kLanes, b[g]);
-            for (int r = 0; r < kTall; ++r) {
-                const double v = static_cast<double>(row[r][j]);
+                for (int r = 0; r < kTall; ++r)
+                    sum[r][g].load(start + g * kLanes);
+            for (std::int64_t j = 0; j < d; ++j) {
+                Lanes b[Groups];
                 for (int g = 0; g < Groups; ++g)
-                    sum[r][g] += v * b[g];
+                    b[g].load(Bt + j * kWidth + g * kLanes);
+                for (int r = 0; r < kTall; ++r) {
+                    const double v = static_cast<double>(row[r][j]);
+                    for (int g = 0; g < Groups; ++g)
+                        sum[r][g].add_product(v, b[g]);
+                }
             }
+            for (int r = 0; r < kTall; ++r)
+                for (int g = 0; g < Groups; ++g)
+                    sum[r][g].store(out + std::min(i + r, rows - 1) * kWidth + g * kLanes);
         }
-        for (int r = 0; r < kTall; ++r)
-            for (int g = 0; g < Groups; ++g)
-                *reinterpret_cast<Lanes*>(out + std::min(i + r, rows - 1) * kWidth + g * kLanes) =
-                    sum[r][g];
     }
-}
+};
 
 // Qt (d x 8 Groups) += X' Gt, with Gt (rows x 8 Groups)
-template <int Groups, class T>
-RECTILINE_MULTIVERSION void add_transposed_many(const T* x, std::int64_t stride, std::int64_t rows,
-                                                std::int64_t d, const double* Gt, double* Qt) {
-    constexpr int kTall = kAccumulators / Groups;
-    constexpr std::int64_t kWidth = Groups * kLanes;
-    for (std::int64_t j = 0; j < d; j += kTall) {
-        std::int64_t column[kTall];
-        for (int c = 0; c < kTall; ++c)
-            column[c] = std::min(j + c, d - 1);
-        Lanes sum[kTall][Groups];
-        for (int c = 0; c < kTall; ++c)
-            for (int g = 0; g < Groups; ++g)
-                load_lanes(Qt + column[c] * kWidth + g * kLanes, sum[c][g]);
-        for (std::int64_t i = 0; i < rows; ++i) {
-            const T* row = x + i * stride;
-            Lanes v[Groups];
-            for (int g = 0; g < Groups; ++g)
-                load_lanes(Gt + i * kWidth + g * kLanes, v[g]);
-            for (int c = 0; c < kTall; ++c) {
-                const double weight = static_cast<double>(row[column[c]]);
+template <int Groups>
+struct AddTransposedMany {
+    template <class Lanes, class T>
+    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t rows,
+                                     std::int64_t d, const double* Gt, double* Qt) {
+        constexpr int kTall = tall<Lanes>(Groups);
+        constexpr std::int64_t kWidth = Groups * kLanes;
+        for (std::int64_t j = 0; j < d; j += kTall) {
+            std::int64_t column[kTall];
+            for (int c = 0; c < kTall; ++c)
+                column[c] = std::min(j + c, d - 1);
+            Lanes sum[kTall][Groups];
+            for (int c = 0; c < kTall; ++c)
                 for (int g = 0; g < Groups; ++g)
-                    sum[c][g] += weight * v[g];
+                    sum[c][g].load(Qt + column[c] * kWidth + g * kLanes);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                const T* row = x + i * stride;
+                Lanes v[Groups];
+                for (int g = 0; g < Groups; ++g)
+                    v[g].load(Gt + i * kWidth + g * kLanes);
+                for (int c = 0; c < kTall; ++c) {
+                    const double weight = static_cast<double>(row[column[c]]);
+                    for (int g = 0; g < Groups; ++g)
+                        sum[c][g].add_product(weight, v[g]);
+                }
             }
+            for (int c = 0; c < kTall; ++c)
+                for (int g = 0; g < Groups; ++g)
+                    sum[c][g].store(Qt + column[c] * kWidth + g * kLanes);
         }
-        for (int c = 0; c < kTall; ++c)
-            for (int g = 0; g < Groups; ++g)
-                *reinterpret_cast<Lanes*>(Qt + column[c] * kWidth + g * kLanes) = sum[c][g];
     }
-}
+};
 
 // Calls kernel<Groups>(first, count) for every few vectors.
 template <class Kernel>

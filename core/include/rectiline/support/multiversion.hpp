@@ -15,6 +15,7 @@
     !defined(RECTILINE_NO_MULTIVERSION)
 #define RECTILINE_MULTIVERSION \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define RECTILINE_WIDTHS 1  // for lanes.hpp, which chooses among widths of registers by itself
 #else
 #define RECTILINE_MULTIVERSION
 #endif
