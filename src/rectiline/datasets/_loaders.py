@@ -83,9 +83,9 @@ def load_adult_sample(*, return_X_y: bool = False, as_frame: bool = False) -> An
     return read(
         "adult_sample.csv",
         "above_50k",
-        description=_ADULT,
-        return_X_y=return_X_y,
-        as_frame=as_frame,
+        _ADULT,
+        return_X_y,
+        as_frame,
         apart=("male", "white"),
         kind=np.int64,
     )
@@ -114,9 +114,7 @@ def load_engel(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> X.shape, round(float(y.mean()), 2)
     ((235, 1), 624.15)
     """
-    return read(
-        "engel.csv", "foodexp", description=_ENGEL, return_X_y=return_X_y, as_frame=as_frame
-    )
+    return read("engel.csv", "foodexp", _ENGEL, return_X_y, as_frame)
 
 
 def load_stackloss(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -141,13 +139,7 @@ def load_stackloss(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> load_stackloss().feature_names
     ['air_flow', 'water_temperature', 'acid_concentration']
     """
-    return read(
-        "stackloss.csv",
-        "stack_loss",
-        description=_STACKLOSS,
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-    )
+    return read("stackloss.csv", "stack_loss", _STACKLOSS, return_X_y, as_frame)
 
 
 def load_statecrime(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -173,14 +165,7 @@ def load_statecrime(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> print(crime.state[crime.target.argmax()], crime.target.max())
     District of Columbia 24.2
     """
-    return read(
-        "statecrime.csv",
-        "murder",
-        description=_STATECRIME,
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-        apart=("state",),
-    )
+    return read("statecrime.csv", "murder", _STATECRIME, return_X_y, as_frame, apart=("state",))
 
 
 def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -206,10 +191,4 @@ def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> An
     >>> X.shape, round(float(y.mean()), 3)
     ((1599, 11), 5.636)
     """
-    return read(
-        "wine_quality_red.csv",
-        "quality",
-        description=_WINE,
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-    )
+    return read("wine_quality_red.csv", "quality", _WINE, return_X_y, as_frame)

@@ -16,10 +16,10 @@ __all__ = ["read"]
 def read(
     file: str,
     target: str,
-    *,
     description: str,
     return_X_y: bool,
     as_frame: bool,
+    *,
     apart: Sequence[str] = (),
     kind: type = np.float64,
 ) -> Any:

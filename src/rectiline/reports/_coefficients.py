@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rectiline.reports._plots import axes, fitted, short
 __all__ = ["CoefficientDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class CoefficientDisplay:
     """The quantile process: each coefficient against the level, with its confidence band.
 
@@ -23,7 +25,7 @@ class CoefficientDisplay:
         Increasing levels.
     coef : ndarray of shape (m, k)
     interval : ndarray of shape (m, k, 2)
-    names : sequence of str of length k
+    names : tuple of str of length k
     level : float
         Coverage of the bands.
 
@@ -44,19 +46,11 @@ class CoefficientDisplay:
     (('(intercept)', 'income'), 2)
     """
 
-    def __init__(
-        self,
-        quantiles: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        interval: NDArray[np.float64],
-        names: Sequence[str],
-        level: float,
-    ) -> None:
-        self.quantiles = quantiles
-        self.coef = coef
-        self.interval = interval
-        self.names = tuple(names)
-        self.level = level
+    quantiles: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    interval: NDArray[np.float64]
+    names: tuple[str, ...]
+    level: float
 
     @classmethod
     def from_estimator(
@@ -107,7 +101,7 @@ class CoefficientDisplay:
             levels[order],
             tables.coef[order][:, places],
             tables.interval[order][:, places],
-            chosen,
+            tuple(chosen),
             level,
         )
         return made.plot(ax=ax, **(style or {}))

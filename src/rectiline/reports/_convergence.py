@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from rectiline.reports._plots import axes, fitted, short
+from rectiline.reports._plots import Display, fitted, short
 from rectiline.solvers import Progress, Solution
 
 __all__ = ["ConvergenceDisplay"]
 
 
-class ConvergenceDisplay:
+@dataclass(eq=False, repr=False)
+class ConvergenceDisplay(Display):
     """Certified relative gap against time or iterations.
 
     Parameters
@@ -39,9 +41,8 @@ class ConvergenceDisplay:
     >>> display = ConvergenceDisplay.from_solution(solution)
     """
 
-    def __init__(self, histories: Sequence[Sequence[Progress]], labels: Sequence[str]) -> None:
-        self.histories = histories
-        self.labels = labels
+    histories: Sequence[Sequence[Progress]]
+    labels: Sequence[str]
 
     @classmethod
     def from_solution(
@@ -98,7 +99,7 @@ class ConvergenceDisplay:
         made = cls([one.history for one in solved], names)
         return made.plot(ax=ax, against=against, **style)
 
-    def plot(self, *, ax: Any = None, against: str = "seconds", **style: Any) -> ConvergenceDisplay:
+    def plot(self, *, ax: Any = None, against: str = "seconds", **style: Any) -> Self:
         """Draw.
 
         Parameters
@@ -110,11 +111,13 @@ class ConvergenceDisplay:
 
         Returns
         -------
-        ConvergenceDisplay
+        self
         """
         if against not in ("seconds", "n_iter"):
             raise ValueError(f"against={against!r}: must be 'seconds' or 'n_iter'.")
-        ax = axes(ax)
+        return super().plot(ax=ax, against=against, **style)
+
+    def _draw(self, ax: Any, against: str = "seconds", **style: Any) -> None:
         self.lines_ = []
         floor = np.finfo(float).eps  # an exact answer has no place on a logarithmic axis
         for history, label in zip(self.histories, self.labels, strict=True):
@@ -126,5 +129,3 @@ class ConvergenceDisplay:
         ax.set_xlabel("seconds" if against == "seconds" else "iterations")
         ax.set_ylabel("certified relative gap")
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from rectiline.reports._plots import axes, fitted
+from rectiline.reports._plots import Display, fitted
 
 __all__ = ["CoverageDisplay"]
 
 
-class CoverageDisplay:
+@dataclass(eq=False, repr=False)
+class CoverageDisplay(Display):
     """The share of targets below each predicted quantile, against its level.
 
     Parameters
@@ -45,21 +47,15 @@ class CoverageDisplay:
     array([0.26, 0.51, 0.75])
     """
 
-    def __init__(
-        self,
-        nominal: NDArray[np.float64],
-        observed: NDArray[np.float64],
-        n_samples: int,
-        level: float = 0.95,
-    ) -> None:
-        self.nominal = nominal
-        self.observed = observed
-        self.n_samples = n_samples
-        self.level = level
-        ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-        self.band = np.column_stack(
-            [binom.ppf(end, n_samples, nominal) / n_samples for end in ends]
-        )
+    nominal: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    n_samples: int
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        ends = (0.5 - 0.5 * self.level, 0.5 + 0.5 * self.level)
+        n = self.n_samples
+        self.band = np.column_stack([binom.ppf(end, n, self.nominal) / n for end in ends])
 
     @classmethod
     def from_estimator(
@@ -125,20 +121,7 @@ class CoverageDisplay:
         observed = np.mean(targets[:, None] <= table[:, order] + slack, axis=0)
         return cls(levels[order], observed, targets.size, level).plot(ax=ax, **style)
 
-    def plot(self, *, ax: Any = None, **style: Any) -> CoverageDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        **style
-            For `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        CoverageDisplay
-        """
-        ax = axes(ax)
+    def _draw(self, ax: Any, **style: Any) -> None:
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8)
         reach = np.abs(self.band.T - self.nominal)
         self.errors_ = ax.errorbar(
@@ -155,5 +138,3 @@ class CoverageDisplay:
         ax.set_xlabel("level of the quantile")
         ax.set_ylabel("share of targets below it")
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from rectiline.constraints import DemographicParity, EqualOpportunity, Fairness
-from rectiline.reports._plots import axes
+from rectiline.reports._plots import Display
 
 __all__ = ["FairnessDisplay"]
 
@@ -21,7 +22,8 @@ _FORMS: dict[str, Any] = {
 }
 
 
-class FairnessDisplay:
+@dataclass(eq=False, repr=False)
+class FairnessDisplay(Display):
     """Score, and the largest difference of mean decisions between groups, against the tolerance.
 
     Parameters
@@ -38,15 +40,9 @@ class FairnessDisplay:
     lines_ : list of matplotlib.lines.Line2D
     """
 
-    def __init__(
-        self,
-        tolerances: NDArray[np.float64],
-        scores: NDArray[np.float64],
-        differences: NDArray[np.float64],
-    ) -> None:
-        self.tolerances = tolerances
-        self.scores = scores
-        self.differences = differences
+    tolerances: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    differences: NDArray[np.float64]
 
     @classmethod
     def from_estimator(
@@ -104,20 +100,7 @@ class FairnessDisplay:
         made = cls(grid, np.array(scores), np.array(differences))
         return made.plot(ax=ax, **style)
 
-    def plot(self, *, ax: Any = None, **style: Any) -> FairnessDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        **style
-            For `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        FairnessDisplay
-        """
-        ax = axes(ax)
+    def _draw(self, ax: Any, **style: Any) -> None:
         look = {"marker": "o", **style}
         self.lines_ = ax.plot(self.tolerances, self.scores, **{"label": "accuracy", **look})
         other = ax.twinx()
@@ -129,8 +112,6 @@ class FairnessDisplay:
         ax.set_ylabel("accuracy")
         other.set_ylabel("largest difference of mean decisions")
         ax.legend(handles=self.lines_)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 def _largest(table: dict[str, NDArray[Any]], form: str) -> float:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rectiline.losses import Loss, get
-from rectiline.reports._plots import axes, short
+from rectiline.reports._plots import Display, short
 
 __all__ = ["LossDisplay"]
 
 _ARGUMENT = {"margin": "margin  y z", "residual": "residual  y - z", "prediction": "prediction  z"}
 
 
-class LossDisplay:
+@dataclass(eq=False, repr=False)
+class LossDisplay(Display):
     """Losses of one kind as curves.
 
     Parameters
@@ -42,17 +44,13 @@ class LossDisplay:
     2
     """
 
-    def __init__(
-        self,
-        losses: Sequence[Loss],
-        span: tuple[float, float],
-        labels: Sequence[str] | None = None,
-    ) -> None:
-        if labels is not None and len(labels) != len(losses):
-            raise ValueError(f"labels: {len(labels)} labels for {len(losses)} losses.")
-        self.losses = losses
-        self.span = span
-        self.labels = labels
+    losses: Sequence[Loss]
+    span: tuple[float, float]
+    labels: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.labels is not None and len(self.labels) != len(self.losses):
+            raise ValueError(f"labels: {len(self.labels)} labels for {len(self.losses)} losses.")
 
     @classmethod
     def from_losses(
@@ -98,20 +96,7 @@ class LossDisplay:
             used = get(estimator.loss, **(estimator.loss_params or {}))
         return cls.from_losses(used, ax=ax, **style)
 
-    def plot(self, *, ax: Any = None, **style: Any) -> LossDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        **style
-            For `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        LossDisplay
-        """
-        ax = axes(ax)
+    def _draw(self, ax: Any, **style: Any) -> None:
         self.lines_ = []
         names = self.labels or [repr(loss) for loss in self.losses]
         for loss, name in zip(self.losses, names, strict=True):
@@ -122,5 +107,3 @@ class LossDisplay:
         ax.set_xlabel(_ARGUMENT[self.losses[0].of])
         ax.set_ylabel("loss")
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rectiline.paths import Path
-from rectiline.reports._plots import axes, fitted, short
+from rectiline.reports._plots import Display, fitted, short
 
 __all__ = ["PathDisplay"]
 
 _NAMED = 10  # coefficients that get a legend entry: the largest ones at the end of the path
 
 
-class PathDisplay:
+@dataclass(eq=False, repr=False)
+class PathDisplay(Display):
     """Coefficients against the strength of the penalty.
 
     Parameters
@@ -45,15 +47,9 @@ class PathDisplay:
     3
     """
 
-    def __init__(
-        self,
-        path: Path,
-        feature_names: Sequence[str] | None = None,
-        chosen: float | None = None,
-    ) -> None:
-        self.path = path
-        self.feature_names = feature_names
-        self.chosen = chosen
+    path: Path
+    feature_names: Sequence[str] | None = None
+    chosen: float | None = None
 
     @classmethod
     def from_path(
@@ -91,20 +87,7 @@ class PathDisplay:
         names = getattr(estimator, "feature_names_in_", None)
         return cls(path, names, float(path.strengths[place])).plot(ax=ax, **style)
 
-    def plot(self, *, ax: Any = None, **style: Any) -> PathDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        **style
-            For `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        PathDisplay
-        """
-        ax = axes(ax)
+    def _draw(self, ax: Any, **style: Any) -> None:
         coefs = self.path.coefs
         named = np.argsort(-np.abs(coefs[-1]))[:_NAMED]
         self.lines_ = []
@@ -119,5 +102,3 @@ class PathDisplay:
         ax.set_xlabel("strength of the penalty")
         ax.set_ylabel("coefficient")
         ax.legend(fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

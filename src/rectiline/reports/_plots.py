@@ -1,12 +1,13 @@
-"""Axes for the displays; matplotlib is imported when it is first needed."""
+"""What the displays share: axes, `plot`, labels; matplotlib is imported when it is needed."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["axes", "fitted", "short"]
+__all__ = ["Display", "axes", "fitted", "short"]
 
 _LONGEST = 32  # characters of a legend entry that leave room for the curves
 
@@ -36,3 +37,33 @@ def axes(ax: Any = None, n_columns: int = 1) -> Any:
     if ax is not None:
         return ax
     return plt.subplots(ncols=n_columns, layout="constrained")[1]
+
+
+class Display(ABC):
+    """A picture on one pair of axes, which subclasses draw."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, *, ax: Any = None, **style: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        **style
+            For the method of `matplotlib.axes.Axes` that draws: `fill_between` of a
+            `QuantileDisplay`, `plot` of the others.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes(ax)
+        self._draw(ax, **style)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any, **style: Any) -> None:
+        """Draw on these axes."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline.reports._plots import axes, fitted
+from rectiline.reports._plots import Display, fitted
 
 __all__ = ["QuantileDisplay"]
 
 _POINTS = 200
 
 
-class QuantileDisplay:
+@dataclass(eq=False, repr=False)
+class QuantileDisplay(Display):
     """Quantiles along one feature as nested bands.
 
     Parameters
@@ -48,17 +50,10 @@ class QuantileDisplay:
     (1, 1)
     """
 
-    def __init__(
-        self,
-        x: NDArray[np.float64],
-        predictions: NDArray[np.float64],
-        quantiles: NDArray[np.float64],
-        feature: str,
-    ) -> None:
-        self.x = x
-        self.predictions = predictions
-        self.quantiles = quantiles
-        self.feature = feature
+    x: NDArray[np.float64]
+    predictions: NDArray[np.float64]
+    quantiles: NDArray[np.float64]
+    feature: str
 
     @classmethod
     def from_estimator(
@@ -107,20 +102,7 @@ class QuantileDisplay:
             made.ax_.scatter(table[:, column], y, s=6, color="0.3", alpha=0.5, zorder=1)
         return made
 
-    def plot(self, *, ax: Any = None, **style: Any) -> QuantileDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        **style
-            For `matplotlib.axes.Axes.fill_between`.
-
-        Returns
-        -------
-        QuantileDisplay
-        """
-        ax = axes(ax)
+    def _draw(self, ax: Any, **style: Any) -> None:
         self.bands_, self.lines_ = [], []
         count = self.quantiles.size
         pairs = count // 2
@@ -141,5 +123,3 @@ class QuantileDisplay:
         ax.set_xlabel(self.feature)
         ax.set_ylabel("quantile of y")
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = ["SubspaceDisplay"]
 _MOST_NAMES = 40  # more tasks or columns than this are drawn without their names
 
 
+@dataclass(eq=False, repr=False)
 class SubspaceDisplay:
     """The shared components as a picture, and the tasks as points in the shared subspace.
 
@@ -46,20 +48,12 @@ class SubspaceDisplay:
     >>> display = SubspaceDisplay.from_estimator(model)
     """
 
-    def __init__(
-        self,
-        components: NDArray[np.float64],
-        tasks: NDArray[np.float64],
-        shares: NDArray[np.float64],
-        *,
-        task_names: Sequence[str] | None = None,
-        feature_names: Sequence[str] | None = None,
-    ) -> None:
-        self.components = components
-        self.tasks = tasks
-        self.shares = shares
-        self.task_names = task_names
-        self.feature_names = feature_names
+    components: NDArray[np.float64]
+    tasks: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    _: KW_ONLY
+    task_names: Sequence[str] | None = None
+    feature_names: Sequence[str] | None = None
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None, **style: Any) -> SubspaceDisplay:
