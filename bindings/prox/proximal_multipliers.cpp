@@ -60,7 +60,8 @@ void set_sorted(Method& self, nb::object X, VectorIn strengths) {
     set_columns(self, X, std::make_unique<rectiline::prox::SortedProx>(values(strengths)));
 }
 
-void set_groups(Method& self, nb::object X, Indices columns, Indices starts, double strength) {
+void set_groups(Method& self, nb::object X, Indices columns, Indices starts, double strength,
+                double l1) {
     const std::int64_t d = rectiline::design::n_columns(nb::cast<const Design&>(X).view);
     require(starts.shape(0) >= 1 && starts.data()[0] == 0 &&
                 starts.data()[starts.shape(0) - 1] == static_cast<std::int64_t>(columns.shape(0)),
@@ -69,9 +70,9 @@ void set_groups(Method& self, nb::object X, Indices columns, Indices starts, dou
         require(starts.data()[g - 1] <= starts.data()[g], "starts must not fall");
     for (std::size_t k = 0; k < columns.shape(0); ++k)
         require(columns.data()[k] >= 0 && columns.data()[k] < d, "a column is out of range");
-    set_columns(
-        self, X,
-        std::make_unique<rectiline::prox::GroupProx>(d, values(columns), values(starts), strength));
+    set_columns(self, X,
+                std::make_unique<rectiline::prox::GroupProx>(d, values(columns), values(starts),
+                                                             strength, l1));
 }
 
 void set_separable(Method& self, nb::object X, VectorIn l1, VectorIn lower, VectorIn upper) {
@@ -109,7 +110,7 @@ void bind_proximal_multipliers(nb::module_& m) {
              nb::arg("one_scale"))
         .def("set_sorted", &set_sorted, nb::arg("X"), nb::arg("strengths"))
         .def("set_groups", &set_groups, nb::arg("X"), nb::arg("columns"), nb::arg("starts"),
-             nb::arg("strength"))
+             nb::arg("strength"), nb::arg("l1"))
         .def("set_separable", &set_separable, nb::arg("X"), nb::arg("l1"), nb::arg("lower"),
              nb::arg("upper"))
         .def("advance", &advance, nb::arg("dual"), nb::arg("b"), nb::arg("b0"), nb::arg("step"),

@@ -188,6 +188,8 @@ def test_every_penalty_by_name():
         ("l1", None),
         ("elasticnet", None),
         ("group", {"groups": groups}),
+        ("sparse_group", {"groups": groups}),
+        ("l1", {"weights": "adaptive"}),
         ("slope", {"q": 0.2}),
         (None, None),
         (Ridge(3.0), None),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
-from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope
+from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope, SparseGroupLinf
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,13 @@ def groups_linf(strength: float, *groups: list[int]) -> Callable[[cp.Variable], 
     return lambda b: strength * sum(cp.norm_inf(b[group]) for group in groups)
 
 
+def sparse_group(name: str, l1: float, linf: float, groups: list, *members: list[int]) -> Case:
+    largest = groups_linf(linf, *members)
+    d = 1 + max(column for group in members for column in group) + (0 if len(groups) > 2 else 1)
+    penalty = SparseGroupLinf(l1, linf, groups)
+    return Case(name, penalty, d, lambda b: l1 * cp.norm1(b) + largest(b))
+
+
 def slope(name: str, penalty: Slope) -> Case:
     return Case(name, penalty, penalty.strengths.size, sorted_l1(penalty.strengths))
 
@@ -71,6 +78,10 @@ PENALTIES = [
     Case("group-labels", GroupLinf(0.9, [1, 0, 1, 1, 0]), 5, groups_linf(0.9, [0, 2, 3], [1, 4])),
     Case("group-lists", GroupLinf(1.1, [[3, 0], [2]]), 5, groups_linf(1.1, [0, 3], [2])),
     Case("group-zero", GroupLinf(0.0, ["a", "b", "a"]), 3, lambda b: 0.0 * cp.sum(b)),
+    sparse_group("sparse-group", 0.3, 0.9, [1, 0, 1, 1, 0], [0, 2, 3], [1, 4]),
+    sparse_group("sparse-group-lists", 0.4, 0.8, [[3, 0], [2]], [0, 3], [2]),
+    sparse_group("sparse-group-l1", 0.4, 0.0, [0, 0, 1, 1], [0, 1], [2, 3]),
+    sparse_group("sparse-group-linf", 0.0, 0.4, [[3, 0], [2]], [0, 3], [2]),
     slope("slope", Slope([1.5, 1.0, 0.9, 0.2])),
     slope("slope-tail-zero", Slope([1.0, 0.4, 0.0, 0.0])),
     slope("slope-constant", Slope([0.7, 0.7, 0.7])),

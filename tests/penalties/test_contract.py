@@ -115,7 +115,7 @@ def test_separable_reproduces_the_value(case):
 
 def test_only_groups_and_slope_are_not_separable():
     joint = {c.name.split("-")[0] for c in PENALTIES if c.penalty.separable(c.n_features) is None}
-    assert joint == {"group", "slope"}
+    assert joint == {"group", "slope", "sparse"}
 
 
 @every_penalty

@@ -7,9 +7,19 @@ import pickle
 import numpy as np
 import pytest
 
-from rectiline.penalties import L1, ElasticNet, GroupLinf, Penalty, Ridge, Slope
+from rectiline.penalties import (
+    L1,
+    ElasticNet,
+    GroupLinf,
+    Penalty,
+    Ridge,
+    Slope,
+    SparseGroupLinf,
+)
 
 from .cases import PENALTIES
+
+KINDS = (Ridge, L1, ElasticNet, GroupLinf, Slope, SparseGroupLinf)
 
 every_penalty = pytest.mark.parametrize("case", PENALTIES, ids=lambda case: case.name)
 
@@ -30,7 +40,7 @@ def test_copies_and_pickles_are_equal(case):
 
 @every_penalty
 def test_short_representations_make_the_penalty_again(case):
-    names = {kind.__name__: kind for kind in (Ridge, L1, ElasticNet, GroupLinf, Slope)}
+    names = {kind.__name__: kind for kind in KINDS}
     assert eval(repr(case.penalty), names) == case.penalty
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from rectiline.penalties import GroupLinf, Slope
+from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 
 from .cases import NORMS, PENALTIES, TRUE_NORMS, Case
 
@@ -63,10 +63,22 @@ def test_conjugate_of_a_norm_says_whether_the_supremum_is_zero(case):
     assert maximise(case, outside, 1.0) > 1e-3
 
 
-def largest_product(penalty: GroupLinf | Slope, q: np.ndarray) -> float:
+def largest_product(penalty: GroupLinf | SparseGroupLinf | Slope, q: np.ndarray) -> float:
     """max q'b subject to Omega(b) <= 1, as a linear program."""
     d = q.size
-    if isinstance(penalty, GroupLinf):
+    if isinstance(penalty, SparseGroupLinf):
+        # l1 sum of s_j + linf sum of t_g <= 1 with s_j >= |b_j| and t_g >= |b_j|.
+        count = d + len(penalty.groups)
+        cost = [np.zeros(d), np.full(d, penalty.l1), np.full(count - d, penalty.linf)]
+        rows, owner = [np.concatenate(cost)], {}
+        for g, columns in enumerate(penalty.groups):
+            owner |= dict.fromkeys(columns.tolist(), g)
+        for j, sign in itertools.product(range(d), (-1.0, 1.0)):
+            for above in [d + j] + ([2 * d + owner[j]] if j in owner else []):
+                row = np.zeros(d + count)
+                row[j], row[above] = sign, -1.0
+                rows.append(row)
+    elif isinstance(penalty, GroupLinf):
         count = len(penalty.groups)
         rows = [np.concatenate([np.zeros(d), np.full(count, penalty.strength)])]
         for g, columns in enumerate(penalty.groups):
@@ -94,7 +106,11 @@ def largest_product(penalty: GroupLinf | Slope, q: np.ndarray) -> float:
 
 @pytest.mark.parametrize(
     "case",
-    [c for c in TRUE_NORMS if isinstance(c.penalty, GroupLinf | Slope) and c.n_features <= 5],
+    [
+        c
+        for c in TRUE_NORMS
+        if isinstance(c.penalty, GroupLinf | SparseGroupLinf | Slope) and c.n_features <= 5
+    ],
     ids=lambda case: case.name,
 )
 def test_dual_norm_is_the_largest_product_over_the_unit_ball(case):

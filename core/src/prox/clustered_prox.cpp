@@ -52,8 +52,12 @@ double SortedProx::prox(const double* v, double s, double* b, Clusters& clusters
 }
 
 GroupProx::GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
-                     std::vector<std::int64_t> starts, double strength)
-    : size_(size), columns_(std::move(columns)), starts_(std::move(starts)), strength_(strength) {
+                     std::vector<std::int64_t> starts, double strength, double l1)
+    : size_(size),
+      columns_(std::move(columns)),
+      starts_(std::move(starts)),
+      strength_(strength),
+      l1_(l1) {
     std::vector<bool> owned(static_cast<std::size_t>(size), false);
     for (const std::int64_t j : columns_)
         owned[static_cast<std::size_t>(j)] = true;
@@ -62,7 +66,8 @@ GroupProx::GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
 }
 
 double GroupProx::prox(const double* v, double s, double* b, Clusters& clusters) {
-    std::copy(v, v + size_, b);
+    for (std::int64_t j = 0; j < size_; ++j)
+        b[j] = v[j] - std::clamp(v[j], -s * l1_, s * l1_);
     clusters.clear();
     const std::int64_t count = static_cast<std::int64_t>(starts_.size()) - 1;
     const Groups groups{columns_, starts_};

@@ -131,8 +131,11 @@ void check_groups(Random& random) {
     const std::vector<std::vector<std::int64_t>> groups = {{0, 3, 5}, {1}, {2, 6, 7, 8}};
     const Vector v = random_vector(random, 10, false);
     const double s = uniform(random, 0.1, 2), strength = uniform(random, 0, 2);
-    GroupProx method(10, {0, 3, 5, 1, 2, 6, 7, 8}, {0, 3, 4, 8}, strength);
+    const double l1 = std::max(uniform(random, -1, 1), 0.0);
+    GroupProx method(10, {0, 3, 5, 1, 2, 6, 7, 8}, {0, 3, 4, 8}, strength, l1);
     Vector b(10), expected = v;
+    for (double& one : expected)
+        one = std::copysign(std::max(std::fabs(one) - s * l1, 0.0), one);
     Clusters clusters;
     const double value = method.prox(v.data(), s, b.data(), clusters);
     for (const auto& group : groups)
@@ -140,6 +143,8 @@ void check_groups(Random& random) {
     check_near(b, expected, 1e-12);
     check_value(value, v, b, s, [&](const Vector& x) {
         double sum = 0;
+        for (const double one : x)
+            sum += l1 * std::fabs(one);
         for (const auto& group : groups) {
             double largest = 0;
             for (const std::int64_t j : group)

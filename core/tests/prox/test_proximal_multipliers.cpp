@@ -147,7 +147,7 @@ void check_groups(Random& random) {
     const Groups groups{columns, starts};
     const double strength = 1.2;
     check_pair(
-        problem, std::make_unique<GroupProx>(problem.d, columns, starts, strength),
+        problem, std::make_unique<GroupProx>(problem.d, columns, starts, strength, 0.0),
         [&](const std::vector<double>& b) {
             double largest[3];
             group_largest(groups, b.data(), largest);

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline.estimators._adaptive import adapted, is_adaptive
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._search import (
@@ -146,8 +147,7 @@ class ChoosesC(ChoosesStrength):
                 task: int, ratio: float | None, keep: NDArray[np.bool_] | None = None
             ) -> Problem:
                 penalty = self._penalty(l1_ratio=ratio)
-                problem: Problem = self._problem(data, data.tasks[task], penalty, keep)
-                return problem
+                return adapted(self, self._problem(data, data.tasks[task], penalty, keep))
 
             on_all = cache(on)
 
@@ -155,7 +155,8 @@ class ChoosesC(ChoosesStrength):
                 whole = on_all(task, ratio)
                 if keep is None:
                     return whole
-                if data.constraints or whole.n_samples != keep.size:  # they may look at samples
+                looks_at_samples = data.constraints or is_adaptive(self)
+                if looks_at_samples or whole.n_samples != keep.size:
                     return on(task, ratio, keep)
                 return whole.with_sample_weight(np.where(keep, whole.weight, 0.0))
 
@@ -171,7 +172,7 @@ class ChoosesC(ChoosesStrength):
         """Return how to score; `sample_weight` are the weights if there were any."""
 
     def _ratios(self) -> list[float | None]:
-        if not isinstance(self.penalty, str) or self.penalty != "elasticnet":
+        if self.penalty not in ("elasticnet", "sparse_group"):  # an object is equal to no name
             return [None]
         return [0.5] if self.l1_ratios is None else [float(one) for one in self.l1_ratios]
 

@@ -19,20 +19,24 @@ _PARTS = {
 loss_params : dict, optional
     Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber".""",
     "penalty": """
-penalty : {"l2", "l1", "elasticnet", "group", "slope"}, Penalty or None, default="l2"
-    What the coefficients pay: ``|b|^2 / 2``, ``|b|_1``, their mix
-    ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2``, the sum of the groups' largest absolute values, or
-    the sorted L1 norm. An object from `rectiline.penalties` is used as it is.
+penalty : str, Penalty or None, default="l2"
+    What the coefficients pay: ``|b|^2 / 2`` ("l2"), ``|b|_1`` ("l1"), their mix
+    ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2`` ("elasticnet"), the sum of the groups' largest
+    absolute values ("group"), its mix with ``|b|_1`` ("sparse_group"), or the sorted L1 norm
+    ("slope"). An object from `rectiline.penalties` is used as it is.
 penalty_params : dict, optional
-    ``{"groups": ...}`` for "group": one label per column, a mapping from column to label
-    (``{"a": "g1", "b": "g1"}``) or from label to columns (``{"g1": ["a", "b"]}``), or disjoint
-    lists of columns. Columns are names or positions; those in no group pay nothing.
+    ``{"groups": ...}`` for "group" and "sparse_group": one label per column, a mapping from
+    column to label (``{"a": "g1", "b": "g1"}``) or from label to columns
+    (``{"g1": ["a", "b"]}``), or disjoint lists of columns. Columns are names or positions; those
+    in no group pay nothing for it. ``{"weights": ...}`` for "l1": one number per column, or
+    "adaptive" for weights from a first fit, see `rectiline.paths.adaptive_weights`, to which
+    ``"power": 1.0`` goes along.
     ``{"q": 0.1}`` or ``{"strengths": ...}`` for "slope".""",
     "C": """
 C : float, default=1.0
     Weight of the losses against the penalty: a larger C fits the training data more closely.
 l1_ratio : float, default=0.5
-    Share of the L1 norm in the "elasticnet" penalty, between 0 and 1.""",
+    Share of the L1 norm in the "elasticnet" and "sparse_group" penalties, between 0 and 1.""",
     "relative_loss_params": """
 loss_params : dict, optional
     Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber". The default of
@@ -44,7 +48,7 @@ C : float or "auto", default="auto"
     "auto" is a weak penalty in the unit of y, see the notes; with a penalty object, whose strength
     is given, and without a penalty it is 1.
 l1_ratio : float, default=0.5
-    Share of the L1 norm in the "elasticnet" penalty, between 0 and 1.""",
+    Share of the L1 norm in the "elasticnet" and "sparse_group" penalties, between 0 and 1.""",
     "relative": """
 loss_ : Loss or tuple of Loss
     The loss that was fitted, with its parameters as numbers.
@@ -100,6 +104,8 @@ callback : callable, optional
 warm_start : bool, default=False
     Whether to start from the previous fit.""",
     "proof": """
+penalty_weights_ : ndarray of shape (n_features,) or (n_problems, n_features)
+    Weights of the L1 penalty, where they are "adaptive".
 n_iter_ : int or ndarray
     Iterations of the solver; one entry per problem if there are several.
 solver_ : str or tuple

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.constraints import Constraint, named_constraints
+from rectiline.estimators._adaptive import adapted_makers, is_adaptive
 from rectiline.estimators._callbacks import CallbackSupportMixin, FitReport
 from rectiline.estimators._check import column_names
 from rectiline.estimators._coefficients import ListsCoefficients
@@ -178,6 +179,7 @@ class FitsC(PLQModel):
         asked = {
             "sensitive_features": sensitive is not None,
             "calibration": getattr(self, "calibration", None) is not None,
+            "weights='adaptive'": is_adaptive(self),
         }
         refuse_on_rows(self, **asked)
         note_columns(self, rows)
@@ -191,7 +193,8 @@ class FitsC(PLQModel):
         pairs = zip(data.tasks, each, strict=True)
         if isinstance(data, RowsData):
             return [partial(self._rows_problem, data, task, one) for task, one in pairs]
-        return [partial(self._problem, data, task, penalty, factor=one) for task, one in pairs]
+        makers = [partial(self._problem, data, task, penalty, factor=one) for task, one in pairs]
+        return adapted_makers(self, makers, rows=len(makers) > 1)
 
     def _problems(
         self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None

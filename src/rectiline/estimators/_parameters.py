@@ -61,6 +61,13 @@ GRID: dict[str, list[Any]] = {
     "fold_tol": [Interval(Real, 0, 1, closed="neither"), None],
 }
 
+_PENALTY_PARAMS = {
+    "group": {"groups"},
+    "l1": {"weights", "power"},
+    "slope": {"q", "strengths"},
+    "sparse_group": {"groups"},
+}
+
 
 def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str, ...]) -> Loss:
     """Return the loss that ``loss`` and ``loss_params`` describe, checked to suit the estimator."""
@@ -99,18 +106,19 @@ def make_penalty(
     """
     given = dict(params or {})
     if isinstance(penalty, str) and penalty in PENALTIES:
-        allowed = {"group": {"groups"}, "slope": {"q", "strengths"}}.get(penalty, set())
+        allowed = _PENALTY_PARAMS.get(penalty, set())
         unknown = sorted(set(given) - allowed)
         if unknown:
             raise ValueError(
                 f"penalty_params: penalty={penalty!r} takes {sorted(allowed) or 'no parameters'}; "
                 f"got {unknown}."
             )
-        if penalty == "group" and "groups" not in given:
+        if "groups" in allowed and "groups" not in given:
             raise ValueError(
-                "penalty='group' needs penalty_params={'groups': ...}: one label per column, a "
-                "mapping such as {'g1': ['a', 'b']}, or a list of disjoint lists of columns."
+                f"penalty={penalty!r} needs penalty_params={{'groups': ...}}: one label per "
+                "column, a mapping such as {'g1': ['a', 'b']}, or disjoint lists of columns."
             )
+        _read_weights(given)
     elif given:
         raise ValueError(
             f"penalty_params={given!r} goes with a penalty by name; got penalty={penalty!r}."
@@ -118,3 +126,17 @@ def make_penalty(
     return penalties.get(
         penalty, n_features, strength=strength, l1_ratio=l1_ratio, names=names, **given
     )
+
+
+def _read_weights(given: dict[str, Any]) -> None:
+    """Check the weights of "l1"; those that come from a first fit are for the fit to find."""
+    weights, power = given.get("weights"), given.pop("power", None)
+    adaptive = isinstance(weights, str)
+    if adaptive and weights != "adaptive":
+        raise ValueError(
+            f"penalty_params: weights={weights!r} must be one number per column or 'adaptive'."
+        )
+    if power is not None and not adaptive:
+        raise ValueError("penalty_params: 'power' goes with weights='adaptive'.")
+    if adaptive:
+        del given["weights"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline.constraints import combine
+from rectiline.estimators._adaptive import adapted_makers, is_adaptive
 from rectiline.estimators._check import (
     check_data,
     check_design,
@@ -69,10 +71,12 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
     shared_slopes : bool, default=False
         Composite quantile regression: one slope vector for all quantiles, own intercepts. The
         loss is the mean over the quantiles, and they cannot cross.
-    penalty : {"elasticnet", "l1", "l2", "group", "slope"}, Penalty or None, default="elasticnet"
-        What the coefficients pay, times alpha; see `PLQRegressor`. Joint fits take the first three.
+    penalty : str, Penalty or None, default="elasticnet"
+        What the coefficients pay, times alpha; see `PLQRegressor`. Joint fits take no
+        other than "elasticnet", "l1" and "l2".
     penalty_params : dict, optional
-        ``{"groups": ...}`` for "group", ``{"q": ...}`` or ``{"strengths": ...}`` for "slope".
+        ``{"groups": ...}`` for "group" and "sparse_group", ``{"weights": ...}`` for "l1",
+        ``{"q": ...}`` or ``{"strengths": ...}`` for "slope".
     {constraints}
     inference : str, optional
         Keep a summary of this kind at the fit, such as "nid"; see `summary`.
@@ -194,7 +198,7 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
     def _is_joint(self) -> bool:
         return bool(self.non_crossing or self.shared_slopes) and self.quantiles_.size > 1
 
-    def _makers(self, X: Any, y: Any, weight: NDArray[np.float64]) -> list[partial[Problem]]:
+    def _makers(self, X: Any, y: Any, weight: NDArray[np.float64]) -> list[Callable[[], Problem]]:
         """Return how to make the problem of each quantile."""
         make = partial(
             Problem,
@@ -206,7 +210,8 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
             fit_intercept=self.fit_intercept,
             feature_names=column_names(self),
         )
-        return [partial(make, loss=self._loss(q)) for q in self.quantiles_]
+        makers = [partial(make, loss=self._loss(q)) for q in self.quantiles_]
+        return adapted_makers(self, makers, rows=self._is_list)
 
     certificate_: Any
     _total: float  # weight of all samples
@@ -223,6 +228,7 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
             non_crossing=self.non_crossing and several,
             shared_slopes=self.shared_slopes and several,
             inference=self.inference is not None,
+            **{"weights='adaptive'": is_adaptive(self)},
         )
         self._total = rows.total_weight()
         if not self._total > 0:

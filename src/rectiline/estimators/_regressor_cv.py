@@ -37,7 +37,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
         Values of C to try, or how many: then from the largest C that gives all-zero coefficients
         (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
     l1_ratios : array-like, optional
-        Mixes to try with ``penalty="elasticnet"``; 0.5 by default.
+        Mixes to try with "elasticnet" and "sparse_group"; 0.5 by default.
     {penalty}
     {constraints}
     {cv}

@@ -21,7 +21,15 @@ from scipy import sparse as sp
 
 from rectiline.paths._multiplier_program import MultiplierProgram
 from rectiline.paths._null import null_model
-from rectiline.penalties import L1, Columnwise, ElasticNet, GroupLinf, Penalty, Slope
+from rectiline.penalties import (
+    L1,
+    Columnwise,
+    ElasticNet,
+    GroupLinf,
+    Penalty,
+    Slope,
+    SparseGroupLinf,
+)
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import limited_threads, solve
 
@@ -47,7 +55,7 @@ def is_sparsifying(penalty: Penalty | None) -> bool:
 
 def _norm_part(penalty: Penalty) -> Penalty | None:
     """Return the norm in the penalty when its strength is 1; None if there is none."""
-    if isinstance(penalty, L1 | GroupLinf | Slope):
+    if isinstance(penalty, L1 | GroupLinf | SparseGroupLinf | Slope):
         return penalty.with_strength(1.0)
     if isinstance(penalty, ElasticNet) and penalty.l1 > 0:
         return L1(penalty.l1 / penalty.strength)
@@ -59,9 +67,9 @@ def _norm_part(penalty: Penalty) -> Penalty | None:
 def largest_strength(problem: Problem) -> float:
     """Return the smallest strength of the problem's penalty at which all coefficients are zero.
 
-    It is exact (proved to about 1e-10) for norm penalties: L1, elastic net, group L-infinity,
-    Slope; and zero where the columns ask for nothing but rounding, so that any strength gives
-    zeros.
+    It is exact (proved to about 1e-10) for norm penalties: L1, elastic net, groups (also
+    with L1), Slope; and zero where the columns ask for nothing but rounding, so that any strength
+    gives zeros.
     It is an upper bound where columns pay nothing (they are fitted first, to a certified 1e-9), and
     where so many multipliers are open that the linear program would grow out of hand.
 

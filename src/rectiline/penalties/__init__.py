@@ -9,6 +9,7 @@ from rectiline.penalties._l1 import L1
 from rectiline.penalties._ridge import Ridge
 from rectiline.penalties._shared_subspace import SharedSubspace, Subspace
 from rectiline.penalties._slope import Slope
+from rectiline.penalties._sparse_group import SparseGroupLinf
 from rectiline.penalties._table import PENALTIES, get
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Ridge",
     "SharedSubspace",
     "Slope",
+    "SparseGroupLinf",
     "Subspace",
     "get",
 ]

@@ -40,6 +40,8 @@ class GroupLinf(Penalty):
     ----------
     groups : tuple of ndarray
         The columns of each group, groups in the order of their first column.
+    grouping : Grouping
+        The groups one after the other, as loops over them need it.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class GroupLinf(Penalty):
     2.0
     """
 
-    _grouping: Grouping
+    grouping: Grouping
     _given: object
 
     def __init__(
@@ -65,12 +67,12 @@ class GroupLinf(Penalty):
     ) -> None:
         amount = nonnegative("GroupLinf", "strength", strength)
         grouping, given = read_groups(groups)
-        self._set(strength=amount, _grouping=grouping, _given=given)
+        self._set(strength=amount, grouping=grouping, _given=given)
 
     @property
     def groups(self) -> tuple[Indices, ...]:
         """The columns of each group, groups in the order of their first column."""
-        return tuple(np.split(self._grouping.columns, self._grouping.starts[1:]))
+        return tuple(np.split(self.grouping.columns, self.grouping.starts[1:]))
 
     # ---- the function and its dual ball ------------------------------------------------------
 
@@ -92,16 +94,18 @@ class GroupLinf(Penalty):
         """Return ``value(coef) + conjugate(q) - q @ coef`` as a sum of terms >= 0."""
         # In group g, with M = max |b_j|:  sum_j (|q_j| M - q_j b_j)  +  (strength - sum |q_j|) M.
         b, dual = self._point(coef, "coef"), self._point(q, "q")
-        if self.conjugate(dual) > 0.0:
-            return math.inf
-        return _core.group_fenchel_young(*self._grouping.layout, self.strength, b, dual)
+        return math.inf if self.conjugate(dual) > 0.0 else self.bounded_fenchel_young(b, dual)
+
+    def bounded_fenchel_young(self, coef: Vector, q: Vector) -> float:
+        """Return `fenchel_young` of a dual point that is known to be feasible."""
+        return _core.group_fenchel_young(*self.grouping.layout, self.strength, coef, q)
 
     def prox(self, v: ArrayLike, step: float) -> Vector:
         """Return the minimiser of ``value(b) + |b - v|^2 / (2 step)``: each group is capped."""
         point, radius = self._point(v, "v"), self._step(step) * self.strength
         if radius == 0.0:
             return point.copy()
-        return _core.group_prox(*self._grouping.layout, radius, point)
+        return _core.group_prox(*self.grouping.layout, radius, point)
 
     def price(self, q: ArrayLike, k: int = 1) -> list[Atom]:
         """Return up to k groups with ``sum |q_j| > strength``, free columns with q_j != 0 first."""
@@ -118,20 +122,20 @@ class GroupLinf(Penalty):
             worst = np.sort(worst[np.argpartition(-excess[worst], most - 1)[:most]])
         worst = worst[np.argsort(-excess[worst], kind="stable")[:most]]
         return atoms + [
-            self._atom(point, self._grouping.members(int(g)), cost=self.strength) for g in worst
+            self._atom(point, self.grouping.members(int(g)), cost=self.strength) for g in worst
         ]
 
     # ---- the shape ---------------------------------------------------------------------------
 
     def check(self, n_features: int) -> None:
         """Raise ValueError unless there is a label per column, or every index is a column."""
-        width = self._grouping.width
+        width = self.grouping.width
         if width is not None and width != n_features:
             raise ValueError(
                 f"GroupLinf has {width} group labels but there are {n_features} columns: give "
                 "one label per column."
             )
-        last = self._grouping.last
+        last = self.grouping.last
         if last >= n_features:
             raise ValueError(
                 f"GroupLinf: groups hold column {last} but there are {n_features} columns, "
@@ -147,7 +151,7 @@ class GroupLinf(Penalty):
         """Return the penalty with the same groups and another strength."""
         amount = nonnegative("GroupLinf", "strength", strength)
         scaled = object.__new__(GroupLinf)  # the groups are already read
-        scaled._set(strength=amount, _grouping=self._grouping, _given=self._given)
+        scaled._set(strength=amount, grouping=self.grouping, _given=self._given)
         return scaled
 
     def _arguments(self) -> Mapping[str, Any]:
@@ -155,24 +159,24 @@ class GroupLinf(Penalty):
 
     def _key(self) -> tuple[object, ...]:
         # Labels are only names: equal groups make equal penalties.
-        g = self._grouping
+        g = self.grouping
         return self.strength, g.width, g.columns.tobytes(), g.starts.tobytes()
 
     # ---- parts -------------------------------------------------------------------------------
 
     def _largest(self, point: Vector) -> Vector:
-        return _core.group_largest(*self._grouping.layout, point)
+        return _core.group_largest(*self.grouping.layout, point)
 
     def _totals(self, point: Vector) -> Vector:
-        return _core.group_totals(*self._grouping.layout, point)
+        return _core.group_totals(*self.grouping.layout, point)
 
     def _has_free(self, n_features: int) -> bool:
-        return self.strength == 0.0 or self._grouping.columns.size < n_features
+        return self.strength == 0.0 or self.grouping.columns.size < n_features
 
     def free_columns(self, n_features: int) -> NDArray[np.bool_]:
         """Mark the columns that pay nothing: those in no group, or all at strength 0."""
         free = np.ones(n_features, dtype=np.bool_)
-        free[self._grouping.columns] = self.strength == 0.0
+        free[self.grouping.columns] = self.strength == 0.0
         return free
 
     def _atom(self, point: Vector, columns: Indices, cost: float) -> Atom:

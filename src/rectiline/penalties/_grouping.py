@@ -1,4 +1,4 @@
-"""Read the groups of `GroupLinf`: one label per column, or a list of index lists."""
+"""Read the groups of grouped penalties: one label per column, or a list of index lists."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ class Grouping:
         """Columns and starts, the end of the last group included, for the compiled loops."""
         ends = np.append(self.starts, self.columns.size)
         return self.columns.astype(np.int64, copy=False), ends.astype(np.int64)
+
+    @cached_property
+    def owner(self) -> Indices:
+        """The group of each entry of `columns`."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
 
     @cached_property
     def last(self) -> int:

@@ -14,10 +14,11 @@ from rectiline.penalties._l1 import L1
 from rectiline.penalties._named_groups import column_groups
 from rectiline.penalties._ridge import Ridge
 from rectiline.penalties._slope import Slope
+from rectiline.penalties._sparse_group import SparseGroupLinf
 
 __all__ = ["PENALTIES", "get"]
 
-PENALTIES = ("elasticnet", "group", "l1", "l2", "slope")
+PENALTIES = ("elasticnet", "group", "l1", "l2", "slope", "sparse_group")
 
 _ALIASES = {
     "elastic_net": "elasticnet",
@@ -25,6 +26,8 @@ _ALIASES = {
     "ridge": "l2",
     "group_lasso": "group",
     "group_linf": "group",
+    "sparse_group_lasso": "sparse_group",
+    "sparse_group_linf": "sparse_group",
     "sorted_l1": "slope",
 }
 
@@ -38,26 +41,29 @@ def get(
     groups: Any = None,
     q: float = 0.1,
     strengths: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     names: NDArray[Any] | None = None,
 ) -> Penalty | None:
     """Return the penalty of that name for so many columns; a penalty is returned as it is.
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet", "group", "slope"}, Penalty or None
+    penalty : {"l2", "l1", "elasticnet", "group", "sparse_group", "slope"}, Penalty or None
     n_features : int
         Number of columns.
     strength : float, default=1.0
         Multiplies the whole penalty.
     l1_ratio : float, default=0.5
-        Share of the L1 norm in "elasticnet".
+        Share of the L1 norm in "elasticnet" and "sparse_group".
     groups : optional
-        For "group": one label per column, a mapping from column to label or from label to columns,
-        or disjoint lists of columns.
+        For "group" and "sparse_group": one label per column, a mapping from column to label or from
+        label to columns, or disjoint lists of columns.
     q : float, default=0.1
         For "slope": false discovery rate that the sequence of strengths aims at.
     strengths : array-like, optional
         For "slope": the sequence itself.
+    weights : array-like, optional
+        For "l1": one weight per column.
     names : ndarray of str, optional
         Names of the columns, for `groups`.
 
@@ -78,11 +84,14 @@ def get(
     if penalty == "l2":
         return Ridge(strength)
     if penalty == "l1":
-        return L1(strength)
+        return L1(strength, weights)
     if penalty == "elasticnet":
         return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
     if penalty == "group":
         return GroupLinf(strength, column_groups(groups, names, n_features))
+    if penalty == "sparse_group":
+        members = column_groups(groups, names, n_features)
+        return SparseGroupLinf(l1_ratio * strength, (1.0 - l1_ratio) * strength, members)
     if strengths is not None:
         made = Slope(strengths)
         return made.with_strength(strength * made.strength)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import Loss
-from rectiline.penalties import GroupLinf, Slope
+from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 
 __all__ = ["save_infeasibility", "save_optimality"]
 
@@ -108,6 +108,12 @@ def _statement(
     elif isinstance(penalty, GroupLinf):
         for k, members in enumerate(penalty.groups):
             groups[members], strengths[members.min()] = k, penalty.strength
+    elif isinstance(penalty, SparseGroupLinf):  # on its columns a group is a sorted norm
+        arrays["l1"][:d] = penalty.l1
+        for k, members in enumerate(penalty.groups):
+            groups[members], strengths[members] = k, penalty.l1
+            strengths[members.min()] += penalty.linf
+            arrays["l1"][members] = 0.0
     elif not problem.is_separable:
         raise ValueError(f"Certificate files cannot hold the penalty {penalty!r}.")
     arrays |= {"groups": groups, "strengths": strengths}

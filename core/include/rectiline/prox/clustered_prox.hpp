@@ -53,18 +53,19 @@ class SortedProx : public ClusteredProx {
     std::vector<Block> blocks_;
 };
 
-// strength * sum over groups of the largest |b_j|; columns in no group are free.
+// strength * sum over groups of the largest |b_j|, and l1 |b_j| on every column. The step of the
+// sum is that of the groups after soft thresholding: capping keeps all signs.
 class GroupProx : public ClusteredProx {
   public:
     GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
-              std::vector<std::int64_t> starts, double strength);
+              std::vector<std::int64_t> starts, double strength, double l1);
     std::int64_t size() const override { return size_; }
     double prox(const double* v, double s, double* b, Clusters& clusters) override;
 
   private:
     std::int64_t size_;
     std::vector<std::int64_t> columns_, starts_, free_;
-    double strength_;
+    double strength_, l1_;
 };
 
 // sum_j l1_j |b_j| within bounds.

@@ -4,7 +4,8 @@
     subject to      R b + k >= 0 (or = 0),   U (b, t) >= 0
 
 Separable penalties need no further columns: this is then the rectified form. GroupLinf has one
-column t_g per group with cost ``strength`` and rows ``t_g - b_j >= 0``, ``t_g + b_j >= 0``.
+column t_g per group with cost ``strength`` and rows ``t_g - b_j >= 0``, ``t_g + b_j >= 0``;
+SparseGroupLinf has the same, and ``l1`` in ``h``.
 
 Slope is a sum over the levels k where the strengths drop, by ``drop_k``, of the k largest absolute
 values, and the k largest of s sum to ``min over theta of k theta + sum_j relu(s_j - theta)``. So
@@ -22,12 +23,14 @@ import numpy as np
 from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
-from rectiline.penalties import GroupLinf, Slope
+from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._rectified import RectifiedForm
 
 __all__ = ["Epigraph", "EpigraphForm"]
+
+_Grouped = GroupLinf | SparseGroupLinf
 
 _MOST_COLUMNS = 20_000  # further columns
 _MOST_ROWS = 4_000_000  # capped rows of Slope
@@ -75,7 +78,7 @@ class EpigraphForm(RectifiedForm):
     def accepts(problem: Problem) -> str | None:
         """Return why the problem has no such form, or None if it has."""
         penalty, d = problem.penalty, problem.n_features
-        if problem.is_separable or isinstance(penalty, GroupLinf):
+        if problem.is_separable or isinstance(penalty, _Grouped):
             return None
         if not isinstance(penalty, Slope):
             return f"the penalty {penalty!r} couples columns and has no epigraph form"
@@ -98,17 +101,23 @@ class EpigraphForm(RectifiedForm):
 
     @cached_property
     def columns(self) -> Columns:
-        """The cost of each coefficient; Slope with equal strengths is an L1 penalty."""
+        """The cost of each coefficient; Slope with equal strengths is an L1 penalty.
+
+        SparseGroupLinf charges absolute values along with its groups.
+        """
         penalty, given = self.problem.penalty, self.problem.columns
         if isinstance(penalty, Slope) and _is_l1(penalty):
             return Columns(given.rho, penalty.strengths, given.lower, given.upper)
+        if isinstance(penalty, SparseGroupLinf):
+            l1 = np.full(given.rho.size, penalty.l1)
+            return Columns(given.rho, l1, given.lower, given.upper)
         return given
 
     @cached_property
     def epigraph(self) -> Epigraph:
         """The further columns and rows."""
         penalty, d = self.problem.penalty, self.problem.n_features
-        if isinstance(penalty, GroupLinf) and not penalty.is_zero:
+        if isinstance(penalty, _Grouped) and not penalty.is_zero:
             return _group_epigraph(penalty, d)
         if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
             return _slope_epigraph(penalty)
@@ -118,7 +127,7 @@ class EpigraphForm(RectifiedForm):
     def n_columns(self) -> int:
         """Number of columns, coefficients included and the intercept not."""
         penalty, d = self.problem.penalty, self.problem.n_features
-        if isinstance(penalty, GroupLinf) and not penalty.is_zero:
+        if isinstance(penalty, _Grouped) and not penalty.is_zero:
             return d + len(penalty.groups)
         if isinstance(penalty, Slope) and not penalty.is_zero and not _is_l1(penalty):
             return 2 * d + int(_drops(penalty)[0].size)
@@ -138,12 +147,13 @@ def _above_absolute(columns: Indices, above: Indices, width: int) -> sp.csr_arra
     return sp.csr_array(sp.vstack([cover - own, cover + own], format="csr"))
 
 
-def _group_epigraph(penalty: GroupLinf, d: int) -> Epigraph:
+def _group_epigraph(penalty: GroupLinf | SparseGroupLinf, d: int) -> Epigraph:
     groups = penalty.groups
     width = d + len(groups)
     columns = np.concatenate(groups)
     owner = np.repeat(np.arange(len(groups)), [group.size for group in groups])
-    linear = np.concatenate([np.zeros(d), np.full(len(groups), penalty.strength)])
+    cost = penalty.linf if isinstance(penalty, SparseGroupLinf) else penalty.strength
+    linear = np.concatenate([np.zeros(d), np.full(len(groups), cost)])
     above = _above_absolute(columns, d + owner, width)
     return Epigraph(linear, above, sp.csr_array((0, width)), np.zeros(0))
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rectiline._typing import Indices, Vector
-from rectiline.penalties import GroupLinf, Slope
+from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._composite import CompositeForm
 
@@ -61,7 +61,7 @@ class LinearProgramForm(CompositeForm):
             if _levels(problem.penalty.strengths) is None:
                 return f"the sorted penalty has more than {_MOST_LEVELS} distinct strengths"
             return None
-        if isinstance(problem.penalty, GroupLinf):
+        if isinstance(problem.penalty, GroupLinf | SparseGroupLinf):
             return None
         return f"the penalty {problem.penalty!r} is not polyhedral"
 

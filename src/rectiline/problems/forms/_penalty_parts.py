@@ -8,7 +8,7 @@ import numpy as np
 
 from rectiline import _core
 from rectiline._typing import Indices, Mask, Vector
-from rectiline.penalties import L1, GroupLinf, Penalty, Slope
+from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 
@@ -38,7 +38,26 @@ class PenaltyParts:
     @cached_property
     def groups(self) -> list[Indices] | None:
         """The columns of each group of a grouped penalty."""
-        return list(self.penalty.groups) if isinstance(self.penalty, GroupLinf) else None
+        penalty = self.penalty
+        return list(penalty.groups) if isinstance(penalty, GroupLinf | SparseGroupLinf) else None
+
+    @cached_property
+    def group_costs(self) -> tuple[float, float]:
+        """What a grouped penalty charges: the largest of a group, and every absolute value."""
+        penalty = self.penalty
+        if isinstance(penalty, SparseGroupLinf):
+            return penalty.linf, penalty.l1
+        return penalty.strength, 0.0
+
+    def whole_groups(self, columns: Indices) -> Indices:
+        """Return the columns with all others of their groups."""
+        if self.groups is None:
+            return columns
+        touched = np.zeros(self.problem.n_features, dtype=bool)
+        touched[columns] = True
+        for group in self.groups:
+            touched[group] |= touched[group].any()
+        return np.flatnonzero(touched)
 
     @cached_property
     def sorted_strengths(self) -> Vector | None:
@@ -100,7 +119,7 @@ class PenaltyParts:
             atoms = self.penalty.price(np.where(inside, 0.0, q), limit) if strength > 0 else []
             sizes = np.cumsum([atom.columns.size for atom in atoms])
             kept = [atom.columns for atom in atoms[: int(np.searchsorted(sizes, limit)) + 1]]
-            return np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
+            return self.whole_groups(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)
         if self.sorted_strengths is not None:
             score, bar = np.abs(q), 0.0
             if self.shrink_factor(q) >= 1.0:

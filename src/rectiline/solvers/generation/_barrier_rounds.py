@@ -51,6 +51,8 @@ def barrier_refusal(form: LinearProgramForm) -> str | None:
     """Return why the interior point method does not apply, or None."""
     if form.groups is None:
         return "the penalty has no groups"
+    if form.group_costs[1] > 0.0:
+        return "the penalty charges single columns of its groups too"
     if form.n_constraints or form.free_columns.size:
         return "there are constraints or columns without cost"
     if form.design.n_samples > _MOST_SAMPLES:

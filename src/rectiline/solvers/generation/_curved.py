@@ -68,7 +68,7 @@ def start_curved(
     support = np.flatnonzero(coef)
     chosen = np.union1d(np.union1d(chosen, support), form.needed_columns)
     master = ProximalMaster(form, _typical_cost(form))
-    master.set_columns(_whole_groups(form, chosen))
+    master.set_columns(form.whole_groups(chosen))
     master.start_at(coef, intercept, g)
     inside = np.zeros(d, dtype=bool)
     inside[master.columns] = True
@@ -83,20 +83,8 @@ def _typical_cost(form: CompositeForm) -> float:
         return float(form.sorted_strengths[:few].mean())
     if form.is_separable:
         return float(form.columns.l1.mean())
-    sizes = [group.size for group in form.groups or []]
-    return float(form.penalty.strength) / float(np.mean(sizes))
-
-
-def _whole_groups(form: CompositeForm, columns: Indices) -> Indices:
-    """Return the columns with all others of their groups."""
-    if form.groups is None:
-        return columns
-    touched = np.zeros(form.design.n_features, dtype=bool)
-    touched[columns] = True
-    for group in form.groups:
-        if touched[group].any():
-            touched[group] = True
-    return np.flatnonzero(touched)
+    sizes, (largest, each) = [group.size for group in form.groups or []], form.group_costs
+    return largest / float(np.mean(sizes)) + each
 
 
 def advance_curved(state: CurvedState, budget: Budget) -> Step:

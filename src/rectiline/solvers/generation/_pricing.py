@@ -144,12 +144,14 @@ class AtomPricing:
         self.form = form
         self.directions = AtomSet(form.design.n_features)
         self._known: set[bytes] = set()
+        self._grouped = np.zeros(form.design.n_features, dtype=bool)
+        self._grouped[np.concatenate(form.groups or [])] = True
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
         """Add free columns, the vertices around the support, and the groups with the largest q."""
         free = self.form.free_columns
         columns = [free[[i]] for i in range(free.size)]
-        self._add(columns, [np.ones(1)] * free.size, np.zeros(free.size))
+        self._add(columns, [np.ones(1)] * free.size)
         feasible = self.form.problem.feasibility.point if self.form.n_constraints else None
         for point in (coef, feasible):
             if point is None or not point.any():
@@ -157,14 +159,15 @@ class AtomPricing:
             for group in self.form.groups or []:
                 if point[group].any():
                     self._add_vertices(group, point[group])
-        if self._strength > 0:
+            alone = np.flatnonzero(point * ~self._grouped)
+            self._add([alone[[i]] for i in range(alone.size)], [np.ones(1)] * alone.size)
+        if self.form.penalty.strength > 0:
             # Any strength ranks the groups; with next to none all of them are worth a price.
             q = q.copy()
             q[free] = 0.0
             largest = float(np.abs(q).max(initial=0.0))
             atoms = self.form.penalty.with_strength(_ROUNDING * largest).price(q, limit)
-            costs = np.full(len(atoms), self._strength)
-            self._add([a.columns for a in atoms], [a.signs for a in atoms], costs)
+            self._add([a.columns for a in atoms], [a.signs for a in atoms])
 
     def extend(self, q: Vector, limit: int) -> int:
         """Add the worst sign vector of each of the worst groups."""
@@ -172,22 +175,27 @@ class AtomPricing:
         q[self.form.free_columns] = 0.0  # these are all in the program; what is left is rounding
         atoms = self.form.penalty.price(q, limit)
         before = self.directions.size
-        self._add(
-            [a.columns for a in atoms], [a.signs for a in atoms], np.array([a.cost for a in atoms])
-        )
+        self._add([a.columns for a in atoms], [a.signs for a in atoms])
         return self.directions.size - before
 
-    @property
-    def _strength(self) -> float:
-        return float(self.form.penalty.strength)
-
     def _add_vertices(self, group: Indices, values: Vector) -> None:
-        """Add the corners of the cube whose hull holds `values` (thresholds of its entries)."""
-        for level in np.unique(np.append(values, values.min() - 1.0)):
-            self._add([group], [np.where(values > level, 1.0, -1.0)], np.array([self._strength]))
+        """Add atoms whose sum, with positive multipliers, is `values` at no higher a price.
 
-    def _add(self, columns: list[Indices], signs: list[Vector], costs: Vector) -> None:
-        keep = []
+        Corners of the cube that holds `values` (thresholds of its entries); where every column
+        has a price of its own, the signs of the entries above each level.
+        """
+        if self.form.group_costs[1] > 0.0:
+            size = np.abs(values)
+            for level in np.unique(size[size > 0.0]):
+                above = size >= level
+                self._add([group[above]], [np.sign(values[above])])
+            return
+        for level in np.unique(np.append(values, values.min() - 1.0)):
+            self._add([group], [np.where(values > level, 1.0, -1.0)])
+
+    def _add(self, columns: list[Indices], signs: list[Vector]) -> None:
+        largest, each = self.form.group_costs
+        keep, costs = [], [largest * self._grouped[one[0]] + each * one.size for one in columns]
         for place, (where, sign) in enumerate(zip(columns, signs)):
             key = where.tobytes() + (sign * sign[0]).tobytes()  # an atom and its negative are one
             if key not in self._known:

@@ -145,7 +145,8 @@ class ProximalMaster:
         elif part.groups is not None:
             members = np.concatenate(part.groups).astype(np.int64)
             ends = np.cumsum([0, *(group.size for group in part.groups)]).astype(np.int64)
-            method.set_groups(matrix, members, ends, part.penalty.strength * unit)
+            largest, each = part.group_costs
+            method.set_groups(matrix, members, ends, largest * unit, each * unit)
         else:
             columns, back = part.columns, self._column_scale / self._argument_scale
             lower, upper = columns.lower * back, columns.upper * back
