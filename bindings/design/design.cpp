@@ -1,6 +1,5 @@
 #include "rectiline/design/design_block.hpp"
 #include "rectiline/design/products.hpp"
-#include "rectiline/design/products_many.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -68,38 +67,7 @@ std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, V
     return {z, q};
 }
 
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 using OptionalVector = std::optional<VectorIn>;
-
-const double* weight_of(const Design& X, const OptionalVector& weight) {
-    require(!weight || weight->shape(0) == rows_of(X), "weight must have one entry per row");
-    return weight ? weight->data() : nullptr;
-}
-
-NumpyMatrix product_with_many(const Design& X, MatrixIn B, VectorIn shift, OptionalVector weight) {
-    require(takes_many(X.view), "X must be dense with rows in one piece");
-    require(B.shape(1) == columns_of(X), "the vectors must have one entry per column");
-    require(shift.shape(0) == B.shape(0), "there must be one shift for each vector");
-    NumpyMatrix Z = new_matrix(B.shape(0), rows_of(X));
-    const double* share = weight_of(X, weight);
-    nb::gil_scoped_release release;
-    multiply_many(X.view, static_cast<std::int64_t>(B.shape(0)), B.data(), shift.data(), share,
-                  Z.data());
-    return Z;
-}
-
-NumpyMatrix transposed_product_with_many(const Design& X, MatrixIn G, OptionalVector weight) {
-    require(takes_many(X.view), "X must be dense with rows in one piece");
-    require(G.shape(1) == rows_of(X), "the vectors must have one entry per row");
-    NumpyMatrix Q = new_matrix(G.shape(0), columns_of(X));
-    const double* share = weight_of(X, weight);
-    nb::gil_scoped_release release;
-    multiply_transposed_many(X.view, static_cast<std::int64_t>(G.shape(0)), G.data(), share,
-                             Q.data());
-    return Q;
-}
-
 using Places = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using BlockOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
@@ -180,14 +148,6 @@ void bind_design(nb::module_& m) {
         .def("tdot", &transposed_product, nb::arg("g"), nb::arg("n_threads") = 1, "X.T @ g")
         .def("both", &both_products, nb::arg("b"), nb::arg("g"), nb::arg("n_threads") = 1,
              "(X @ b, X.T @ g) in one pass where possible")
-        .def_prop_ro(
-            "takes_many", [](const Design& X) { return takes_many(X.view); },
-            "Whether X is dense with rows in one piece, as dot_many and tdot_many want it")
-        .def("dot_many", &product_with_many, nb::arg("B"), nb::arg("shift"),
-             nb::arg("weight") = nb::none(),
-             "B @ X.T + shift[:, None]; rows without weight may be left out")
-        .def("tdot_many", &transposed_product_with_many, nb::arg("G"),
-             nb::arg("weight") = nb::none(), "G @ X; rows without weight may be left out")
         .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
              "sum_j X[i, j]**2 * scale[j]")
         .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,

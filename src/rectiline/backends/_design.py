@@ -18,9 +18,7 @@ __all__ = ["Design"]
 
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _FEW = 50  # one column in so many: then they are gathered for the product
-_WIDE = 4  # columns per row
 _SOME = 4  # vectors from which on it pays to take them together
-_ONE_THREAD = 4_000_000  # entries of X up to which threads gain little
 _SMALL_GRAM = 1e9  # products of ``X X'`` up to which it is one product, without checkpoints
 _EIGEN_COST = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
@@ -79,45 +77,21 @@ class Design:
         z, q = self.view.both(coef, weights, n_threads)
         return z, q
 
-    def dot_many(
-        self, coefs: NDArray[np.float64], shifts: Vector, sample_weight: Vector | None = None
-    ) -> NDArray[np.float64]:
-        """Return ``X @ coef + shift`` for every row of `coefs` and its shift, one row for each.
+    def dot_many(self, coefs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``X @ coef`` for every row of `coefs`, one row for each."""
+        if self._multiplies_at_once(len(coefs)):
+            return np.asarray(coefs @ self.X.T)
+        return np.array([self.dot(np.ascontiguousarray(one)) for one in coefs])
 
-        Predictions of samples without weight may be left out: they are the shift then.
-        """
-        way = self._way_for(len(coefs))
-        if way == "core":
-            return self.view.dot_many(coefs, shifts, sample_weight)
-        z = coefs @ self.X.T if way == "numpy" else np.array([self.dot(one) for one in coefs])
-        z += shifts[:, None]
-        return z
+    def tdot_many(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``X.T @ weight`` for every row of `weights`, one row for each."""
+        if self._multiplies_at_once(len(weights)):
+            return np.asarray(weights @ self.X)
+        return np.array([self.tdot(np.ascontiguousarray(one)) for one in weights])
 
-    def tdot_many(
-        self, weights: NDArray[np.float64], sample_weight: Vector | None = None
-    ) -> NDArray[np.float64]:
-        """Return ``X.T @ weight`` for every row of `weights`, one row for each.
-
-        They must be zero on samples without weight.
-        """
-        way = self._way_for(len(weights))
-        if way == "core":
-            return self.view.tdot_many(weights, sample_weight)
-        return np.asarray(weights @ self.X if way == "numpy" else [self.tdot(g) for g in weights])
-
-    def _way_for(self, count: int) -> str:
-        """Return who multiplies with `count` vectors: "core" at once or "each", or "numpy".
-
-        Measured: the core is as fast as a library on many vectors and faster on some; but the
-        library may have more threads.
-        """
-        if count < _SOME or self.is_sparse:
-            return "each"
-        if self._is_double and self.n_features > _WIDE * self.n_samples:
-            return "numpy"  # its blocks are better for so many columns
-        if self.view.takes_many and self.n_stored <= _ONE_THREAD:
-            return "core"
-        return "numpy" if self._is_double else "each"
+    def _multiplies_at_once(self, count: int) -> bool:
+        """Whether one product of NumPy takes less time than `count` products with a vector."""
+        return count >= _SOME and not self.is_sparse and self._is_double
 
     @property
     def _is_double(self) -> bool:

@@ -86,7 +86,7 @@ def prove_many(
         for problem, one in zip(problems, candidates, strict=True)
     ]
     coefs = np.array([b for b, _ in pairs])
-    Z = design.dot_many(coefs, np.zeros(len(pairs)))
+    Z = design.dot_many(coefs)
     points = []
     for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
         dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
