@@ -26,6 +26,7 @@ from rectiline.estimators._search import (
 )
 from rectiline.estimators._state import restored_on_failure
 from rectiline.estimators._typed import checked_fit
+from rectiline.penalties import Fused
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
@@ -178,6 +179,11 @@ class ChoosesC(ChoosesStrength):
 
     def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> Vector:
         penalty = self._penalty(l1_ratio=ratio)
+        if isinstance(penalty, Fused):
+            raise ValueError(
+                f"{type(self).__name__} has no path for Fused: search its strength with "
+                "GridSearchCV over C."
+            )
         if penalty is None or penalty.is_zero:
             raise ValueError(f"penalty={self.penalty!r}: there is no strength to choose.")
         problems = (make(task, ratio, None) for task in range(n_tasks))

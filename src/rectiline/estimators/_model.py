@@ -47,7 +47,8 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
     certificate_: Any  # a Certificate, or one for each problem
     feature_names_in_: NDArray[Any]
 
-    def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Penalty | None:
+    def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Any:
+        """Return the penalty object at a strength: a `Penalty`, `Fused`, or None."""
         return make_penalty(
             self.penalty,
             self.n_features_in_,
@@ -220,7 +221,8 @@ class FitsC(PLQModel):
 
     def _rows_penalty(self, data: RowsData, C: float) -> Penalty | None:
         """Return the penalty of a problem on rows, divided by C."""
-        return self._penalty(1.0 / C)
+        made: Penalty | None = self._penalty(1.0 / C)
+        return made
 
     def _read_rows(self, rows: RowBlocks) -> RowsData:
         """Return what a fit on rows needs; estimators that cannot take rows do not override it."""

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from rectiline import losses, penalties
 from rectiline.losses import Loss
-from rectiline.penalties import PENALTIES, Penalty
+from rectiline.penalties import PENALTIES, Fused, Penalty
 
 __all__ = [
     "COMMON",
@@ -42,7 +42,7 @@ RUNNING: dict[str, list[Any]] = {
 COMMON: dict[str, list[Any]] = {
     "loss": [str, Loss, type],  # for a class in place of an object there is a better message
     "loss_params": [dict, None],
-    "penalty": [str, Penalty, type, None],
+    "penalty": [str, Penalty, Fused, type, None],
     "penalty_params": [dict, None],
     "C": [Interval(Real, 0, None, closed="neither")],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -93,13 +93,13 @@ def shared_loss(loss: Loss) -> Loss:
 
 
 def make_penalty(
-    penalty: str | Penalty | None,
+    penalty: str | Penalty | Fused | None,
     n_features: int,
     l1_ratio: float = 0.5,
     strength: float = 1.0,
     params: Mapping[str, Any] | None = None,
     names: NDArray[Any] | None = None,
-) -> Penalty | None:
+) -> Penalty | Fused | None:
     """Return the penalty that the parameters describe, at the given strength.
 
     A `Penalty` object keeps its own strength times `strength`; `names` are those of the columns.
@@ -123,6 +123,8 @@ def make_penalty(
         raise ValueError(
             f"penalty_params={given!r} goes with a penalty by name; got penalty={penalty!r}."
         )
+    if isinstance(penalty, Fused):
+        return penalty if strength == 1.0 else penalty.with_strength(strength * penalty.strength)
     return penalties.get(
         penalty, n_features, strength=strength, l1_ratio=l1_ratio, names=names, **given
     )

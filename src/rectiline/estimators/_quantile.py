@@ -343,7 +343,8 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
         if strength == 0.0:
             return None
         if self.penalty != "elasticnet":
-            return self._penalty(strength, ratio)
+            made: Penalty | None = self._penalty(strength, ratio)
+            return made
         if ratio == 1.0:
             return L1(strength)
         return ElasticNet(ratio * strength, (1.0 - ratio) * strength)

@@ -4,6 +4,7 @@ from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._columnwise import Columnwise
 from rectiline.penalties._elastic_net import ElasticNet
+from rectiline.penalties._fused import Fused
 from rectiline.penalties._group_linf import GroupLinf
 from rectiline.penalties._l1 import L1
 from rectiline.penalties._ridge import Ridge
@@ -18,6 +19,7 @@ __all__ = [
     "Atom",
     "Columnwise",
     "ElasticNet",
+    "Fused",
     "GroupLinf",
     "Penalty",
     "Ridge",

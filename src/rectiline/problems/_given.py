@@ -14,8 +14,9 @@ from rectiline._column_names import names_of
 from rectiline._numbers import refuse_masked
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, combine, named_constraints
-from rectiline.penalties import Penalty, Ridge
+from rectiline.penalties import Fused, Penalty, Ridge
 from rectiline.penalties import get as get_penalty
+from rectiline.problems._extra_rows import with_difference_rows
 from rectiline.problems._inputs import checked_losses
 from rectiline.problems._linear_term import checked_linear, with_linear_row
 from rectiline.problems._region import Region
@@ -45,7 +46,7 @@ def read_given(
     y: ArrayLike | None,
     loss: Any,
     *,
-    penalty: str | Penalty | None,
+    penalty: str | Penalty | Fused | None,
     constraints: Any,
     sample_weight: ArrayLike | None,
     fit_intercept: bool | None,
@@ -81,11 +82,20 @@ def read_given(
             "A linear term goes with fit_intercept=False. For an intercept add a column of ones "
             "to X that pays no penalty, such as a zero among the weights of L1."
         )
+    if isinstance(penalty, Fused) and (samples is None or samples.fit_intercept):
+        raise ValueError(
+            "Fused goes with data and fit_intercept=False: its rows have no intercept. For one "
+            "add a column of ones to X and leave it out of Fused(columns=...)."
+        )
     if samples is not None:
         _check_size(samples)
+    fused, penalty = (penalty, penalty.rest) if isinstance(penalty, Fused) else (None, penalty)
     made = get_penalty(penalty, d, names=names)
     asked = tuple(named_constraints(constraints, names=names, n_features=d))
     region = Region(with_ordinary_rows(combine([one.rows(d, design) for one in asked], d, names)))
+    if fused is not None:
+        assert design is not None and samples is not None
+        design, samples = with_difference_rows(design, samples, fused)
     if vector is not None:
         design, samples = with_linear_row(design, samples, vector, made, region)
     assert design is not None and samples is not None

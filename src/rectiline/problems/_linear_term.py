@@ -16,16 +16,15 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse as sp
 from scipy.optimize import linprog
 
 from rectiline._numbers import real_array
 from rectiline._typing import Vector
-from rectiline.backends import Design, as_design
+from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import FlooredLinear
 from rectiline.penalties import Penalty
+from rectiline.problems._extra_rows import with_rows
 from rectiline.problems._region import Region
 from rectiline.problems._samples import Samples
 
@@ -55,28 +54,8 @@ def with_linear_row(
 ) -> tuple[Design, Samples]:
     """Return design and samples with the row of the linear term added; X is copied."""
     floor = _floor(design, samples, linear, penalty, region)
-    row = linear[None, :]
-    if design is None or samples is None:
-        loss = FlooredLinear(floor)
-        one = np.ones(1)
-        return as_design(row), Samples((loss,), None, one, np.zeros(1), one.copy(), False)
-    of = samples.losses[0].of
-    loss = FlooredLinear(floor, of)
-    if design.is_sparse:
-        X: Any = sp.vstack([design.X, sp.csr_array(row)], format=design.X.format)
-    else:
-        X = np.vstack([design.X, row.astype(np.float64)])
-    n = design.n_samples
-    index: NDArray[np.uint8] = np.zeros(n, np.uint8) if samples.index is None else samples.index
-    return as_design(X), Samples(
-        (*samples.losses, loss),
-        np.append(index, np.uint8(len(samples.losses))),
-        np.append(samples.direction, -1.0 if of == "residual" else 1.0),
-        np.append(samples.offset, 0.0),
-        np.append(samples.weight, 1.0),
-        False,
-        samples.labels,
-    )
+    loss = FlooredLinear(floor) if samples is None else FlooredLinear(floor, samples.losses[0].of)
+    return with_rows(design, samples, linear[None, :], loss, np.ones(1))
 
 
 def _floor(

@@ -27,7 +27,7 @@ from scipy import sparse as sp
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
-from rectiline.penalties import Penalty
+from rectiline.penalties import Fused, Penalty
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._data import Data
 from rectiline.problems._feasibility import Feasibility
@@ -57,7 +57,7 @@ class Problem(ProblemParts):
         optimisation problem: residuals are then those of zero targets.
     loss : str or Loss, or sequence of them with `loss_index`
         What one sample pays, see `rectiline.losses`.
-    penalty : str, Penalty or None, default=Ridge(1.0), or None where y is None
+    penalty : str, Penalty, Fused or None, default=Ridge(1.0), or None where y is None
         What the coefficients pay, see `rectiline.penalties`; names have strength 1. The intercept
         never pays.
     constraints : Constraint, dict, or sequence of them, default=()
@@ -118,7 +118,7 @@ class Problem(ProblemParts):
         X: Any,
         y: ArrayLike | None = None,
         loss: str | Loss | Sequence[str | Loss] | None = None,
-        penalty: str | Penalty | None = DEFAULT_PENALTY,
+        penalty: str | Penalty | Fused | None = DEFAULT_PENALTY,
         constraints: Any = (),
         sample_weight: ArrayLike | None = None,
         fit_intercept: bool | None = None,

@@ -1,0 +1,59 @@
+"""Append rows that are no samples to X, for `Problem`: a linear term, differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline._typing import Vector
+from rectiline.backends import Design, as_design
+from rectiline.losses import Loss, PiecewiseLQ
+from rectiline.penalties import Fused
+from rectiline.problems._samples import Samples
+
+__all__ = ["with_difference_rows", "with_rows"]
+
+_SPARSE = 4  # times as many differences as samples from which on dense X is stored as sparse
+
+
+def with_rows(
+    design: Design | None, samples: Samples | None, rows: Any, loss: Loss, weight: Vector
+) -> tuple[Design, Samples]:
+    """Return design and samples with rows that pay `loss` of their value; X is copied.
+
+    The loss is of the same kind as those of the samples; there is no intercept.
+    """
+    count = rows.shape[0]
+    if design is None or samples is None:
+        zero, one = np.zeros(count), np.full(count, -1.0 if loss.of == "residual" else 1.0)
+        return as_design(rows), Samples((loss,), None, one, zero, weight, False)
+    if design.is_sparse or (sp.issparse(rows) and count > _SPARSE * design.n_samples):
+        form = design.X.format if design.is_sparse else "csr"
+        X: Any = sp.vstack([sp.csr_array(design.X), sp.csr_array(rows)], format=form)
+    else:
+        dense = rows.toarray() if sp.issparse(rows) else rows
+        X = np.vstack([design.X, dense.astype(np.float64)])
+    n = design.n_samples
+    index: NDArray[np.uint8] = np.zeros(n, np.uint8) if samples.index is None else samples.index
+    sign = -1.0 if samples.losses[0].of == "residual" else 1.0
+    return as_design(X), Samples(
+        (*samples.losses, loss),
+        np.append(index, np.full(count, len(samples.losses), dtype=np.uint8)),
+        np.append(samples.direction, np.full(count, sign)),
+        np.append(samples.offset, np.zeros(count)),
+        np.append(samples.weight, weight),
+        False,
+        samples.labels,
+    )
+
+
+def with_difference_rows(
+    design: Design, samples: Samples, penalty: Fused
+) -> tuple[Design, Samples]:
+    """Return design and samples with a row for every difference that the penalty charges."""
+    rows = penalty.matrix(design.n_features)
+    absolute = PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=samples.losses[0].of)
+    return with_rows(design, samples, rows, absolute, np.full(rows.shape[0], penalty.strength))
