@@ -1,18 +1,32 @@
-"""Checkpoints: where long preparations, in any room, ask whether there is time to go on.
+"""Checkpoints: where long pieces of work, in any room, ask whether there is time to go on.
 
-The driver of `solve` says who is asked while a solver prepares; without a driver nobody is, and a
-checkpoint does nothing.
+`solve`, paths and searches say who is asked; without them nobody is, and a checkpoint does nothing.
+Products with X ask before they begin, so that nothing runs on for long after a time limit.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+import time
 from typing import Any, Protocol
 
-__all__ = ["SECONDS_PER_PRODUCT", "OutOfTime", "asked_at_checkpoints", "checkpoint", "time_left"]
+__all__ = [
+    "SECONDS_PER_ENTRY",
+    "SECONDS_PER_PRODUCT",
+    "Deadline",
+    "OutOfTime",
+    "asked_at_checkpoints",
+    "checkpoint",
+    "grace_of",
+    "time_left",
+    "who_is_asked",
+]
 
 SECONDS_PER_PRODUCT = 1e-10  # of dense linear algebra in a library, measured on one core
+SECONDS_PER_ENTRY = 1e-9  # of a pass over X: it is read from memory
+_GRACE = 0.06  # of a time limit, and
+_LEAST_GRACE = 0.03  # seconds at least, by which what has to be finished may exceed it
 
 
 class OutOfTime(Exception):
@@ -27,6 +41,59 @@ class Timekeeper(Protocol):
 
     def left(self) -> float:
         """Return the seconds left."""
+
+
+def grace_of(time_limit: float | None) -> float:
+    """Return by how many seconds work that has to be finished may exceed a time limit."""
+    return max(_GRACE * (time_limit or 0.0), _LEAST_GRACE)
+
+
+class Deadline:
+    """The time limit of a call that solves several problems, from the moment it is made.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds; None for no limit.
+    """
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.time_limit = time_limit
+        self._ends = time.perf_counter() + (math.inf if time_limit is None else time_limit)
+        self._grace = grace_of(time_limit)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds for a `solve`, at least a microsecond; None without a limit."""
+        if self.time_limit is None:
+            return None
+        return max(self._ends - time.perf_counter(), 1e-6)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        return time.perf_counter() >= self._ends
+
+    def is_over(self) -> bool:
+        """Return whether work should stop that may be finished with some grace."""
+        return self.left() <= 0.0
+
+    def left(self) -> float:
+        """Return the seconds left, with that grace."""
+        return self._ends + self._grace - time.perf_counter()
+
+
+class _Either:
+    """Two timekeepers, of which the stricter one counts."""
+
+    def __init__(self, one: Timekeeper, other: Timekeeper) -> None:
+        self._one, self._other = one, other
+
+    def is_over(self) -> bool:
+        return self._one.is_over() or self._other.is_over()
+
+    def left(self) -> float:
+        return min(self._one.left(), self._other.left())
 
 
 class _Asked(threading.local):
@@ -54,15 +121,25 @@ def time_left() -> float:
     return math.inf if _asked.keeper is None else _asked.keeper.left()
 
 
-class asked_at_checkpoints:
-    """While entered, checkpoints of this thread ask `keeper`."""
+def who_is_asked() -> Timekeeper | None:
+    """Return who is asked at checkpoints of this thread, to be asked in those that it starts."""
+    return _asked.keeper
 
-    def __init__(self, keeper: Timekeeper) -> None:
+
+class asked_at_checkpoints:
+    """While entered, checkpoints of this thread ask `keeper` besides who was asked before.
+
+    None stands for nobody: work that is done whatever the time.
+    """
+
+    def __init__(self, keeper: Timekeeper | None) -> None:
         self._keeper = keeper
         self._before: Timekeeper | None = None
 
     def __enter__(self) -> None:
-        self._before, _asked.keeper = _asked.keeper, self._keeper
+        before, keeper = _asked.keeper, self._keeper
+        self._before = before
+        _asked.keeper = keeper if keeper is None or before is None else _Either(keeper, before)
 
     def __exit__(self, *_: Any) -> None:
         _asked.keeper = self._before

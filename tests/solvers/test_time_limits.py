@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, time_left
+from rectiline import _polling
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint, time_left
 from rectiline.backends import Design
 from rectiline.exceptions import ConvergenceWarning
+from rectiline.paths import path
 from rectiline.problems import DualPoint
 from rectiline.problems._repair import balance_free_columns
 from rectiline.solvers import Newton
 from rectiline.solvers._base import Step
 from rectiline.solvers.generation._highs import LinearProgram
+from rectiline.solvers.multitask._blocks import in_threads
 
 RNG = np.random.default_rng(4)
 
@@ -44,6 +47,99 @@ def test_checkpoints_look_ahead():
         with pytest.raises(OutOfTime):
             checkpoint(2.0)
     assert keeper.asked == 3
+
+
+def test_the_stricter_of_two_timekeepers_counts():
+    with asked_at_checkpoints(Counting(10, seconds=1.0)):
+        with asked_at_checkpoints(Counting(10, seconds=2.0)):
+            assert time_left() == 1.0
+            with asked_at_checkpoints(None):
+                checkpoint(5.0)  # done whatever the time
+        with asked_at_checkpoints(Counting(0)), pytest.raises(OutOfTime):
+            checkpoint()
+    with asked_at_checkpoints(Deadline(None)):
+        checkpoint(1e9)
+    assert Deadline(1e-9).is_late and Deadline(1e-9).seconds == 1e-6
+    assert Deadline(None).seconds is None and not Deadline(None).is_late
+
+
+def test_threads_ask_whom_their_starter_asks():
+    with asked_at_checkpoints(Counting(0)), pytest.raises(OutOfTime):
+        in_threads(2, lambda _: checkpoint(), range(3))
+
+
+LONG = RNG.normal(size=(200_000, 6))  # passes over so many entries ask
+LONG_Y = LONG[:, 0] + RNG.normal(size=200_000)
+
+
+@pytest.mark.parametrize("name", ["dot", "tdot", "both", "column_squares", "row_squares"])
+def test_long_passes_ask_before_they_begin(name):
+    left, right = np.ones(6), np.ones(200_000)
+    arguments = {
+        "dot": (left,),
+        "tdot": (right,),
+        "both": (left, right),
+        "column_squares": (right,),
+        "row_squares": (left,),
+    }[name]
+    keeper = Counting(1)
+    with asked_at_checkpoints(keeper):
+        getattr(Design(LONG[:1000]), name)(*(one[:1000] for one in arguments))
+        assert keeper.asked == 0
+        getattr(Design(LONG), name)(*arguments)
+        with pytest.raises(OutOfTime):
+            getattr(Design(LONG), name)(*arguments)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """Count the passes over a long X that are made; nothing may exceed its limit by some grace."""
+    monkeypatch.setattr(_polling, "_LEAST_GRACE", 0.0)
+    begin, made = Design._begin_pass, []
+
+    def counted(design, count=1):
+        begin(design, count)
+        if design.n_stored >= LONG.size:
+            made.append(count)
+
+    monkeypatch.setattr(Design, "_begin_pass", counted)
+    return made
+
+
+@pytest.mark.parametrize("penalty", [rl.penalties.ElasticNet(1.0, 1.0), None])
+@pytest.mark.parametrize("solver", ["auto", "interior", "newton", "first_order", "rehline"])
+def test_no_pass_over_X_after_the_time_is_up(passes, solver, penalty):
+    if solver == "rehline" and penalty is None:
+        pytest.skip("it needs a penalty")
+    problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), penalty)
+    passes.clear()
+    with pytest.warns(ConvergenceWarning):
+        found = rl.solve(problem, solver, tol=1e-12, time_limit=1e-9)
+    assert found.status == "time_limit" and not passes
+    assert not found.coef.any() and found.certificate.primal == pytest.approx(abs(LONG_Y).sum())
+    assert problem.certify(found).gap >= 0.0  # with the multipliers that it holds
+
+
+def test_a_path_without_time_has_its_first_point(passes):
+    problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), rl.penalties.Ridge(1.0))
+    passes.clear()
+    with pytest.warns(ConvergenceWarning):
+        found = path(problem, [1.0, 0.1, 0.01], time_limit=1e-9)
+    assert len(found) == 1 and found[0].status == "time_limit" and not passes
+
+
+def test_what_a_solver_had_when_time_ran_out_is_certified(monkeypatch):
+    # Half a step may be left behind: any pair has a certificate, and the better one counts.
+    problem = rl.Problem(RNG.normal(size=(60, 3)), RNG.normal(size=60), "absolute", "l2")
+    advance = Newton.advance
+
+    def late(self, state, budget):
+        advance(self, state, budget)
+        raise OutOfTime
+
+    monkeypatch.setattr(Newton, "advance", late)
+    found = rl.solve(problem, "newton", time_limit=100.0)
+    assert found.status == "solved" and found.certificate.relative_gap <= 1e-6
 
 
 @pytest.mark.parametrize("kind", ["gram", "kernel"])

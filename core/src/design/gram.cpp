@@ -17,7 +17,7 @@ namespace {
 // of accumulators. The columns are padded to a multiple of kNarrow; what does not fill a wide tile
 // is done in narrow ones.
 constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16, kNarrow = 8;
-constexpr double kBetweenPolls = 1e8;  // multiply-adds of one thread
+constexpr double kBetweenPolls = 2e7;  // multiply-adds of all threads together
 
 struct Tiling {
     std::int64_t order;   // columns of H, padded
@@ -155,11 +155,11 @@ bool weighted_gram(const DesignView& X, const std::int64_t* rows, const double* 
     const std::int64_t share = (count + chunks - 1) / chunks;
     // Every chunk in slices of whole blocks, so that the sums do not depend on the polls.
     const double blocks =
-        kBetweenPolls / (static_cast<double>(D) * static_cast<double>(D) * kDepth);
+        kBetweenPolls / (static_cast<double>(D * D) * static_cast<double>(kDepth * chunks));
     const std::int64_t slice =
         kDepth * static_cast<std::int64_t>(std::clamp(blocks, 1.0, 1.0 + share / kDepth));
     for (std::int64_t begin = 0; begin < share; begin += slice) {
-        if (begin > 0 && interrupt.poll(slice * D * D)) return false;
+        if (begin > 0 && interrupt.poll(slice * chunks * D * D)) return false;
         parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
             const std::int64_t end = std::min(count, (c + 1) * share),
                                first = std::min(end, c * share + begin),

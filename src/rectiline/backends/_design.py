@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline import _core
-from rectiline._polling import checkpoint
+from rectiline._polling import SECONDS_PER_ENTRY, checkpoint
 from rectiline._typing import Indices, Vector
 
 __all__ = ["Design"]
 
+_LONG_PASS = 1_000_000  # entries of X from which on a pass asks whether there is time for it
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _FEW = 50  # one column in so many: then they are gathered for the product
 _SOME = 4  # vectors from which on it pays to take them together
@@ -56,12 +57,19 @@ class Design:
         """Number of stored entries: what one product costs."""
         return int(self.X.nnz) if self.is_sparse else self.n_samples * self.n_features
 
+    def _begin_pass(self, count: int = 1) -> None:
+        """Ask whether there is time for so many passes over X, where they take any."""
+        if self.n_stored >= _LONG_PASS:
+            checkpoint(seconds=SECONDS_PER_ENTRY * count * self.n_stored)
+
     def dot(self, coef: Vector, n_threads: int = 1) -> Vector:
         """Return ``X @ coef``."""
+        self._begin_pass()
         return self.view.dot(coef, n_threads)
 
     def tdot(self, weights: Vector, n_threads: int = 1) -> Vector:
         """Return ``X.T @ weights``."""
+        self._begin_pass()
         return self.view.tdot(weights, n_threads)
 
     def both(self, coef: Vector, weights: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
@@ -70,22 +78,27 @@ class Design:
         Few columns in use are gathered for the first product. Nothing is remembered: equal
         arguments give equal bits, in any order of calls and from any thread.
         """
+        if self.n_stored >= _LONG_PASS and not (coef.any() or weights.any()):
+            return np.zeros(self.n_samples), np.zeros(self.n_features)
         if self.n_features >= _FEW and not self.is_sparse:
             support = np.flatnonzero(coef)
             if support.size * _FEW <= self.n_features:
                 return self.dense_columns(support) @ coef[support], self.tdot(weights, n_threads)
+        self._begin_pass()
         z, q = self.view.both(coef, weights, n_threads)
         return z, q
 
     def dot_many(self, coefs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``X @ coef`` for every row of `coefs`, one row for each."""
         if self._multiplies_at_once(len(coefs)):
+            self._begin_pass(len(coefs))
             return np.asarray(coefs @ self.X.T)
         return np.array([self.dot(np.ascontiguousarray(one)) for one in coefs])
 
     def tdot_many(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``X.T @ weight`` for every row of `weights`, one row for each."""
         if self._multiplies_at_once(len(weights)):
+            self._begin_pass(len(weights))
             return np.asarray(weights @ self.X)
         return np.array([self.tdot(np.ascontiguousarray(one)) for one in weights])
 
@@ -108,10 +121,12 @@ class Design:
 
     def column_squares(self, weights: Vector | None = None) -> Vector:
         """Return ``sum_i weights_i X_ij**2`` for each column j."""
+        self._begin_pass()
         return self.view.column_squares(np.ones(self.n_samples) if weights is None else weights)
 
     def row_squares(self, scale: Vector | None = None) -> Vector:
         """Return ``sum_j X_ij**2 scale_j`` for each row i."""
+        self._begin_pass()
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
     @cached_property

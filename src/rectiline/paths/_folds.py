@@ -17,7 +17,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from rectiline.paths._follow import Clock, follow_path
+from rectiline._polling import Deadline
+from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths
 from rectiline.paths._path import Path
 from rectiline.problems import Problem
@@ -63,12 +64,11 @@ def fold_paths(
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
             share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
-        began = time.perf_counter()
+        began, own = time.perf_counter(), Deadline(share)
         callback = job.on_start()
         problem = job.make()
         grid = checked_strengths(job.strengths)
-        clock = Clock(began, share)
-        solutions = follow_path(problem, grid, clock, callback=callback, **options)
+        solutions = follow_path(problem, grid, own, callback=callback, **options)
         seconds = time.perf_counter() - began
         found = Path(grid[: len(solutions)], tuple(solutions), seconds)
         return job.on_end(problem, found)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
 from rectiline.paths._null import null_start
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove_many
@@ -32,40 +32,20 @@ from rectiline.solvers import (
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Clock", "follow_path"]
+__all__ = ["follow_path"]
 
 _BATCH_ENTRIES = 4_000_000  # multipliers that wait for their certificates
-_SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 6e-9, 2e-7  # of X, in a certificate
+_SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 4e-9, 1e-7  # of X, in a certificate
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in
 _PER_MISS = 4  # so many, before the follower is given up
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The time that a path has left."""
-
-    began: float
-    limit: float | None
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left, at least a microsecond; None without a limit."""
-        if self.limit is None:
-            return None
-        return max(self.limit - (time.perf_counter() - self.began), 1e-6)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the time is up."""
-        return self.limit is not None and time.perf_counter() - self.began >= self.limit
-
-
 def follow_path(
     problem: Problem,
     grid: Vector,
-    clock: Clock,
+    deadline: Deadline,
     known: Sequence[Solution] = (),
     start: Solution | None = None,
     callback: Any = None,
@@ -79,8 +59,9 @@ def follow_path(
         At any strength.
     grid : ndarray of shape (k,)
         Strengths from large to small.
-    clock : Clock
-        Strengths that it leaves no time for are left out, but the first.
+    deadline : Deadline
+        Strengths that it leaves no time for are left out, but the first, where the answer may be
+        zeros then.
     known : sequence of Solution
         Solutions at the first strengths.
     start : Solution, optional
@@ -88,10 +69,16 @@ def follow_path(
     callback, **options
         As for `rectiline.solve`.
     """
-    run = _PathRun(problem, grid, clock, known, start, callback, options)
+    run = _PathRun(problem, grid, deadline, known, start, callback, options)
     with limited_threads(problem):
-        while not run.has_ended:
-            run.advance()
+        try:
+            with asked_at_checkpoints(deadline):
+                run.start_following()
+                while not run.has_ended:
+                    run.advance()
+        except OutOfTime:
+            if not run.solutions:
+                run.solve_next()
     return run.solutions
 
 
@@ -102,13 +89,13 @@ class _PathRun:
         self,
         problem: Problem,
         grid: Vector,
-        clock: Clock,
+        deadline: Deadline,
         known: Sequence[Solution],
         start: Solution | None,
         callback: Any,
         options: dict[str, Any],
     ) -> None:
-        self._problem, self._grid, self._clock = problem, grid, clock
+        self._problem, self._grid, self._deadline = problem, grid, deadline
         self._options, self._tol = options, options.get("tol", 1e-6)
         self._listener = _Listener(callback)
         self._session = Session()
@@ -124,11 +111,11 @@ class _PathRun:
         self._most = 1 if reports else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
         self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
-        if grid.size - len(self.solutions) > 1 and not clock.is_late:
-            self._start_following()
 
-    def _start_following(self) -> None:
+    def start_following(self) -> None:
         """Make a follower, if the options leave the choice and it can be expected to pay."""
+        if self._grid.size - len(self.solutions) <= 1 or self._deadline.is_late:
+            return
         options, first = self._options, self._at(self._grid[len(self.solutions)])
         if not (_leaves_the_choice(options) and NewtonFollower.accepts(first, self._tol)):
             return
@@ -142,7 +129,7 @@ class _PathRun:
     def has_ended(self) -> bool:
         """Whether there is nothing left to do, or no time for it."""
         done = self._is_over or len(self.solutions) == self._grid.size
-        return done or (bool(self.solutions) and self._clock.is_late)
+        return done or (bool(self.solutions) and self._deadline.is_late)
 
     def advance(self) -> None:
         """Find the solutions at the next strengths."""
@@ -154,19 +141,19 @@ class _PathRun:
                 self._proposed = solution
                 self._accept(solution)
             else:
-                self._solve(near=solution)
+                self.solve_next(near=solution)
             if self._is_over:
                 return
         self._batch = self._most
         if len(candidates) < max(wanted.size, 1) and not self.has_ended:
-            self._solve(near=self._latest)
+            self.solve_next(near=self._latest)
         self._go_on_following()
 
     def _candidates(self, strengths: Vector) -> list[Candidate]:
         """Return what the follower finds at these strengths, up to the first that it does not."""
         found: list[Candidate] = []
         for strength in strengths.tolist():
-            left = np.inf if self._clock.left is None else self._clock.left
+            left = np.inf if self._deadline.seconds is None else self._deadline.seconds
             left -= self._proof_seconds * (len(found) + 1)  # they are certified together
             if found and left <= 0.0:
                 break
@@ -208,12 +195,12 @@ class _PathRun:
             )
         return found
 
-    def _solve(self, near: Solution | None) -> None:
+    def solve_next(self, near: Solution | None = None) -> None:
         """Let `solve` find the solution at the next strength."""
         found = solve(
             self._at(self._grid[len(self.solutions)]),
             warm_start=near,
-            time_limit=self._clock.left,
+            time_limit=self._deadline.seconds,
             session=self._session,
             callback=self._listener.callback,
             **self._options,

@@ -10,7 +10,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline.paths._follow import Clock, follow_path
+from rectiline._polling import Deadline
+from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import DualPoint, Problem
@@ -140,7 +141,7 @@ def path(
     >>> len(found), float(abs(found.coefs[0]).max()), bool(found.relative_gaps.max() <= 1e-6)
     (5, 0.0, True)
     """
-    began = time.perf_counter()
+    began, deadline = time.perf_counter(), Deadline(time_limit)
     if problem.penalty is None or problem.penalty.is_zero:
         raise ValueError("penalty=None has no strength to vary.")
     start = None
@@ -152,8 +153,7 @@ def path(
     if start is not None and start.dual is not None:
         at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
         known = [] if at_zero is None else [at_zero]
-    clock = Clock(began, time_limit)
-    solutions = follow_path(problem, grid, clock, known, warm_start, **options)
+    solutions = follow_path(problem, grid, deadline, known, warm_start, **options)
     return Path(grid[: len(solutions)], tuple(solutions), time.perf_counter() - began)
 
 

@@ -141,6 +141,8 @@ def balanced_on(problem: Problem, point: DualPoint, free: Indices) -> DualPoint:
     if region.has_rows:
         target[: free.size] = np.asarray(region.combined(point))[free]
         size[: free.size] = region.combined_size(point)[free]
+    if not (point.sample.any() or target.any()):
+        return point  # nothing to move
     sample, _ = balance_free_columns(
         problem.design, free, problem.fit_intercept, point.sample, low, high, target, size
     )
@@ -271,7 +273,10 @@ def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
         return most if math.isfinite(most) else 0.0
 
     with np.errstate(over="ignore", invalid="ignore"):
-        columns, norms = problem.design.norm_bounds
-        if not gap <= ZERO_LEVEL * cost(fixed + norms * norm_of(columns * b)):
+        reach: Vector | float = 0.0
+        if b.any():
+            columns, norms = problem.design.norm_bounds
+            reach = norms * norm_of(columns * b)
+        if not gap <= ZERO_LEVEL * cost(fixed + reach):
             return 0.0
         return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])

@@ -305,7 +305,7 @@ class Problem(ProblemParts):
         return np.zeros(self.n_features), 0.0, DualPoint(slopes)
 
     def zero_dual(self) -> DualPoint:
-        """Return the point where all multipliers are zero; its certificate takes two products."""
+        """Return the point where all multipliers are zero."""
         return self.terms.region.zero_dual(self.n_samples)
 
     def clip_to_bounds(self, coef: Vector) -> Vector:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rectiline import _core
+from rectiline._polling import SECONDS_PER_ENTRY, checkpoint
 from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
@@ -34,6 +35,7 @@ __all__ = [
 
 UNIT = 2.0**-53  # largest relative error of one operation
 UNDERFLOW = 2.0**-1000  # more than products that underflow can lose
+_TWOFOLD_COST = 8.0  # of a pass over X in twofold arithmetic, in plain passes
 _MINIMUM = 2.0**-1022  # products below this may lose all their digits
 
 
@@ -85,7 +87,10 @@ def measure_plain(
 ) -> Measured:
     """Return the numbers in plain doubles; ``z = X b`` and ``image = X'g`` are known."""
     design, region = problem.design, problem.terms.region
-    columns, rows = design.norm_bounds
+    if b.any() or point.sample.any():
+        columns, rows = design.norm_bounds
+    else:  # products with nothing but zeros are exact
+        columns, rows = np.zeros(design.n_features), np.zeros(design.n_samples)
     arguments = Bounded(*_core.plain_arguments(problem.rows, z, b0, b, columns, rows))
     q, q_error = _core.plain_slopes(point.sample, image, columns)
     if region.has_rows:
@@ -103,8 +108,10 @@ def measure_plain(
 def measure_twofold(problem: Problem, b: Vector, b0: float, point: DualPoint) -> Measured:
     """Return the numbers in twofold arithmetic."""
     design, rows = problem.design, problem.terms.region.rows
+    checkpoint(seconds=_TWOFOLD_COST * SECONDS_PER_ENTRY * design.n_stored)
     z = _core.twofold_dot(design.view, b)
     arguments = Bounded(*_core.twofold_arguments(problem.rows, z, b0))
+    checkpoint(seconds=_TWOFOLD_COST * SECONDS_PER_ENTRY * design.n_stored)
     parts = [_core.twofold_tdot(design.view, -point.sample)[:3]]
     residuals = []
     for matrix, constant, dual in (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rectiline._polling import SECONDS_PER_PRODUCT
+from rectiline._polling import SECONDS_PER_ENTRY, SECONDS_PER_PRODUCT
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
@@ -36,8 +36,9 @@ _DOUBTFUL = (  # ends that a problem without a minimum may come to
     Status.ITERATION_LIMIT,
     Status.PRECISION_LIMIT,
 )
-_SECONDS_PER_ENTRY = 6e-9  # of X, in the first certificate
-_SECONDS_PER_ROW = 2e-7
+_SECONDS_PER_ENTRY = 4e-9  # of X, in the first certificate
+_SECONDS_PER_ROW = 1e-7
+_BALANCING_ROUNDS = 3  # products of free columns in a certificate
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 
 
@@ -172,8 +173,9 @@ def _run(
     if proof is not None:
         return run, Status.INFEASIBLE, proof
     hot = None if session is None else session.take(plan[0].method, problem)
-    status = _without_a_solver(run, plan[0], solver, warm, hot is not None)
-    with limited_threads(problem):
+
+    def work() -> Status:
+        status = _without_a_solver(run, plan[0], solver, warm, hot is not None)
         if status is None:
             status = run.run_stages(plan, limits.tol, state=hot)
             status = _checked_for_minimum(run, status)
@@ -186,7 +188,10 @@ def _run(
             session.keep(*run.last)
         if wants_polish and status is Status.SOLVED:
             polish_answer(run, _plan(problem, solver, options, True))
-    return run, status, None
+        return status
+
+    with limited_threads(problem):
+        return run, run.within_limits(work, plan[0].method.name), None
 
 
 def _checked_for_minimum(run: Run, status: Status) -> Status:
@@ -209,9 +214,11 @@ def _checked_for_minimum(run: Run, status: Status) -> Status:
 def _certificate_seconds(problem: Problem) -> float:
     """Return a guess at what a certificate takes: products with X, and balancing free columns."""
     free = float(problem.terms.free_columns.size)
-    products = 0.5 * problem.n_samples * free * min(free, problem.n_samples)
-    passes = _SECONDS_PER_ENTRY * problem.design.n_stored + _SECONDS_PER_ROW * problem.n_samples
-    return passes + SECONDS_PER_PRODUCT * products
+    rounds = _BALANCING_ROUNDS if free else 0
+    products = 0.5 * rounds * problem.n_samples * free * min(free, problem.n_samples)
+    passes = _SECONDS_PER_ENTRY + 2 * rounds * SECONDS_PER_ENTRY
+    seconds = passes * problem.design.n_stored + _SECONDS_PER_ROW * problem.n_samples
+    return seconds + SECONDS_PER_PRODUCT * products
 
 
 def _without_a_solver(

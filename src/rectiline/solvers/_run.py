@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rectiline import _core
-from rectiline._polling import OutOfTime, asked_at_checkpoints
+from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, grace_of
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.solvers._base import Budget, Callback, Progress, Stage
@@ -31,8 +31,6 @@ _USELESS = 0.9  # relative gap of a pair that an earlier solver left and no othe
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
 _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
 _MOST_IDLE = 3  # bursts without an iteration that end a stage
-_GRACE = 0.06  # of the time limit, and
-_LEAST_GRACE = 0.03  # seconds at least, by which a certificate may exceed it
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
 
 
@@ -71,21 +69,49 @@ class Run:
         report = None if callback is None else self._report_again
         self.watch = Watch(limits.time_limit, report, outer)
         self._certificate_seconds = certificate_seconds  # a guess, until one has been made
-        self._grace = max(_GRACE * (limits.time_limit or 0.0), _LEAST_GRACE)
+        self._grace = grace_of(limits.time_limit)
+
+    # ---- time -------------------------------------------------------------------------------
+
+    def is_over(self) -> bool:
+        """Return whether work has to stop that is not a solver's, such as a certificate."""
+        self.watch.poll()  # it may report
+        return self.left() <= 0.0
+
+    def left(self) -> float:
+        """Return the seconds left for such work, which may exceed the limit by some grace."""
+        return self.watch.left(self._grace)
+
+    def within_limits(self, work: Callable[[], Status], author: str) -> Status:
+        """Return how the work of a run ends.
+
+        When time runs out before anything has been certified, zero coefficients are, which is
+        cheap; `author` is said to have found them.
+        """
+        try:
+            with asked_at_checkpoints(self):
+                return work()
+        except OutOfTime:
+            if self.best.pair is None:
+                with asked_at_checkpoints(None):
+                    coef, intercept, _ = self.problem.zero_pair()
+                    self.best.keep(coef, intercept, self.problem.zero_dual(), author)
+                self.report(author)
+            return self.verdict(self.limits.tol) or Status.TIME_LIMIT
 
     # ---- whether to stop --------------------------------------------------------------------
 
     def verdict(self, tol: float) -> Status | None:
         """Return how the run ends here, or None if it goes on."""
         best = self.best
-        if not best.certificate.holds(tol) and best.can_meet(tol):
+        if not best.certificate.holds(tol) and best.can_meet(tol) and not self.is_over():
             best.combine()
         if best.certificate.holds(tol):
             return Status.SOLVED
         if self.watch.stopped:
             return Status.STOPPED
-        if self.watch.left() <= 0.0:
-            return Status.TIME_LIMIT
+        if self.watch.left() <= self._certificate_seconds < math.inf:
+            return Status.TIME_LIMIT  # what a solver finds from here on could not be certified
         return None
 
     def _verdict_after_repair(
@@ -172,7 +198,7 @@ class Run:
         try:
             form, state = self._started(stage, is_first, state)
         except OutOfTime:
-            return self._without_preparation(method.name, tol)
+            return self._cut_short(lambda: self._keep_zero(method.name), method.name, tol)
         self.last = (method, state)
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
@@ -181,8 +207,8 @@ class Run:
                 with self._polled(), asked_at_checkpoints(budget):
                     step = method.advance(state, budget)
             except OutOfTime:
-                self.last = None
-                return self._without_preparation(method.name, tol)
+                self.last = None  # its state may be that of half a step
+                return self._cut_short(lambda: self._certify(form, method, state), method.name, tol)
             done += step.iterations
             self.n_iter += step.iterations
             if step.exhausted and step.iterations == 0 and best.pair is not None:
@@ -221,22 +247,22 @@ class Run:
                 state = method.start(form, warm, self.limits.seed)
         return form, state
 
-    def _without_preparation(self, name: str, tol: float) -> Status:
-        """End a stage whose solver cannot even be prepared in the time that is left."""
+    def _keep_zero(self, author: str) -> None:
+        """Certify zero coefficients if nothing has been certified yet."""
         if self.best.pair is None:
-            self._certify_zero(name)
-            self.report(name)
-        self._ran_out = True
-        return self.verdict(tol) or Status.STALLED
+            coef, intercept, dual = self.problem.zero_pair()
+            self.best.keep(coef, intercept, dual, author)
 
-    def _certify_zero(self, author: str) -> None:
-        """Have some pair: the problem's own, or zeros if even its certificate takes too long."""
-        coef, intercept, dual = self.problem.zero_pair()
-        try:
-            with asked_at_checkpoints(self._certifying_budget()):
-                self.best.keep(coef, intercept, dual, author)
-        except OutOfTime:
-            self.best.keep(coef, intercept, self.problem.zero_dual(), author)
+    def _cut_short(self, certify: Callable[[], object], name: str, tol: float) -> Status:
+        """End a stage whose next piece of work does not fit into the time left.
+
+        Its pair is certified if there is time for that; the steps of another solver may fit.
+        """
+        self._ran_out = True
+        checkpoint(seconds=self._certificate_seconds)
+        certify()
+        self.report(name)
+        return self.verdict(tol) or Status.STALLED
 
     def _budget(self, iterations: int, target: float) -> Budget:
         primal = self.best.certificate.primal
@@ -250,21 +276,11 @@ class Run:
             self._certificate_seconds,
         )
 
-    def _certifying_budget(self) -> Budget:
-        return Budget(0, math.inf, 0.0, watch=self.watch, reserve=-self._grace)
-
     def _certify(self, form: Any, method: Any, state: Any) -> Certificate:
-        """Certify the pair of the solver; where that takes too long, the pairs before it count."""
+        """Certify the pair of the solver."""
         before = self.watch.seconds
         coef, intercept, dual = form.invert(method.point(state))
-        try:
-            with asked_at_checkpoints(self._certifying_budget()):
-                certificate = self.best.offer(coef, intercept, dual, method.name)
-        except OutOfTime:
-            if self.best.pair is None:
-                self._certify_zero(method.name)
-            self._ran_out = True
-            certificate = self.best.certificate
+        certificate = self.best.offer(coef, intercept, dual, method.name)
         self._certificate_seconds = self.watch.seconds - before
         return certificate
 

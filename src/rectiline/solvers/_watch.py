@@ -57,13 +57,16 @@ class Watch:
         """Whether polling does more than look at the time."""
         return self._report is not None or (self._outer is not None and self._outer.is_polled)
 
-    def left(self) -> float:
-        """Return the seconds left; 0.0 when time is up or somebody asked to stop."""
+    def left(self, grace: float = 0.0) -> float:
+        """Return the seconds left; 0.0 when time is up or somebody asked to stop.
+
+        With `grace`, work that has to be finished may take so much longer.
+        """
         if self.stopped:
-            return 0.0
-        left = self._ends - self._clock()
+            return grace
+        left = self._ends + grace - self._clock()
         if self._outer is not None:
-            left = min(left, self._outer.left())
+            left = min(left, self._outer.left(grace))
         return max(left, 0.0)
 
     def stop(self) -> None:

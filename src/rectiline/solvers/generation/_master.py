@@ -244,6 +244,7 @@ class Master:
         """Let more units move."""
         if not units.size:
             return
+        checkpoint(_SECONDS_PER_ENTRY * units.size * self._placed)
         layout = UnitLayout.of(self.sample[units], self._signed(units), self.n)
         block = scaled_rows(self._unit_block(layout, 0), self._row_scale)
         fixed = np.tile(layout.sign, (self._n_intercept, 1))

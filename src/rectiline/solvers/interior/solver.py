@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rectiline._polling import OutOfTime
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
@@ -184,12 +183,7 @@ class Interior:
         step, polish = Step(0, False), 0
         for done in range(1, budget.iterations + 1):
             left = budget.left()
-            try:
-                moved = iterate(state.iterate)
-            except OutOfTime:
-                if done == 1:
-                    raise
-                break
+            moved = iterate(state.iterate)
             verdict = judge(state.iterate)
             state.note(verdict)
             reached = verdict.meets(_SAFETY * budget.relative_gap) or is_nothing(state.iterate)

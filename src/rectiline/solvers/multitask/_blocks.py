@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import asked_at_checkpoints, who_is_asked
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.problems.forms import Task
 from rectiline.solvers._base import Progress
@@ -125,9 +126,15 @@ def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int])
     jobs = list(items)
     if n_threads <= 1 or len(jobs) <= 1:
         return [work(k) for k in jobs]
+    keeper = who_is_asked()
+
+    def asking(job: int) -> Any:
+        with asked_at_checkpoints(keeper):
+            return work(job)
+
     with ThreadPoolExecutor(min(n_threads, len(jobs))) as pool:
         try:
-            return list(pool.map(work, jobs))
+            return list(pool.map(asking, jobs))
         except BaseException:
             # Ctrl-C arrives here: the tasks that have not begun are not worth waiting for.
             pool.shutdown(wait=False, cancel_futures=True)

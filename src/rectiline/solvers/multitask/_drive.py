@@ -138,15 +138,21 @@ def solve_multitask(
     stored = sum(task.design.n_stored for task in problem.tasks)
     _check_feasible(problem)
     run = Run(problem, limits, callback, certificate_seconds=_SECONDS_PER_ENTRY * stored)
-    # The certificate of the start tells how exact the first pass has to be.
-    run.best.keep(*_start(problem, warm_start), stages[0].method.name)
-    status = run.verdict(limits.tol)
-    if status is Status.SOLVED:
-        run.reasons.append("the start is already certified")
-    else:
-        status = run.run_stages(stages, limits.tol)
-    if polish and status is Status.SOLVED and problem.is_decoupled:
-        polish_tasks(run)
+    start, author = [_start(problem, warm_start)], stages[0].method.name
+
+    def work() -> Status:
+        # The certificate of the start tells how exact the first pass has to be.
+        run.best.keep(*start.pop(), author)  # it is as large as an answer: not kept here
+        status = run.verdict(limits.tol)
+        if status is Status.SOLVED:
+            run.reasons.append("the start is already certified")
+        else:
+            status = run.run_stages(stages, limits.tol)
+        if polish and status is Status.SOLVED and problem.is_decoupled:
+            polish_tasks(run)
+        return status
+
+    status = run.within_limits(work, author)
     run.warn(status, stacklevel=2)
     assert run.best.pair is not None
     coef, intercept, dual = run.best.pair

@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from rectiline._polling import checkpoint
+from rectiline.backends import Design
 from rectiline.problems import DualPoint
 from rectiline.problems.forms import Pieces, Places, Task
 
@@ -36,6 +38,7 @@ _ROUNDS = 12
 _PATIENCE = 3  # rounds without fewer changes before giving up
 _NEARLY = 2  # changes with which an answer may already be good enough
 _ROUNDING = 1e-11  # what settled places may leave of the objective at zero
+_SECONDS_PER_COPIED = 1e-8  # entry of rows that are copied from anywhere in X
 _LARGEST = 700  # unknowns up to which the equations are set up
 
 
@@ -167,15 +170,16 @@ def _for_coefficients(
     task: Task, rows: NDArray[np.intp], held: Held, g: Vector, goal: Vector, give: Vector
 ) -> tuple[Vector, float]:
     """Solve the same for ``v = u - start``, the intercept eliminated; curved pieces only."""
+    checkpoint(seconds=_SECONDS_PER_COPIED * rows.size * task.design.n_features)
     X, stiff = task.design.X[rows], 1.0 / give
-    dense = np.asarray(X.toarray() if task.design.is_sparse else X, dtype=float)
-    mean, level = np.zeros(dense.shape[1]), 0.0
+    part = Design(np.asarray(X.toarray() if task.design.is_sparse else X, dtype=float))
+    mean, level = np.zeros(part.n_features), 0.0
     if task.base.fit_intercept:
-        mean = (stiff @ dense) / stiff.sum()
+        mean = part.tdot(stiff) / stiff.sum()
         level = float(stiff @ goal - g.sum()) / float(stiff.sum())
-    centred = dense - mean
-    matrix = (centred * stiff[:, None]).T @ centred + held.metric
-    right = dense.T @ (stiff * (goal - level)) - task.design.tdot(g)
+    matrix = part.weighted_gram(stiff, np.arange(mean.size), False, mean) + held.metric
+    right = part.tdot(stiff * (goal - level)) - task.design.tdot(g)
     factor = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     v = linalg.cho_solve(factor, right, check_finite=False)
-    return stiff * (centred @ v + level - goal), level - float(mean @ v)
+    intercept = level - float(mean @ v)
+    return stiff * (part.dot(v) + intercept - goal), intercept

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._polling import checkpoint
 from rectiline.solvers.newton._model import Model
 
 Vector = NDArray[np.float64]
 
-__all__ = ["WorkingSet", "choose_subsamples", "freeze_far_rows", "row_lengths"]
+__all__ = ["WorkingSet", "choose_subsamples", "copy_rows", "freeze_far_rows", "row_lengths"]
+
+_SECONDS_PER_COPIED = 1e-8  # entry of a row that is copied from anywhere in X
 
 
 def row_lengths(model: Model) -> Vector:
@@ -55,6 +58,14 @@ class WorkingSet:
     frozen_dual: Vector
 
 
+def copy_rows(
+    rows: _core.NewtonRows, index: NDArray[np.int64], model: Model, scale: float = 1.0
+) -> _core.NewtonRows:
+    """Return copies of some rows with weights times `scale`, if there is time for that."""
+    checkpoint(seconds=_SECONDS_PER_COPIED * index.size * model.order)
+    return rows.subset(index, scale)
+
+
 def freeze_far_rows(
     rows: _core.NewtonRows,
     model: Model,
@@ -93,4 +104,4 @@ def freeze_far_rows(
     if quadratic is not None:
         quadratic = model.contract_matrix(quadratic)
     frozen = _core.NewtonFrozen(model.contract(linear), quadratic, b.copy())
-    return WorkingSet(index, rows.subset(index), frozen, dual)
+    return WorkingSet(index, copy_rows(rows, index, model), frozen, dual)

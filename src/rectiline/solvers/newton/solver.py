@@ -22,7 +22,12 @@ from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
+from rectiline.solvers.newton._phases import (
+    choose_subsamples,
+    copy_rows,
+    freeze_far_rows,
+    row_lengths,
+)
 from rectiline.solvers.newton._run import Run, Schedule
 from rectiline.solvers.newton._starts import column_multipliers, gentle_start
 
@@ -173,7 +178,7 @@ class Newton:
         for index in levels:
             if budget.is_over():
                 return
-            rows = state.rows.subset(index, state.rows.n / index.size)
+            rows = copy_rows(state.rows, index, model, state.rows.n / index.size)
             rows.set_multiplier(None)
             rows.place(model.expand(state.b))
             before = rows.arguments()
