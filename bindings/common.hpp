@@ -13,6 +13,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace nb = nanobind;
@@ -20,17 +22,42 @@ namespace nb = nanobind;
 using VectorIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using VectorOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BytesIn = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using NumpyVector = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+using NumpyIndices = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
 inline void require(bool holds, const char* message) {
     if (!holds) throw nb::value_error(message);
 }
 
+// The entries of an array, line after line.
+template <class Array>
+auto in(const Array& array) {
+    return std::span(array.data(), array.size());
+}
+
+// The entries of an array that may be missing; then there are none.
+template <class Array>
+auto in(const std::optional<Array>& array) {
+    return array ? in(*array) : decltype(in(*array))();
+}
+
+template <class Array>
+std::int64_t length(const Array& array) {
+    return static_cast<std::int64_t>(array.shape(0));
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> new_array(std::size_t size) {
+    T* data = new T[size > 0 ? size : 1];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return {data, {size}, owner};
+}
+
 inline NumpyVector new_vector(std::size_t size) {
-    double* data = new double[size > 0 ? size : 1];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return NumpyVector(data, {size}, owner);
+    return new_array<double>(size);
 }
 
 // NumPy asks the system for large pages where a matrix is large: there is less to set up.
@@ -39,8 +66,9 @@ inline NumpyMatrix new_matrix(std::size_t rows, std::size_t columns) {
     return nb::cast<NumpyMatrix>(empty(nb::make_tuple(rows, columns)));
 }
 
-inline NumpyVector copy_vector(const std::vector<double>& values) {
-    NumpyVector out = new_vector(values.size());
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> copy_vector(const std::vector<T>& values) {
+    auto out = new_array<T>(values.size());
     std::copy(values.begin(), values.end(), out.data());
     return out;
 }
@@ -56,6 +84,11 @@ struct Rows {
     std::vector<rectiline::rows::Curve> curves;
     std::vector<nb::object> keep;
 };
+
+inline void require_rows(const Rows& rows, std::size_t size) {
+    require(size == static_cast<std::size_t>(rows.view.n),
+            "the vector must have one entry per row");
+}
 
 struct Columns {
     rectiline::columns::ColumnFunctions view;
@@ -104,6 +137,18 @@ class PythonInterrupt {
     rectiline::support::Interrupt interrupt_;
     bool signalled_ = false;
 };
+
+// Returns work(interrupt), run without the GIL, or raises what a signal handler has raised.
+template <class Work>
+auto run_interruptibly(double seconds, Work&& work) {
+    PythonInterrupt interrupt(seconds);
+    auto result = [&] {
+        nb::gil_scoped_release release;
+        return work(interrupt.handle());
+    }();
+    interrupt.rethrow();
+    return result;
+}
 
 void bind_dense_algebra(nb::module_& m);
 void bind_design(nb::module_& m);

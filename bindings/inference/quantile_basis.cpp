@@ -12,10 +12,6 @@ using rectiline::inference::QuantileBasis;
 using rectiline::inference::ScoreSteps;
 using rectiline::inference::TrustedBall;
 
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using IndicesIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using NumpyIndices = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
-
 constexpr double kNoDeadline = 1e300;
 
 const char* word(BasisOutcome outcome) {
@@ -40,35 +36,23 @@ const char* word(BasisOutcome outcome) {
 class Basis {
   public:
     Basis(MatrixIn columns, VectorIn y)
-        : columns_(columns),
-          y_(y),
-          basis_(columns.data(), y.data(), static_cast<std::int64_t>(columns.shape(1)),
-                 static_cast<std::int64_t>(columns.shape(0))) {
+        : columns_(columns), y_(y), basis_(in(columns), in(y), length(columns)) {
         require(columns.shape(1) == y.shape(0), "columns and y must have equally many samples");
         require(columns.shape(0) > 0 && columns.shape(1) >= columns.shape(0),
                 "there must be at least as many samples as columns");
     }
 
     std::tuple<const char*, NumpyVector, NumpyIndices, std::int64_t> solve(
-        VectorIn weight, VectorIn total, IndicesIn first, std::int64_t most_steps) {
+        VectorIn weight, VectorIn total, IndexIn first, std::int64_t most_steps) {
         check(weight, total, first);
         weight_ = weight;
         total_ = total;
-        PythonInterrupt interrupt(kNoDeadline);
-        BasisOutcome outcome;
-        {
-            nb::gil_scoped_release release;
-            outcome = basis_.start(weight.data(), total.data(), first.data());
-            if (outcome == BasisOutcome::done)
-                outcome = basis_.optimise(most_steps, interrupt.handle());
-        }
-        interrupt.rethrow();
-        const auto count = static_cast<std::size_t>(basis_.p());
-        auto* data = new std::int64_t[count];
-        nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
-        std::copy(basis_.basis().begin(), basis_.basis().end(), data);
+        const BasisOutcome outcome = run_interruptibly(kNoDeadline, [&](auto& interrupt) {
+            const BasisOutcome started = basis_.start(in(weight), in(total), in(first));
+            return started == BasisOutcome::done ? basis_.optimise(most_steps, interrupt) : started;
+        });
         return std::make_tuple(word(outcome), copy_vector(basis_.coef()),
-                               NumpyIndices(data, {count}, owner), basis_.n_steps());
+                               copy_vector(basis_.basis()), basis_.n_steps());
     }
 
     std::tuple<const char*, NumpyVector, NumpyVector> walk(std::int64_t column, double direction,
@@ -81,21 +65,16 @@ class Basis {
         require(centre.shape(0) == p && factor.shape(0) == p && factor.shape(1) == p,
                 "centre and factor must have as many entries as there are columns");
         require(weight_.is_valid(), "solve comes first");
-        PythonInterrupt interrupt(kNoDeadline);
-        const TrustedBall ball{centre.data(), factor.data(), radius};
+        const TrustedBall ball{in(centre), in(factor), radius};
         ScoreSteps steps;
-        BasisOutcome outcome;
-        {
-            nb::gil_scoped_release release;
-            outcome =
-                basis_.walk(column, direction, until, ball, most_steps, steps, interrupt.handle());
-        }
-        interrupt.rethrow();
+        const BasisOutcome outcome = run_interruptibly(kNoDeadline, [&](auto& interrupt) {
+            return basis_.walk(column, direction, until, ball, most_steps, steps, interrupt);
+        });
         return std::make_tuple(word(outcome), copy_vector(steps.place), copy_vector(steps.score));
     }
 
   private:
-    void check(const VectorIn& weight, const VectorIn& total, const IndicesIn& first) const {
+    void check(const VectorIn& weight, const VectorIn& total, const IndexIn& first) const {
         require(weight.shape(0) == static_cast<std::size_t>(basis_.n()),
                 "weight must have one entry per sample");
         const auto p = static_cast<std::size_t>(basis_.p());

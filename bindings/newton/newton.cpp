@@ -8,9 +8,6 @@
 namespace {
 
 using namespace rectiline::newton;
-using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
-
 using NewtonState = NewtonRowsState;
 
 NumpyMatrix new_matrix(std::size_t order) {
@@ -35,13 +32,12 @@ void make_state(NewtonState* self, nb::object X, nb::object rows, bool intercept
 }
 
 std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, double weight_factor) {
-    for (std::size_t k = 0; k < index.shape(0); ++k)
-        require(index.data()[k] >= 0 && index.data()[k] < self.rows->n(), "index out of range");
+    for (const std::int64_t i : in(index))
+        require(i >= 0 && i < self.rows->n(), "index out of range");
     auto out = std::make_unique<NewtonState>();
     out->keep = self.keep;
     nb::gil_scoped_release release;
-    out->rows =
-        self.rows->subset(index.data(), static_cast<std::int64_t>(index.shape(0)), weight_factor);
+    out->rows = self.rows->subset(index.data(), length(index), weight_factor);
     return out;
 }
 
@@ -75,15 +71,11 @@ std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, dou
     NumpyVector linear = new_vector(order_of(self));
     NumpyMatrix quadratic = new_matrix(order_of(self));
     NumpyVector dual = new_vector(n_of(self));
-    Frozen frozen;
-    PythonInterrupt interrupt(seconds);
-    {
-        nb::gil_scoped_release release;
+    const Frozen frozen = run_interruptibly(seconds, [&](auto& interrupt) {
         const std::vector<double> kept(keep.data(), keep.data() + keep.shape(0));
-        frozen = self.rows->freeze(kept.data(), reserve, linear.data(), quadratic.data(),
-                                   dual.data(), interrupt.handle());
-    }
-    interrupt.rethrow();
+        return self.rows->freeze(kept.data(), reserve, linear.data(), quadratic.data(), dual.data(),
+                                 interrupt);
+    });
     if (!frozen.balanced) return std::nullopt;
     return Parts{linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
                  dual};

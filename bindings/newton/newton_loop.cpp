@@ -9,9 +9,6 @@
 namespace {
 
 using namespace rectiline::newton;
-using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 using LoopState = NewtonLoopState;
 
 using FrozenState = NewtonFrozenState;
@@ -22,8 +19,7 @@ void make_loop(LoopState* self, VectorIn scale, std::optional<VectorIn> center, 
                double constraint_stiffness, std::int64_t d) {
     const std::size_t order = scale.shape(0), m = rows.shape(0);
     require(d >= 0 && static_cast<std::size_t>(d) <= order, "d must not exceed the variables");
-    require(!center || static_cast<std::int64_t>(center->shape(0)) == d,
-            "center must have one entry per column");
+    require(!center || length(*center) == d, "center must have one entry per column");
     for (const VectorIn* values : {&rho, &l1, &lower, &upper})
         require(values->shape(0) == order, "column terms must have one entry per variable");
     require(column_stiffness.shape(0) == kinked.shape(0), "one stiffness per kinked column");
@@ -40,7 +36,7 @@ void make_loop(LoopState* self, VectorIn scale, std::optional<VectorIn> center, 
                       l1.data(),
                       lower.data(),
                       upper.data(),
-                      static_cast<std::int64_t>(kinked.shape(0)),
+                      length(kinked),
                       kinked.data(),
                       column_stiffness.data(),
                       static_cast<std::int64_t>(m),

@@ -27,8 +27,7 @@ void make_run(RunState* self, nb::object loop, nb::object rows, nb::object froze
     require(set.order() == terms.order, "rows and terms differ in columns");
     require(b.shape(0) == order && proximal.shape(0) == order,
             "b and proximal must have one entry per variable");
-    require(static_cast<std::int64_t>(column.shape(0)) == terms.n_kinked &&
-                static_cast<std::int64_t>(constraint.shape(0)) == terms.n_constraints,
+    require(length(column) == terms.n_kinked && length(constraint) == terms.n_constraints,
             "one multiplier per kinked column and per constraint");
     const FrozenTerms aside =
         frozen.is_none() ? FrozenTerms{} : nb::cast<const NewtonFrozenState&>(frozen).terms;
@@ -42,25 +41,13 @@ void make_run(RunState* self, nb::object loop, nb::object rows, nb::object froze
 
 std::tuple<std::int64_t, std::int64_t, bool> solve(RunState& self, double target,
                                                    std::int64_t max_steps, double seconds) {
-    PythonInterrupt interrupt(seconds);
-    NewtonOutcome out;
-    {
-        nb::gil_scoped_release release;
-        out = self.run->solve(target, max_steps, interrupt.handle());
-    }
-    interrupt.rethrow();
+    const NewtonOutcome out = run_interruptibly(
+        seconds, [&](auto& interrupt) { return self.run->solve(target, max_steps, interrupt); });
     return {out.steps, out.guards, out.failed};
 }
 
 double look(RunState& self) {
-    PythonInterrupt interrupt(1e9);
-    double gap;
-    {
-        nb::gil_scoped_release release;
-        gap = self.run->look(interrupt.handle());
-    }
-    interrupt.rethrow();
-    return gap;
+    return run_interruptibly(1e9, [&](auto& interrupt) { return self.run->look(interrupt); });
 }
 
 void estimate(RunState& self, double loss, double fenchel_young) {

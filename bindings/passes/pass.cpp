@@ -11,8 +11,6 @@
 namespace {
 
 using namespace rectiline;
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // A member with the arrays it looks at.
 struct Member {
@@ -43,14 +41,14 @@ void check_rows(const Member& self, IndexIn listed) {
 void keep_rows(Member& self, IndexIn rows) {
     check_rows(self, rows);
     self.view.always = rows.data();
-    self.view.n_always = static_cast<std::int64_t>(rows.shape(0));
+    self.view.n_always = length(rows);
     self.keep.push_back(nb::cast(rows));
 }
 
 void list_rows(Member& self, IndexIn listed) {
     check_rows(self, listed);
     self.view.listed = listed.data();
-    self.view.n_listed = static_cast<std::int64_t>(listed.shape(0));
+    self.view.n_listed = length(listed);
     self.keep.push_back(nb::cast(listed));
 }
 
@@ -60,8 +58,7 @@ void judge(Member& self, VectorIn split, double split_intercept, std::optional<V
     self.view.split_intercept = split_intercept;
     self.keep.push_back(nb::cast(split));
     if (out) {
-        require(static_cast<std::int64_t>(out->shape(0)) == self.view.rows.n,
-                "out must have one entry per row");
+        require(length(*out) == self.view.rows.n, "out must have one entry per row");
         self.view.out = out->data();
         self.keep.push_back(nb::cast(*out));
     }
@@ -80,14 +77,10 @@ void split(Member& self, double reach, VectorIn scale, VectorIn centre, double l
     self.view.scale = scale.data();
     self.view.centre = centre.data();
     self.view.directions = directions.data();
-    self.view.n_directions = static_cast<std::int64_t>(directions.shape(0));
+    self.view.n_directions = length(directions);
     self.view.keeps_listed = keeps_listed;
     for (const nb::object& part : {nb::cast(scale), nb::cast(centre), nb::cast(directions)})
         self.keep.push_back(part);
-}
-
-nb::object vector_of(const std::vector<double>& values) {
-    return nb::cast(copy_vector(values));
 }
 
 using Answer = nb::typed<nb::dict, nb::str, nb::any>;
@@ -97,14 +90,10 @@ Answer as_dict(const passes::Sums& sums) {
     out["loss"] = sums.loss, out["gap"] = sums.gap;
     out["error"] = sums.error, out["total"] = sums.total, out["total_size"] = sums.total_size;
     out["steepest"] = sums.steepest, out["weight"] = sums.weight, out["crossed"] = sums.crossed;
-    out["gradient"] = vector_of(sums.gradient), out["sizes"] = vector_of(sums.sizes);
-    out["change_total"] = sums.change_total, out["change"] = vector_of(sums.change);
-    out["curvature"] = vector_of(sums.curvature);
-    auto* near = new std::int64_t[std::max<std::size_t>(sums.near.size(), 1)];
-    std::copy(sums.near.begin(), sums.near.end(), near);
-    nb::capsule owner(near, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
-    out["near"] =
-        nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(near, {sums.near.size()}, owner);
+    out["gradient"] = copy_vector(sums.gradient), out["sizes"] = copy_vector(sums.sizes);
+    out["change_total"] = sums.change_total, out["change"] = copy_vector(sums.change);
+    out["curvature"] = copy_vector(sums.curvature);
+    out["near"] = copy_vector(sums.near);
     return Answer(out);
 }
 
@@ -119,14 +108,10 @@ std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const 
         require(member->intercept == fit_intercept, "members must agree about the intercept");
         views.push_back(member->view);
     }
-    PythonInterrupt interrupt(seconds);
     std::vector<passes::Sums> sums;
-    bool done = false;
-    {
-        nb::gil_scoped_release release;
-        done = passes::run_pass(X.view, views, fit_intercept, n_threads, interrupt.handle(), sums);
-    }
-    interrupt.rethrow();
+    const bool done = run_interruptibly(seconds, [&](auto& interrupt) {
+        return passes::run_pass(X.view, views, fit_intercept, n_threads, interrupt, sums);
+    });
     if (!done) return std::nullopt;
     std::vector<Answer> out;
     for (const passes::Sums& one : sums)

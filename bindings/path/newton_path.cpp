@@ -29,10 +29,9 @@ void make_path(PathState* self, nb::object rows, nb::object loop, double strengt
 }
 
 void place(PathState& self, VectorIn b, VectorIn g) {
-    require(static_cast<std::int64_t>(b.shape(0)) == self.path->rows().order(),
+    require(length(b) == self.path->rows().order(),
             "b must have one entry per column (and the intercept)");
-    require(static_cast<std::int64_t>(g.shape(0)) == self.path->rows().n(),
-            "g must have one entry per row");
+    require(length(g) == self.path->rows().n(), "g must have one entry per row");
     nb::gil_scoped_release release;
     self.path->place(b.data(), g.data());
 }
@@ -40,13 +39,9 @@ void place(PathState& self, VectorIn b, VectorIn g) {
 std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, double target,
                                             std::int64_t max_steps, double seconds) {
     require(strength > 0, "strength must be positive");
-    PythonInterrupt interrupt(seconds);
-    PathStep done;
-    {
-        nb::gil_scoped_release release;
-        done = self.path->move(strength, target, max_steps, interrupt.handle());
-    }
-    interrupt.rethrow();
+    const PathStep done = run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.path->move(strength, target, max_steps, interrupt);
+    });
     return {done.steps, done.relative_gap, done.failed};
 }
 

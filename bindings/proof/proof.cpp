@@ -52,15 +52,6 @@ std::tuple<double, double, double, double> twofold_sum(VectorIn x) {
     return {total.hi, total.lo, total.error, total.size};
 }
 
-void require_rows(const Rows& rows, std::size_t size) {
-    require(size == static_cast<std::size_t>(rows.view.n),
-            "the vector must have one entry per row");
-}
-
-std::span<const double> in(VectorIn x) {
-    return {x.data(), x.shape(0)};
-}
-
 std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z, double intercept,
                                                     VectorIn b, VectorIn column_norm,
                                                     VectorIn row_norm) {

@@ -26,10 +26,9 @@ void make_state(RehlineState* self, nb::object X, nb::object rows, nb::object co
     const std::int64_t n = n_rows(design.view), m = n_rows(constraint_rows.view);
     require(row_functions.view.n == n, "X and the row functions differ in length");
     require(column_functions.view.d == n_columns(design.view), "X and the columns differ");
-    require(static_cast<std::int64_t>(c.shape(0)) == m &&
-                static_cast<std::int64_t>(equality.shape(0)) == m,
+    require(length(c) == m && length(equality) == m,
             "c and equality must have one entry per constraint");
-    LinearConstraints constraints{constraint_rows.view, m, c.data(), equality.data()};
+    LinearConstraints constraints{constraint_rows.view, in(c), in(equality)};
     RehlineOptions options{shuffle, accelerate, shrink, intercept_step, seed};
     new (self) RehlineState{nullptr, n, m, {X, rows, columns, A, nb::cast(c), nb::cast(equality)}};
     nb::gil_scoped_release release;
@@ -39,25 +38,18 @@ void make_state(RehlineState* self, nb::object X, nb::object rows, nb::object co
 
 void restart(RehlineState& self, std::optional<VectorIn> sample, std::optional<VectorIn> constraint,
              double intercept) {
-    require(!sample || static_cast<std::int64_t>(sample->shape(0)) == self.n,
-            "the sample dual must have one entry per row");
-    require(!constraint || static_cast<std::int64_t>(constraint->shape(0)) == self.m,
+    require(!sample || length(*sample) == self.n, "the sample dual must have one entry per row");
+    require(!constraint || length(*constraint) == self.m,
             "the constraint dual must have one entry per constraint");
     nb::gil_scoped_release release;
-    self.loop->restart(sample ? sample->data() : nullptr, constraint ? constraint->data() : nullptr,
-                       intercept);
+    self.loop->restart(in(sample), in(constraint), intercept);
 }
 
 RehlineProgress run(RehlineState& self, std::int64_t max_sweeps, double absolute, double relative,
                     double seconds) {
-    PythonInterrupt interrupt(seconds);
-    RehlineProgress progress;
-    {
-        nb::gil_scoped_release release;
-        progress = self.loop->run(max_sweeps, absolute, relative, interrupt.handle());
-    }
-    interrupt.rethrow();
-    return progress;
+    return run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.loop->run(max_sweeps, absolute, relative, interrupt);
+    });
 }
 
 std::int64_t screen(RehlineState& self, double gap) {
@@ -67,7 +59,7 @@ std::int64_t screen(RehlineState& self, double gap) {
 
 NumpyVector sample_dual(const RehlineState& self) {
     NumpyVector g = new_vector(static_cast<std::size_t>(self.n));
-    self.loop->sample_dual(g.data());
+    self.loop->sample_dual(in(g));
     return g;
 }
 

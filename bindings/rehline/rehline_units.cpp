@@ -13,8 +13,6 @@ namespace {
 
 using namespace rectiline::rehline;
 
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 // relu_u, relu_v (L each), rehu_s, rehu_t, rehu_tau (H each), constant
 using UnitArrays = std::tuple<VectorIn, VectorIn, VectorIn, VectorIn, VectorIn, double>;
 
@@ -36,19 +34,16 @@ void make_state(UnitsState* self, nb::object X, nb::object rows,
     require(row_functions.view.n == n, "X and the row functions differ in length");
     require(units.size() == row_functions.curves.size(), "units must be given for each loss");
     require(column_functions.view.d == n_columns(design.view), "X and the columns differ");
-    require(static_cast<std::int64_t>(c.shape(0)) == m &&
-                static_cast<std::int64_t>(equality.shape(0)) == m,
+    require(length(c) == m && length(equality) == m,
             "c and equality must have one entry per constraint");
     std::vector<LossUnits> losses;
     for (const auto& [u, v, s, t, tau, constant] : units) {
         require(u.shape(0) == v.shape(0), "relu_u and relu_v differ in length");
         require(s.shape(0) == t.shape(0) && s.shape(0) == tau.shape(0),
                 "rehu_s, rehu_t and rehu_tau differ in length");
-        losses.push_back({static_cast<std::int64_t>(u.shape(0)), u.data(), v.data(),
-                          static_cast<std::int64_t>(s.shape(0)), s.data(), t.data(), tau.data(),
-                          constant});
+        losses.push_back({in(u), in(v), in(s), in(t), in(tau), constant});
     }
-    LinearConstraints constraints{constraint_rows.view, m, c.data(), equality.data()};
+    LinearConstraints constraints{constraint_rows.view, in(c), in(equality)};
     new (self) UnitsState{nullptr, n, m, {X, rows, columns, A, nb::cast(c), nb::cast(equality)}};
     nb::gil_scoped_release release;
     self->loop = std::make_unique<RehlineUnits>(design.view, row_functions.view, losses,
@@ -57,45 +52,38 @@ void make_state(UnitsState* self, nb::object X, nb::object rows,
 }
 
 bool fits(const std::optional<MatrixIn>& dual, const UnitFamily& family, std::int64_t n) {
-    return !dual || (static_cast<std::int64_t>(dual->shape(0)) == family.most &&
-                     static_cast<std::int64_t>(dual->shape(1)) == n);
+    return !dual ||
+           (length(*dual) == family.most && static_cast<std::int64_t>(dual->shape(1)) == n);
 }
 
 void restart(UnitsState& self, std::optional<MatrixIn> relu, std::optional<MatrixIn> rehu,
              std::optional<VectorIn> constraint) {
     require(fits(relu, self.loop->relus(), self.n) && fits(rehu, self.loop->rehus(), self.n),
             "the unit duals must have one row per unit and one column per sample");
-    require(!constraint || static_cast<std::int64_t>(constraint->shape(0)) == self.m,
+    require(!constraint || length(*constraint) == self.m,
             "the constraint dual must have one entry per constraint");
     nb::gil_scoped_release release;
-    self.loop->restart(relu ? relu->data() : nullptr, rehu ? rehu->data() : nullptr,
-                       constraint ? constraint->data() : nullptr);
+    self.loop->restart(in(relu), in(rehu), in(constraint));
 }
 
 RehlineProgress run(UnitsState& self, std::int64_t max_sweeps, double absolute, double relative,
                     double seconds) {
-    PythonInterrupt interrupt(seconds);
-    RehlineProgress progress;
-    {
-        nb::gil_scoped_release release;
-        progress = self.loop->run(max_sweeps, absolute, relative, interrupt.handle());
-    }
-    interrupt.rethrow();
-    return progress;
+    return run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.loop->run(max_sweeps, absolute, relative, interrupt);
+    });
 }
 
 NumpyVector sample_dual(const UnitsState& self) {
     NumpyVector g = new_vector(static_cast<std::size_t>(self.n));
-    self.loop->sample_dual(g.data());
+    self.loop->sample_dual(in(g));
     return g;
 }
 
 NumpyMatrix unit_dual(const UnitFamily& family, std::int64_t n) {
-    double* data = new double[std::max<std::size_t>(family.dual.size(), 1)];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    std::copy(family.dual.begin(), family.dual.end(), data);
-    return NumpyMatrix(data, {static_cast<std::size_t>(family.most), static_cast<std::size_t>(n)},
-                       owner);
+    NumpyMatrix out =
+        new_matrix(static_cast<std::size_t>(family.most), static_cast<std::size_t>(n));
+    std::copy(family.dual.begin(), family.dual.end(), out.data());
+    return out;
 }
 
 }  // namespace

@@ -49,49 +49,39 @@ void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn dire
                               weight.data()};
 }
 
-void require_rows(const Rows& rows, std::size_t size) {
-    require(size == static_cast<std::size_t>(rows.view.n),
-            "the vector must have one entry per row");
-}
-
 std::pair<double, double> sums(const Rows& rows, VectorIn z, VectorIn g) {
     require_rows(rows, z.shape(0));
     require_rows(rows, g.shape(0));
-    RowSums out;
-    {
-        nb::gil_scoped_release release;
-        out = row_sums(rows.view, z.data(), g.data());
-    }
+    nb::gil_scoped_release release;
+    const RowSums out = row_sums(rows.view, in(z), in(g));
     return {out.loss, out.fenchel_young};
 }
 
 double loss(const Rows& rows, VectorIn z) {
     require_rows(rows, z.shape(0));
     nb::gil_scoped_release release;
-    return loss_sum(rows.view, z.data());
+    return loss_sum(rows.view, in(z));
 }
 
 NumpyVector slopes(const Rows& rows, VectorIn z) {
     require_rows(rows, z.shape(0));
     NumpyVector g = new_vector(z.shape(0));
     nb::gil_scoped_release release;
-    slopes_at(rows.view, z.data(), g.data());
+    slopes_at(rows.view, in(z), in(g));
     return g;
 }
 
 void clip(const Rows& rows, VectorOut g) {
     require_rows(rows, g.shape(0));
     nb::gil_scoped_release release;
-    clip_dual(rows.view, g.data());
+    clip_dual(rows.view, in(g));
 }
 
 double balance(const Rows& rows, VectorOut g) {
     require_rows(rows, g.shape(0));
     nb::gil_scoped_release release;
-    return balance_dual(rows.view, g.data()).sum;
+    return balance_dual(rows.view, in(g)).sum;
 }
-
-using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
     nb::gil_scoped_release release;
@@ -104,7 +94,7 @@ std::pair<NumpyVector, NumpyVector> ranges_of_slopes(const Rows& rows, double z)
     NumpyVector low = new_vector(n), high = new_vector(n);
     {
         nb::gil_scoped_release release;
-        slope_ranges(rows.view, z, low.data(), high.data());
+        slope_ranges(rows.view, z, in(low), in(high));
     }
     return {low, high};
 }
@@ -118,14 +108,13 @@ bool is_any_inside(const Rows& rows, VectorIn g, double margin, std::optional<In
     if (!index) {
         require_rows(rows, g.shape(0));
         nb::gil_scoped_release release;
-        return any_inside(rows.view, nullptr, rows.view.n, g.data(), margin);
+        return any_inside(rows.view, in(g), margin);
     }
     require(index->shape(0) == g.shape(0), "index and g must have equal length");
-    const auto count = static_cast<std::int64_t>(g.shape(0));
-    for (std::int64_t k = 0; k < count; ++k)
-        require(0 <= index->data()[k] && index->data()[k] < rows.view.n, "index is out of range");
+    for (const std::int64_t i : in(*index))
+        require(0 <= i && i < rows.view.n, "index is out of range");
     nb::gil_scoped_release release;
-    return any_inside(rows.view, index->data(), count, g.data(), margin);
+    return any_inside(rows.view, in(*index), in(g), margin);
 }
 
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {

@@ -11,21 +11,15 @@ namespace {
 using rectiline::simplex::BoxedSimplex;
 using rectiline::simplex::SimplexOutcome;
 using Positions = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Block = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BytesOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The entries of an array with one dimension.
-template <class Array>
-auto in(const Array& array) {
-    return std::span(array.data(), array.shape(0));
-}
-
 void check_positions(const Positions& named, std::int64_t limit) {
-    for (std::size_t k = 0; k < named.shape(0); ++k)
-        require(named.data()[k] >= 0 && named.data()[k] < limit, "a position is out of range");
+    for (const std::int32_t one : in(named))
+        require(one >= 0 && one < limit, "a position is out of range");
 }
 
-void add_columns(BoxedSimplex& self, VectorIn cost, VectorIn width, Positions rows, Block values) {
+void add_columns(BoxedSimplex& self, VectorIn cost, VectorIn width, Positions rows,
+                 MatrixIn values) {
     require(cost.shape(0) == width.shape(0) && cost.shape(0) == values.shape(1) &&
                 rows.shape(0) == values.shape(0),
             "sizes of cost, width, rows and values do not fit");
@@ -33,7 +27,7 @@ void add_columns(BoxedSimplex& self, VectorIn cost, VectorIn width, Positions ro
     self.add_columns(in(cost), in(width), in(rows), values.data());
 }
 
-void add_rows(BoxedSimplex& self, VectorIn low, VectorIn high, Positions columns, Block values) {
+void add_rows(BoxedSimplex& self, VectorIn low, VectorIn high, Positions columns, MatrixIn values) {
     require(low.shape(0) == high.shape(0) && low.shape(0) == values.shape(0) &&
                 columns.shape(0) == values.shape(1),
             "sizes of low, high, columns and values do not fit");
@@ -55,13 +49,8 @@ void set_widths(BoxedSimplex& self, Positions columns, VectorIn width) {
 }
 
 std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, double most_work) {
-    PythonInterrupt interrupt(seconds);
-    SimplexOutcome outcome;
-    {
-        nb::gil_scoped_release release;
-        outcome = self.solve(most_steps, interrupt.handle(), most_work);
-    }
-    interrupt.rethrow();
+    const SimplexOutcome outcome = run_interruptibly(
+        seconds, [&](auto& interrupt) { return self.solve(most_steps, interrupt, most_work); });
     switch (outcome) {
         case SimplexOutcome::optimal:
             return "optimal";
@@ -81,20 +70,18 @@ std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, d
 
 NumpyVector values(const BoxedSimplex& self) {
     NumpyVector out = new_vector(static_cast<std::size_t>(self.n_columns()));
-    self.values({out.data(), out.shape(0)});
+    self.values(in(out));
     return out;
 }
 
 void set_basis(BoxedSimplex& self, BytesIn columns, BytesIn rows) {
-    require(static_cast<std::int64_t>(columns.shape(0)) == self.n_columns() &&
-                static_cast<std::int64_t>(rows.shape(0)) == self.n_rows(),
+    require(length(columns) == self.n_columns() && length(rows) == self.n_rows(),
             "the basis needs one entry per column and per row");
     self.set_basis(in(columns), in(rows));
 }
 
 void get_basis(const BoxedSimplex& self, BytesOut columns, BytesOut rows) {
-    require(static_cast<std::int64_t>(columns.shape(0)) == self.n_columns() &&
-                static_cast<std::int64_t>(rows.shape(0)) == self.n_rows(),
+    require(length(columns) == self.n_columns() && length(rows) == self.n_rows(),
             "the basis needs one entry per column and per row");
     self.basis(in(columns), in(rows));
 }

@@ -117,10 +117,11 @@ def test_weights_come_with_the_rows(kind, name, tmp_path):
     )
 
 
-def test_defaults_come_from_a_sample_of_many_rows(monkeypatch):
-    monkeypatch.setattr("rectiline.estimators._rows._SAMPLE", 3000)
-    model = rl.PLQRegressor().fit(source_of("stream", Y, None))
-    whole = rl.PLQRegressor().fit(X[::4], Y[::4])
+def test_defaults_come_from_a_sample_of_many_rows():
+    many, y = np.tile(X, (17, 1)), np.tile(Y, 17)  # 204,000 rows, of which 100,000 are looked at
+    model = rl.PLQRegressor().fit(rl.rows.from_arrays(many, y))
+    at = np.arange(100_000) * many.shape[0] // 100_000
+    whole = rl.PLQRegressor().fit(many[at], y[at])
     assert model.delta_ == whole.delta_ and model.C_ == whole.C_
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rectiline.penalties import SharedSubspace, _left_factor
+from rectiline.penalties import SharedSubspace
 from rectiline.penalties._left_factor import LeftFactor, column_blocks
 
 
@@ -15,12 +15,11 @@ def matrices():
     yield graded @ np.linalg.qr(rng.normal(size=(8, 8)))[0]
     yield np.outer(rng.normal(size=50), rng.normal(size=6))  # rank one
     yield np.zeros((20, 3))
+    yield rng.normal(size=(70_000, 4))  # read in blocks of rows
 
 
-@pytest.mark.parametrize("block", [1, 1 << 19])
 @pytest.mark.parametrize("A", list(matrices()), ids=lambda A: f"{A.shape[0]}x{A.shape[1]}")
-def test_sizes_vectors_and_overlaps(A, block, monkeypatch):
-    monkeypatch.setattr(_left_factor, "_BLOCK", block)
+def test_sizes_vectors_and_overlaps(A):
     left, sizes, _ = np.linalg.svd(A, full_matrices=False)
     for order in ("C", "F"):
         factor = LeftFactor(np.array(A, order=order))

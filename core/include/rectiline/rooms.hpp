@@ -1,5 +1,9 @@
 // The rooms of the core, one folder and one namespace each. A room uses the names of the rooms that
 // are listed for it here without naming the room, and includes no headers of any other.
+//
+// At the border of a room vectors are std::span. Views of several arrays of one length
+// (RowFunctions, ColumnFunctions, DenseView) hold the length once, and loops over rows take
+// pointers.
 #pragma once
 
 namespace rectiline {

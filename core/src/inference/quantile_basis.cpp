@@ -54,35 +54,36 @@ RECTILINE_MULTIVERSION void add_times(double factor, const double* x, std::int64
 
 }  // namespace
 
-QuantileBasis::QuantileBasis(const double* columns, const double* y, std::int64_t n, std::int64_t p)
-    : n_(n),
+QuantileBasis::QuantileBasis(std::span<const double> columns, std::span<const double> y,
+                             std::int64_t p)
+    : n_(static_cast<std::int64_t>(y.size())),
       p_(p),
       columns_(columns),
       y_(y),
       basis_(p),
-      slot_of_(n),
+      slot_of_(y.size()),
       inverse_(p * p),
       coef_(p),
       values_(p),
       rest_(p),
       direction_(p),
       work_(2 * p * p),
-      residual_(n),
-      rate_(n),
-      step_(n),
-      side_(n) {
-    crossings_.reserve(static_cast<std::size_t>(n));
+      residual_(y.size()),
+      rate_(y.size()),
+      step_(y.size()),
+      side_(y.size()) {
+    crossings_.reserve(y.size());
 }
 
-BasisOutcome QuantileBasis::start(const double* weight, const double* total,
-                                  const std::int64_t* basis) {
+BasisOutcome QuantileBasis::start(std::span<const double> weight, std::span<const double> total,
+                                  std::span<const std::int64_t> basis) {
     weight_ = weight;
     total_ = total;
     n_steps_ = 0;
     likely_step_ = 0.0;
     fixed_ = -1;
     score_ = 0.0;
-    std::copy(basis, basis + p_, basis_.begin());
+    std::copy(basis.begin(), basis.end(), basis_.begin());
     std::fill(slot_of_.begin(), slot_of_.end(), -1);
     for (std::int64_t h = 0; h < p_; ++h) {
         if (slot_of_[basis_[h]] >= 0) return BasisOutcome::singular;
@@ -136,9 +137,9 @@ BasisOutcome QuantileBasis::refresh(bool sides) {
         for (std::int64_t h = 0; h < p_; ++h)
             coef_[k] += inverse_[k * p_ + h] * y_[basis_[h]];
     }
-    std::copy(y_, y_ + n_, residual_.begin());
+    std::copy(y_.begin(), y_.end(), residual_.begin());
     for (std::int64_t k = 0; k < p_; ++k) {
-        const double* const column = columns_ + k * n_;
+        const double* const column = columns_.data() + k * n_;
         const double value = coef_[k];
         for (std::int64_t i = 0; i < n_; ++i)
             residual_[i] -= value * column[i];
@@ -151,7 +152,7 @@ BasisOutcome QuantileBasis::refresh(bool sides) {
     for (std::int64_t h = 0; h < p_; ++h)
         side_[basis_[h]] = 0.0;
     for (std::int64_t k = 0; k < p_; ++k) {
-        const double* const column = columns_ + k * n_;
+        const double* const column = columns_.data() + k * n_;
         double sum = 0.0;
         for (std::int64_t i = 0; i < n_; ++i)
             sum += side_[i] > 0.0 ? weight_[i] * column[i] : 0.0;
@@ -173,8 +174,8 @@ void QuantileBasis::compute_values() {
 
 // Rates and crossings of all samples along `direction_`; returns the smallest step to a crossing.
 double QuantileBasis::look_ahead() {
-    return rates_and_steps(columns_, n_, p_, direction_.data(), residual_.data(), side_.data(),
-                           rate_.data(), step_.data());
+    return rates_and_steps(columns_.data(), n_, p_, direction_.data(), residual_.data(),
+                           side_.data(), rate_.data(), step_.data());
 }
 
 // Crosses samples while the loss still falls; returns the one at which it stops falling, or -1.
@@ -246,7 +247,7 @@ void QuantileBasis::exchange(std::int64_t slot, std::int64_t entering, double st
 }
 
 BasisOutcome QuantileBasis::optimise(std::int64_t most_steps, Interrupt& interrupt) {
-    const double largest = *std::max_element(weight_, weight_ + n_);
+    const double largest = *std::max_element(weight_.begin(), weight_.end());
     while (true) {
         std::int64_t slot = -1;
         double worst = kFeasible * largest;

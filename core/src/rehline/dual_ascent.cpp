@@ -27,7 +27,7 @@ RECTILINE_MULTIVERSION std::int64_t step_constraints(Rows& access, std::int64_t*
     for (std::int64_t position = 0; position < count; ++position) {
         const std::int64_t k = active[position];
         const bool equality = at.equality[k];
-        const double value = access.dot(0, k, move.coef) + at.c[k], old = at.dual[k];
+        const double value = access.dot(0, k, move.coef.data()) + at.c[k], old = at.dual[k];
         const bool resting = !equality && old == 0 && value >= 0;
         if (resting && value > shrink_above) continue;
         active[n_kept++] = k;
@@ -48,12 +48,12 @@ RECTILINE_MULTIVERSION std::int64_t step_constraints(Rows& access, std::int64_t*
 
 ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns)
     : constraints_(constraints),
-      dual_(static_cast<std::size_t>(constraints.m), 0.0),
+      dual_(constraints.c.size(), 0.0),
       curvature_(dual_.size()),
       slack_(dual_.size()),
       active_(dual_.size()) {
-    if (constraints_.m == 0) return;
-    const std::int64_t m = constraints_.m, d = columns.d;
+    const std::int64_t m = size(), d = columns.d;
+    if (m == 0) return;
     // A few rows by columns are copied once: gathering them in every sweep would need memory.
     std::visit(
         [&]<class View>(const View& A) {
@@ -79,14 +79,14 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
     n_movable_ = n_active_;
 }
 
-void ConstraintDuals::restart(const double* dual) {
-    for (std::int64_t k = 0; k < constraints_.m; ++k)
+void ConstraintDuals::restart(std::span<const double> dual) {
+    for (std::size_t k = 0; k < dual_.size(); ++k)
         dual_[k] = constraints_.equality[k] ? dual[k] : std::max(0.0, dual[k]);
 }
 
 void ConstraintDuals::take_all_back() {
     n_active_ = 0;
-    for (std::int64_t k = 0; k < constraints_.m; ++k)  // zero rows cannot move anything
+    for (std::int64_t k = 0; k < size(); ++k)  // zero rows cannot move anything
         if (curvature_[k] > 0) active_[n_active_++] = k;
 }
 
@@ -98,7 +98,8 @@ std::int64_t ConstraintDuals::sweep(const DualMove& move, double shrink_above,
                                     ConstraintSums& sums) {
     if (n_active_ == 0) return 0;
     const std::int64_t work = 2 * n_active_ * entries_per_row_;
-    const ConstraintStep at{constraints_.c, curvature_.data(), constraints_.equality, dual_.data()};
+    const ConstraintStep at{constraints_.c.data(), curvature_.data(), constraints_.equality.data(),
+                            dual_.data()};
     with_row_access(constraints_.A, [&](auto& access) {
         n_active_ =
             step_constraints(access, active_.data(), n_active_, at, move, shrink_above, sums);
@@ -106,17 +107,17 @@ std::int64_t ConstraintDuals::sweep(const DualMove& move, double shrink_above,
     return work;
 }
 
-double ConstraintDuals::complementarity(const double* coef) {
-    if (constraints_.m == 0) return 0.0;
-    multiply(constraints_.A, coef, slack_.data(), 1);
+double ConstraintDuals::complementarity(std::span<const double> coef) {
+    if (dual_.empty()) return 0.0;
+    multiply(constraints_.A, coef.data(), slack_.data(), 1);
     double sum = 0;
-    for (std::int64_t k = 0; k < constraints_.m; ++k)
+    for (std::size_t k = 0; k < dual_.size(); ++k)
         sum += std::fabs(dual_[k] * (slack_[k] + constraints_.c[k]));
     return sum;
 }
 
-void ConstraintDuals::push(double* q) const {
-    multiply_transposed(constraints_.A, dual_.data(), q, 1);
+void ConstraintDuals::push(std::span<double> q) const {
+    multiply_transposed(constraints_.A, dual_.data(), q.data(), 1);
 }
 
 Coefficients::Coefficients(ColumnFunctions columns)
@@ -126,16 +127,16 @@ Coefficients::Coefficients(ColumnFunctions columns)
       part_(q_.size()) {}
 
 DualMove Coefficients::mover() {
-    return {columns_, q_.data(), coef_.data(), columns_.d > 0 ? 1.0 / columns_.rho[0] : 0.0};
+    return {columns_, q_, coef_, columns_.d > 0 ? 1.0 / columns_.rho[0] : 0.0};
 }
 
-void Coefficients::follow(const DesignView& X, const double* g,
+void Coefficients::follow(const DesignView& X, std::span<const double> g,
                           const ConstraintDuals& constraints) {
-    multiply_transposed(X, g, part_.data(), 1);
+    multiply_transposed(X, g.data(), part_.data(), 1);
     for (std::int64_t j = 0; j < columns_.d; ++j)
         q_[j] = -part_[j];
     if (constraints.size() > 0) {
-        constraints.push(part_.data());
+        constraints.push(part_);
         for (std::int64_t j = 0; j < columns_.d; ++j)
             q_[j] += part_[j];
     }

@@ -57,7 +57,7 @@ double column_derivative(const ColumnFunctions& columns, std::int64_t j, double 
 
 bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
                         const ColumnFunctions& columns, std::span<const std::int64_t> active,
-                        double intercept, const double* a, const double* coef,
+                        double intercept, std::span<const double> a, std::span<const double> coef,
                         Interrupt& interrupt) {
     free_.clear(), low_.clear(), high_.clear(), curvature_.clear(), gradient_.clear();
     index_.clear(), value_.clear(), column_of_.clear(), column_weight_.clear();
@@ -69,7 +69,7 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
             Piece piece;
             if (!piece_of(rows.curve(i), a[i], rows.weight[i], piece)) continue;
             access.load(&i, 1);
-            const double t = rows.argument(i, access.dot(0, i, coef) + intercept);
+            const double t = rows.argument(i, access.dot(0, i, coef.data()) + intercept);
             free_.push_back(i);
             low_.push_back(piece.low), high_.push_back(piece.high);
             curvature_.push_back(piece.curvature);
@@ -148,7 +148,7 @@ std::int64_t FreeDuals::conjugate_gradients(const RowFunctions& rows, double t0,
 }
 
 std::int64_t FreeDuals::count(const RowFunctions& rows, std::span<const std::int64_t> active,
-                              const double* a) const {
+                              std::span<const double> a) const {
     std::int64_t n_free = 0;
     Piece piece;
     for (const std::int64_t i : active)
@@ -158,8 +158,9 @@ std::int64_t FreeDuals::count(const RowFunctions& rows, std::span<const std::int
 
 FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
                              const ColumnFunctions& columns, std::span<const std::int64_t> active,
-                             double intercept, double t0, std::int64_t max_iterations, double* a,
-                             double* q, double* coef, Interrupt& interrupt) {
+                             double intercept, double t0, std::int64_t max_iterations,
+                             std::span<double> a, std::span<double> q, std::span<double> coef,
+                             Interrupt& interrupt) {
     FreeDualStep out{count(rows, active, a), 0, 0, false, 0.0};
     // With more free duals than columns the quadratic is singular and every step runs into its
     // ends.

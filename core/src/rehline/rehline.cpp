@@ -139,7 +139,7 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves
         const double weight = s.rows.weight[i], direction = s.rows.direction[i];
         const double r = s.curvature[i], a = s.a[i];
         const double t =
-            direction * (access.dot(slot, i, s.move.coef) + s.intercept) + s.rows.offset[i];
+            direction * (access.dot(slot, i, s.move.coef.data()) + s.intercept) + s.rows.offset[i];
 
         if constexpr (Measure) loss += weight * evaluate(f, t);
         // the exact maximiser along this row's dual coordinate
@@ -205,22 +205,23 @@ void Rehline::take_all_rows_back() {
     largest_move_ = kInfinity;
 }
 
-void Rehline::restart(const double* sample_dual, const double* constraint_dual, double intercept) {
-    if (sample_dual)
+void Rehline::restart(std::span<const double> sample_dual, std::span<const double> constraint_dual,
+                      double intercept) {
+    if (!sample_dual.empty())
         for (const std::int64_t i : alive_) {
             const Curve& f = rows_.curve(i);
             a_[i] =
                 std::clamp(rows_.direction[i] * sample_dual[i], rows_.weight[i] * f.lowest_slope(),
                            rows_.weight[i] * f.highest_slope());
         }
-    if (constraint_dual) constraints_.restart(constraint_dual);
+    if (!constraint_dual.empty()) constraints_.restart(constraint_dual);
     center_ = intercept;
     refresh();
 }
 
 void Rehline::refresh() {
-    sample_dual(scratch_.data());
-    coefficients_.follow(X_, scratch_.data(), constraints_);
+    sample_dual(scratch_);
+    coefficients_.follow(X_, scratch_, constraints_);
     balance_ = 0;
     for (const double value : scratch_)
         balance_ += value;
@@ -228,7 +229,7 @@ void Rehline::refresh() {
     sweeps_since_refresh_ = 0;
 }
 
-void Rehline::sample_dual(double* g) const {
+void Rehline::sample_dual(std::span<double> g) const {
     for (std::int64_t i = 0; i < rows_.n; ++i)
         g[i] = rows_.direction[i] * a_[i];
 }
@@ -303,7 +304,7 @@ std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt
     if (sweeps_since_start_ < kWarmUp || sweeps_since_step_ < kBetween || left < kWorthwhile)
         return 0;
     const std::span<const std::int64_t> active(active_.data(), static_cast<std::size_t>(n_active_));
-    const std::int64_t n_free = free_duals_.count(rows_, active, a_.data());
+    const std::int64_t n_free = free_duals_.count(rows_, active, a_);
     const auto step_rows = static_cast<double>(n_free * (2 * step_iterations_ + 2));
     if (left * static_cast<double>(n_active_) < kDearer * step_rows) return 0;
     sweeps_since_step_ = 0;
@@ -315,7 +316,7 @@ std::int64_t Rehline::accelerate(double gap, double target, Interrupt& interrupt
     for (int repeat = 0; repeat < 3; ++repeat) {
         const FreeDualStep step =
             free_duals_.step(X_, rows_, at.columns, active, intercept_, options_.intercept_step,
-                             step_iterations_, a_.data(), at.q, at.coef, interrupt);
+                             step_iterations_, a_, at.q, at.coef, interrupt);
         rows_touched +=
             static_cast<double>(step.n_free) * (2.0 * static_cast<double>(step.iterations) + 2);
         balance_ += step.balance_change;
@@ -353,8 +354,7 @@ RehlineProgress Rehline::run(std::int64_t max_sweeps, double absolute, double re
             ++progress.sweeps, ++sweeps_since_refresh_;
             largest_move_ = sums.largest_move > 0 ? sums.largest_move : kInfinity;
             // An unbalanced intercept still has t0 balance^2 to gain from its next multiplier step.
-            progress.gap = sums.gap + sums.constraints.gap +
-                           constraints_.complementarity(coef().data()) +
+            progress.gap = sums.gap + sums.constraints.gap + constraints_.complementarity(coef()) +
                            options_.intercept_step * balance_ * balance_;
             progress.violation = sums.constraints.violation;
             if (all_rows) {
@@ -408,7 +408,7 @@ std::int64_t Rehline::screen(double gap) {
         access.reserve();
         for (const std::int64_t i : alive_) {
             access.load(&i, 1);
-            const double t = rows_.argument(i, access.dot(0, i, at.coef));
+            const double t = rows_.argument(i, access.dot(0, i, at.coef.data()));
             double slope;
             const double reach = std::sqrt(curvature_[i]);
             const double rounding =

@@ -42,7 +42,7 @@ RECTILINE_MULTIVERSION std::int64_t step_units(Rows& access, const UnitFamily::V
         const double cap = curved ? factor * unit.cap : 1.0, slope = factor * unit.slope;
         double& dual = s.dual[visit.unit * s.rows.n + i];
         const double old = dual;
-        const double t = direction * access.dot(slot, i, s.move.coef) + s.rows.offset[i];
+        const double t = direction * access.dot(slot, i, s.move.coef.data()) + s.rows.offset[i];
         const double z = factor * (unit.slope * t + unit.offset);
 
         // the gap's share of this unit, at the point the sweep meets it
@@ -68,17 +68,21 @@ RECTILINE_MULTIVERSION std::int64_t step_units(Rows& access, const UnitFamily::V
     return n_kept;
 }
 
+std::int64_t count_of(const LossUnits& loss, bool curved) {
+    return static_cast<std::int64_t>(curved ? loss.rehu_s.size() : loss.relu_u.size());
+}
+
 UnitFamily make_family(bool curved, const std::vector<LossUnits>& losses,
                        const RowFunctions& rows) {
     UnitFamily family{curved, 0, {}, {}, {}, {}};
     for (const LossUnits& loss : losses)
-        family.most = std::max(family.most, curved ? loss.n_rehu : loss.n_relu);
+        family.most = std::max(family.most, count_of(loss, curved));
     const std::size_t n = family.most > 0 ? static_cast<std::size_t>(rows.n) : 0;
     family.units.resize(losses.size() * static_cast<std::size_t>(family.most));
     for (std::size_t kind = 0; kind < losses.size(); ++kind) {
         const LossUnits& loss = losses[kind];
         UnitFamily::Unit* unit = family.units.data() + kind * static_cast<std::size_t>(family.most);
-        for (std::int64_t l = 0; l < (curved ? loss.n_rehu : loss.n_relu); ++l)
+        for (std::int64_t l = 0; l < count_of(loss, curved); ++l)
             unit[l] = curved ? UnitFamily::Unit{loss.rehu_s[l], loss.rehu_t[l], loss.rehu_tau[l]}
                              : UnitFamily::Unit{loss.relu_u[l], loss.relu_v[l], 1.0};
     }
@@ -187,9 +191,10 @@ bool RehlineUnits::all_active() const {
     return constraints_.all_active() && whole(relus_) && whole(rehus_);
 }
 
-void RehlineUnits::restart(const double* relu, const double* rehu, const double* constraint_dual) {
-    const auto set = [this](UnitFamily& family, const double* dual) {
-        for (std::int64_t l = 0; dual && l < family.most; ++l)
+void RehlineUnits::restart(std::span<const double> relu, std::span<const double> rehu,
+                           std::span<const double> constraint_dual) {
+    const auto set = [this](UnitFamily& family, std::span<const double> dual) {
+        for (std::int64_t l = 0; !dual.empty() && l < family.most; ++l)
             for (std::int64_t i = 0; i < rows_.n; ++i) {
                 if (!movable(family, i, l)) continue;
                 const double scale = family.curved ? family.factor[i] : 1.0;
@@ -199,19 +204,19 @@ void RehlineUnits::restart(const double* relu, const double* rehu, const double*
     };
     set(relus_, relu);
     set(rehus_, rehu);
-    if (constraint_dual) constraints_.restart(constraint_dual);
+    if (!constraint_dual.empty()) constraints_.restart(constraint_dual);
     take_all_back();
     refresh();
 }
 
 void RehlineUnits::refresh() {
-    sample_dual(scratch_.data());
-    coefficients_.follow(X_, scratch_.data(), constraints_);
+    sample_dual(scratch_);
+    coefficients_.follow(X_, scratch_, constraints_);
     sweeps_since_refresh_ = 0;
 }
 
-void RehlineUnits::sample_dual(double* g) const {
-    std::fill(g, g + rows_.n, 0.0);
+void RehlineUnits::sample_dual(std::span<double> g) const {
+    std::fill(g.begin(), g.end(), 0.0);
     for (const UnitFamily* family : {&relus_, &rehus_})
         for (std::int64_t l = 0; l < family->most; ++l)
             for (std::int64_t i = 0; i < rows_.n; ++i)
@@ -274,8 +279,7 @@ RehlineProgress RehlineUnits::run(std::int64_t max_sweeps, double absolute, doub
             Sums sums;
             const bool finished = sweep(access, sums, interrupt);
             ++progress.sweeps, ++sweeps_since_refresh_;
-            progress.gap =
-                sums.gap + sums.constraints.gap + constraints_.complementarity(coef().data());
+            progress.gap = sums.gap + sums.constraints.gap + constraints_.complementarity(coef());
             progress.violation = sums.constraints.violation;
             if (everything && finished)
                 progress.objective = watch_.objective =

@@ -215,12 +215,12 @@ Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
 
 }  // namespace
 
-void clip_dual(const RowFunctions& rows, double* g) {
-    repair_dual(rows, false, g);
+void clip_dual(const RowFunctions& rows, std::span<double> g) {
+    repair_dual(rows, false, g.data());
 }
 
-Balance balance_dual(const RowFunctions& rows, double* g) {
-    return repair_dual(rows, true, g);
+Balance balance_dual(const RowFunctions& rows, std::span<double> g) {
+    return repair_dual(rows, true, g.data());
 }
 
 }  // namespace rectiline::rows

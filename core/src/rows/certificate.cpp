@@ -65,7 +65,7 @@ RECTILINE_MULTIVERSION void block_slopes(const Packed& curve, const RowFunctions
 }
 
 // One pair, row by row: any curves.
-RowSums mixed_sums(const RowFunctions& rows, const double* z, const double* g) {
+RowSums mixed_sums(const RowFunctions& rows, std::span<const double> z, std::span<const double> g) {
     CompensatedSum loss, gap;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const double weight = rows.weight[i];
@@ -88,7 +88,7 @@ bool with_one_curve(const RowFunctions& rows, Kernel&& kernel) {
 
 }  // namespace
 
-RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
+RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<const double> g) {
     CompensatedSum loss, gap;
     std::vector<double> turn_by_weight;
     const double lowest = rows.curves[0].lowest_slope();
@@ -97,8 +97,8 @@ RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
             turn_by_weight.resize(static_cast<std::size_t>(rows.n));
             divide_by_weight(rows, turn_by_weight.data());
             for (const RowBlock& block : RowBlocks::with_weight(rows)) {
-                const RowSums part =
-                    block_sums(packed, rows, block, turn_by_weight.data(), z, g, lowest, highest);
+                const RowSums part = block_sums(packed, rows, block, turn_by_weight.data(),
+                                                z.data(), g.data(), lowest, highest);
                 loss.add(part.loss), gap.add(part.fenchel_young);
             }
         }))
@@ -106,11 +106,11 @@ RowSums row_sums(const RowFunctions& rows, const double* z, const double* g) {
     return {loss.value(), gap.value()};
 }
 
-double loss_sum(const RowFunctions& rows, const double* z) {
+double loss_sum(const RowFunctions& rows, std::span<const double> z) {
     CompensatedSum loss;
     if (!with_one_curve(rows, [&](const auto& packed) {
             for (const RowBlock& block : RowBlocks::all(rows))
-                loss.add(block_loss(packed, rows, block, z));
+                loss.add(block_loss(packed, rows, block, z.data()));
         }))
         for (std::int64_t i = 0; i < rows.n; ++i)
             if (rows.weight[i] != 0)
@@ -118,10 +118,10 @@ double loss_sum(const RowFunctions& rows, const double* z) {
     return loss.value();
 }
 
-void slopes_at(const RowFunctions& rows, const double* z, double* g) {
+void slopes_at(const RowFunctions& rows, std::span<const double> z, std::span<double> g) {
     if (with_one_curve(rows, [&](const auto& packed) {
             for (const RowBlock& block : RowBlocks::all(rows))
-                block_slopes(packed, rows, block, z, g);
+                block_slopes(packed, rows, block, z.data(), g.data());
         }))
         return;
     for (std::int64_t i = 0; i < rows.n; ++i)

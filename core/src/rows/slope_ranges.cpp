@@ -101,6 +101,15 @@ RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, const double* x, st
     sum = local;
 }
 
+bool is_inside(const RowFunctions& rows, std::int64_t i, double g, double margin) {
+    const double weight = rows.weight[i], own = rows.direction[i] * g;
+    if (!(weight > 0)) return false;
+    const Curve& f = rows.curve(i);
+    const double low = weight * f.lowest_slope(), high = weight * f.highest_slope();
+    const double width = high - low, room = std::min(own - low, high - own);
+    return !std::isfinite(width) || room > margin * width;
+}
+
 }  // namespace
 
 SlopeSums slope_sums(const RowFunctions& rows, double z) {
@@ -113,8 +122,9 @@ SlopeSums slope_sums(const RowFunctions& rows, double z) {
     return {lows.value(), lows.size(), highs.value(), highs.size()};
 }
 
-void slope_ranges(const RowFunctions& rows, double z, double* low, double* high) {
-    over_blocks(rows, z, low, high, true, [](std::int64_t) {});
+void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
+                  std::span<double> high) {
+    over_blocks(rows, z, low.data(), high.data(), true, [](std::int64_t) {});
 }
 
 double nearest_bend(const RowFunctions& rows, double z) {
@@ -131,17 +141,16 @@ double nearest_bend(const RowFunctions& rows, double z) {
     return at;
 }
 
-bool any_inside(const RowFunctions& rows, const std::int64_t* index, std::int64_t count,
-                const double* g, double margin) {
-    for (std::int64_t k = 0; k < count; ++k) {
-        const std::int64_t i = index ? index[k] : k;
-        const double weight = rows.weight[i], own = rows.direction[i] * g[k];
-        if (!(weight > 0)) continue;
-        const Curve& f = rows.curve(i);
-        const double low = weight * f.lowest_slope(), high = weight * f.highest_slope();
-        const double width = high - low, room = std::min(own - low, high - own);
-        if (!std::isfinite(width) || room > margin * width) return true;
-    }
+bool any_inside(const RowFunctions& rows, std::span<const std::int64_t> index,
+                std::span<const double> g, double margin) {
+    for (std::size_t k = 0; k < index.size(); ++k)
+        if (is_inside(rows, index[k], g[k], margin)) return true;
+    return false;
+}
+
+bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin) {
+    for (std::int64_t i = 0; i < rows.n; ++i)
+        if (is_inside(rows, i, g[i], margin)) return true;
     return false;
 }
 

@@ -48,10 +48,10 @@ double score_at(const Data& data, double level, double b) {
     for (std::int64_t i = 0; i < kN; ++i)
         y[i] -= b * data.columns[(kP - 1) * kN + i];
     const auto total = total_of(data.columns, kP - 1, data.weight, level);
-    QuantileBasis basis(data.columns.data(), y.data(), kN, kP - 1);
+    QuantileBasis basis({data.columns.data(), (kP - 1) * kN}, y, kP - 1);
     const std::int64_t first[] = {0, 1};
     Interrupt interrupt;
-    CHECK(basis.start(data.weight.data(), total.data(), first) == BasisOutcome::done);
+    CHECK(basis.start(data.weight, total, first) == BasisOutcome::done);
     CHECK(basis.optimise(10000, interrupt) == BasisOutcome::done);
     double score = 0.0;
     for (std::int64_t i = 0; i < kN; ++i) {
@@ -69,10 +69,10 @@ double score_at(const Data& data, double level, double b) {
 void check_basis(Random& random, double level) {
     const Data data = make(random);
     const auto total = total_of(data.columns, kP, data.weight, level);
-    QuantileBasis basis(data.columns.data(), data.y.data(), kN, kP);
+    QuantileBasis basis(data.columns, data.y, kP);
     const std::int64_t first[] = {0, 1, 2};
     Interrupt interrupt;
-    CHECK(basis.start(data.weight.data(), total.data(), first) == BasisOutcome::done);
+    CHECK(basis.start(data.weight, total, first) == BasisOutcome::done);
     CHECK(basis.optimise(10000, interrupt) == BasisOutcome::done);
     std::vector<double> left = total;
     for (std::int64_t i = 0; i < kN; ++i) {
@@ -96,7 +96,7 @@ void check_basis(Random& random, double level) {
 
     const std::vector<double> centre = basis.coef();
     const std::vector<double> factor = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const TrustedBall ball{centre.data(), factor.data(), 1e9};
+    const TrustedBall ball{centre, factor, 1e9};
     ScoreSteps steps;
     CHECK(basis.walk(kP - 1, 1.0, 8.0, ball, 10000, steps, interrupt) == BasisOutcome::done);
     CHECK(steps.place.front() == centre[kP - 1] && std::fabs(steps.score.back()) > 8.0);
@@ -107,8 +107,8 @@ void check_basis(Random& random, double level) {
         CHECK_NEAR(steps.score[s], score_at(data, level, middle), 1e-8);
     }
 
-    const TrustedBall small{centre.data(), factor.data(), 1e-6};
-    CHECK(basis.start(data.weight.data(), total.data(), first) == BasisOutcome::done);
+    const TrustedBall small{centre, factor, 1e-6};
+    CHECK(basis.start(data.weight, total, first) == BasisOutcome::done);
     CHECK(basis.optimise(10000, interrupt) == BasisOutcome::done);
     CHECK(basis.walk(1, -1.0, 8.0, small, 10000, steps, interrupt) == BasisOutcome::out_of_range);
 }
@@ -121,11 +121,11 @@ int main() {
         for (const double level : {0.1, 0.5, 0.8})
             check_basis(random, level);
     const std::vector<double> columns = {1, 1, 1}, y = {1, 2, 3}, weight = {1, 1, 1};
-    QuantileBasis one(columns.data(), y.data(), 3, 1);
+    QuantileBasis one(columns, y, 1);
     const double total[] = {1.5};
     const std::int64_t first[] = {2};
     Interrupt interrupt;
-    CHECK(one.start(weight.data(), total, first) == BasisOutcome::done);
+    CHECK(one.start(weight, total, first) == BasisOutcome::done);
     CHECK(one.optimise(0, interrupt) == BasisOutcome::limit);
     CHECK(one.optimise(10, interrupt) == BasisOutcome::done && one.coef()[0] == 2.0);
     return check::report();

@@ -69,13 +69,12 @@ void check_layout(const DesignView& X, const DesignView& A, bool intercept, doub
     const std::vector<std::uint8_t> equality(m, 0);
     RehlineOptions options;
     options.intercept_step = intercept ? 0.1 : 0.0;
-    const LinearConstraints constraints{A, m, c.data(), equality.data()};
+    const LinearConstraints constraints{A, c, equality};
     Rehline loop(X, rows.view(), columns, constraints, options);
     check_loop(loop);
     if (intercept) return;
     const double u[] = {1, -1}, v[] = {0, 0}, s[] = {0.5}, t[] = {0.1}, tau[] = {2};
-    RehlineUnits paper(X, rows.view(), {LossUnits{2, u, v, 1, s, t, tau, 0}}, columns, constraints,
-                       {});
+    RehlineUnits paper(X, rows.view(), {LossUnits{u, v, s, t, tau, 0}}, columns, constraints, {});
     check_loop(paper);
 }
 

@@ -83,8 +83,8 @@ struct Fixture {
     }
     FreeDualStep step(FreeDuals& method) {
         Interrupt interrupt;
-        return method.step(dense.view, rows.view(), columns(), active, 0.0, 0.0, 200, a.data(),
-                           q.data(), coef.data(), interrupt);
+        return method.step(dense.view, rows.view(), columns(), active, 0.0, 0.0, 200, a, q, coef,
+                           interrupt);
     }
 };
 
@@ -98,7 +98,7 @@ samples::OwnedCurve curve_named(const char* name) {
 void check_falls(const char* name, double sparse, double low, double high) {
     Fixture at(curve_named(name), sparse, low, high);
     FreeDuals method;
-    CHECK(method.count(at.rows.view(), at.active, at.a.data()) == kRows);
+    CHECK(method.count(at.rows.view(), at.active, at.a) == kRows);
     bool ever = false;
     for (int k = 0; k < 30; ++k) {
         const double before = at.dual();

@@ -24,7 +24,7 @@ struct Contradiction {
     std::vector<double> A = std::vector<double>(2 * d, 1.0), c = {-1.0, -2.0};
     std::vector<std::uint8_t> equality = {1, 1};
     LinearConstraints view() const {
-        return {DenseView<double>{A.data(), 2, d, d, 1}, 2, c.data(), equality.data()};
+        return {DenseView<double>{A.data(), 2, d, d, 1}, c, equality};
     }
 };
 

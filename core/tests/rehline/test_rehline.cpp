@@ -55,7 +55,7 @@ struct OwnedConstraints {
     }
     LinearConstraints view() const {
         const std::int64_t m = static_cast<std::int64_t>(c.size());
-        return {DenseView<double>{rows.data(), m, d, d, 1}, m, c.data(), equality.data()};
+        return {DenseView<double>{rows.data(), m, d, d, 1}, c, equality};
     }
 };
 
@@ -66,15 +66,15 @@ double gap_of(const Rehline& loop, const DesignView& X, const RowFunctions& rows
     violation = 0;
     std::vector<double> g(static_cast<std::size_t>(rows.n)), z(g.size());
     std::vector<double> q(static_cast<std::size_t>(columns.d)), push(q.size(), 0.0);
-    loop.sample_dual(g.data());
+    loop.sample_dual(g);
     const std::vector<double>& b = loop.coef();
     multiply_both(X, b.data(), g.data(), z.data(), q.data(), 1);
-    double gap = row_sums(rows, z.data(), g.data()).fenchel_young;
-    if (constraints.m > 0) {
-        std::vector<double> value(static_cast<std::size_t>(constraints.m));
+    double gap = row_sums(rows, z, g).fenchel_young;
+    if (!constraints.c.empty()) {
+        std::vector<double> value(constraints.c.size());
         multiply(constraints.A, b.data(), value.data(), 1);
         multiply_transposed(constraints.A, loop.constraint_dual().data(), push.data(), 1);
-        for (std::int64_t k = 0; k < constraints.m; ++k) {
+        for (std::size_t k = 0; k < value.size(); ++k) {
             const double slack = value[k] + constraints.c[k];
             if (constraints.equality[k] || slack < 0)
                 violation = std::max(violation, std::fabs(slack));
@@ -97,13 +97,13 @@ void check_converges(const DesignView& X, const samples::OwnedRows& owned_rows,
     double violation;
     for (int burst = 0; burst < 40; ++burst) {
         loop.run(burst < 3 ? 2 : 30, 1e-8, 0.0, never);
-        if (!screen || constraints.m > 0 || burst >= 3) continue;
+        if (!screen || !constraints.c.empty() || burst >= 3) continue;
         const double gap = gap_of(loop, X, rows, columns, constraints, violation);
         CHECK(loop.screen(gap) <= rows.n);
     }
     const double gap = gap_of(loop, X, rows, columns, constraints, violation);
     const std::vector<double> nothing(static_cast<std::size_t>(rows.n), 0.0);
-    CHECK_NEAR(gap, 0.0, 1e-6 * (1 + std::fabs(loss_sum(rows, nothing.data()))));
+    CHECK_NEAR(gap, 0.0, 1e-6 * (1 + std::fabs(loss_sum(rows, nothing))));
     CHECK_NEAR(violation, 0.0, 1e-7);
     loop.take_all_rows_back();
     const RehlineProgress after = loop.run(1, 1e-3, 0.0, never);
@@ -168,7 +168,7 @@ void check_intercept() {
     for (int k = 0; k < 40; ++k)
         loop.run(100, 0.0, 0.0, never);
     std::vector<double> g(101);
-    loop.sample_dual(g.data());
+    loop.sample_dual(g);
     double sum = 0, size = 0;
     for (const double v : g)
         sum += v, size += std::fabs(v);

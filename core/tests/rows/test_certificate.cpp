@@ -34,7 +34,7 @@ std::vector<double> random_vector(std::int64_t n, double scale, std::uint64_t se
 void check_sums(const RowFunctions& rows) {
     const std::vector<double> z = random_vector(rows.n, 3, 1);
     std::vector<double> g = random_vector(rows.n, 4, 2);
-    clip_dual(rows, g.data());
+    clip_dual(rows, g);
     double loss = 0, gap = 0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const Box box = box_of(rows, i);
@@ -45,28 +45,28 @@ void check_sums(const RowFunctions& rows) {
         gap += rows.weight[i] *
                fenchel_young(rows.curve(i), rows.direction[i] * g[i] / rows.weight[i], t);
     }
-    const RowSums sums = row_sums(rows, z.data(), g.data());
+    const RowSums sums = row_sums(rows, z, g);
     CHECK_NEAR(sums.loss, loss, 1e-10 * (1 + std::fabs(loss)));
     if (std::isfinite(gap)) CHECK_NEAR(sums.fenchel_young, gap, 1e-10 * (1 + gap));
     CHECK(std::isfinite(sums.fenchel_young) && sums.fenchel_young >= 0);
-    CHECK_NEAR(loss_sum(rows, z.data()), loss, 1e-10 * (1 + std::fabs(loss)));
+    CHECK_NEAR(loss_sum(rows, z), loss, 1e-10 * (1 + std::fabs(loss)));
 
     // slopes at the predictions close every row's gap
-    slopes_at(rows, z.data(), g.data());
+    slopes_at(rows, z, g);
     for (std::int64_t i = 0; i < rows.n; ++i)
         CHECK_NEAR(g[i],
                    rows.direction[i] * rows.weight[i] * rows.curve(i).slope(rows.argument(i, z[i])),
                    1e-13 * (1 + std::fabs(g[i])));
-    CHECK_NEAR(row_sums(rows, z.data(), g.data()).fenchel_young, 0.0, 1e-12 * (1 + loss));
+    CHECK_NEAR(row_sums(rows, z, g).fenchel_young, 0.0, 1e-12 * (1 + loss));
 }
 
 void check_balance(const RowFunctions& rows, double scale, std::uint64_t seed) {
     std::vector<double> g = random_vector(rows.n, scale, seed);
-    clip_dual(rows, g.data());
+    clip_dual(rows, g);
     double lowest = 0, highest = 0;
     for (std::int64_t i = 0; i < rows.n; ++i)
         lowest += box_of(rows, i).low, highest += box_of(rows, i).high;
-    const Balance left = balance_dual(rows, g.data());
+    const Balance left = balance_dual(rows, g);
     double sum = 0, size = 0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const Box box = box_of(rows, i);
@@ -85,11 +85,11 @@ void check_small_imbalance() {
     const samples::OwnedRows owned(absolute.view(), 5000, 9);
     const RowFunctions rows = owned.view();
     std::vector<double> g = random_vector(rows.n, 0.05, 4);
-    balance_dual(rows, g.data());
+    balance_dual(rows, g);
     const std::vector<double> before(g);
     for (std::int64_t i = 4000; i < 4100; ++i)
         g[i] += rows.weight[i] > 0 ? 1e-5 : 0.0;
-    const Balance found = balance_dual(rows, g.data());
+    const Balance found = balance_dual(rows, g);
     double sum = 0, size = 0;
     std::int64_t moved = 0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
@@ -109,7 +109,7 @@ void check_impossible_balance() {
     std::fill(owned.direction.begin(), owned.direction.end(), 1.0);
     std::fill(owned.weight.begin(), owned.weight.end(), 1.0);
     std::vector<double> g(10, 1.0);
-    CHECK_NEAR(balance_dual(owned.view(), g.data()).sum, 5.0, 1e-12);
+    CHECK_NEAR(balance_dual(owned.view(), g).sum, 5.0, 1e-12);
     for (const double v : g)
         CHECK_NEAR(v, 0.5, 1e-12);
 }
@@ -123,7 +123,7 @@ void check_mixed_curves() {
     const RowFunctions rows{4,           curves.data(), index.data(),
                             ones.data(), offset.data(), ones.data()};
     // hinge(3) + 9/2 + 4/2 + hinge(-2)
-    CHECK_NEAR(loss_sum(rows, z.data()), 0 + 4.5 + 2 + 3, 1e-14);
+    CHECK_NEAR(loss_sum(rows, z), 0 + 4.5 + 2 + 3, 1e-14);
     for (const double scale : {0.5, 3.0})
         check_balance(rows, scale, 7);
 }

@@ -14,7 +14,7 @@ namespace {
 // One-sided derivatives of a row's cost by differences that do not reach the next knot.
 void check_ranges_at(const RowFunctions& rows, double z) {
     std::vector<double> low(static_cast<std::size_t>(rows.n)), high(low);
-    slope_ranges(rows, z, low.data(), high.data());
+    slope_ranges(rows, z, low, high);
     double lows = 0, low_size = 0, highs = 0, high_size = 0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const auto cost = [&](double at) {
@@ -42,7 +42,7 @@ void check_bends(const RowFunctions& rows) {
         if (rows.weight[i] == 0) continue;
         const double bend = (f.knot[0] - rows.offset[i]) * rows.direction[i];
         check_ranges_at(rows, bend);
-        slope_ranges(rows, bend, low.data(), high.data());
+        slope_ranges(rows, bend, low, high);
         CHECK_NEAR(high[i] - low[i], rows.weight[i] * (f.right[0] - f.left[0]), 1e-14);
         CHECK(nearest_bend(rows, bend) == bend);
         const double near = nearest_bend(rows, bend + 1e-9);
@@ -57,17 +57,17 @@ void check_inside(const RowFunctions& rows) {
     for (std::int64_t i = 0; i < rows.n; ++i)  // at an end of its box
         g[i] = open || rows.weight[i] == 0 ? 0.0
                                            : rows.direction[i] * rows.weight[i] * f.lowest_slope();
-    CHECK(any_inside(rows, nullptr, rows.n, g.data(), 1e-9) == open);
+    CHECK(any_inside(rows, g, 1e-9) == open);
     const double width = f.highest_slope() - f.lowest_slope();
     if (open || width == 0) return;
     const std::int64_t last = rows.n - 1;
     CHECK(rows.weight[last] > 0);
     g[last] += rows.direction[last] * rows.weight[last] * 0.25 * width;
-    CHECK(any_inside(rows, nullptr, rows.n, g.data(), 1e-9));
-    CHECK(!any_inside(rows, nullptr, rows.n, g.data(), 0.3));
-    CHECK(any_inside(rows, &last, 1, &g[last], 1e-9));
+    CHECK(any_inside(rows, g, 1e-9));
+    CHECK(!any_inside(rows, g, 0.3));
+    CHECK(any_inside(rows, {&last, 1}, {&g[last], 1}, 1e-9));
     const std::int64_t other = 0;
-    CHECK(!any_inside(rows, &other, 1, &g[other], 1e-9));
+    CHECK(!any_inside(rows, {&other, 1}, {&g[other], 1}, 1e-9));
 }
 
 }  // namespace

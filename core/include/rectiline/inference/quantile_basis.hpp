@@ -16,6 +16,7 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,9 @@ enum class BasisOutcome { done, unbounded, out_of_range, limit, singular, stoppe
 
 // The region in which samples outside the basis problem are known to keep their side.
 struct TrustedBall {
-    const double* centre;  // p coefficients
-    const double* factor;  // p x p, upper triangular by rows: distances are |factor (b - centre)|
+    std::span<const double> centre;  // p coefficients
+    std::span<const double>
+        factor;  // p x p, upper triangular by rows: distances are |factor (b - centre)|
     double radius;
 };
 
@@ -37,11 +39,12 @@ struct ScoreSteps {
 
 class QuantileBasis {
   public:
-    // columns: p columns of n entries each. Both arrays are kept by the caller.
-    QuantileBasis(const double* columns, const double* y, std::int64_t n, std::int64_t p);
+    // columns: p columns of n entries each, n being the length of y. The caller keeps both arrays.
+    QuantileBasis(std::span<const double> columns, std::span<const double> y, std::int64_t p);
 
     // The arrays are read until the next start. Singular bases are refused.
-    BasisOutcome start(const double* weight, const double* total, const std::int64_t* basis);
+    BasisOutcome start(std::span<const double> weight, std::span<const double> total,
+                       std::span<const std::int64_t> basis);
     BasisOutcome optimise(std::int64_t most_steps, Interrupt& interrupt);
     // From an optimal basis; `direction` is +1 or -1. Ends where |score| exceeds `until`.
     BasisOutcome walk(std::int64_t column, double direction, double until, const TrustedBall& ball,
@@ -67,10 +70,7 @@ class QuantileBasis {
     double distance(const TrustedBall& ball) const;
 
     std::int64_t n_, p_;
-    const double* columns_;
-    const double* y_;
-    const double* weight_ = nullptr;
-    const double* total_ = nullptr;
+    std::span<const double> columns_, y_, weight_, total_;
     std::int64_t n_steps_ = 0, since_refresh_ = 0;
     std::int64_t fixed_ = -1;  // the coefficient that a walk fixes
     double score_ = 0.0;       // and its score

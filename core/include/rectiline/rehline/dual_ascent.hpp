@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace rectiline::rehline {
@@ -17,9 +18,8 @@ namespace rectiline::rehline {
 // Linear constraints A b + c >= 0, with equality where `equality` is set. A is dense or by rows.
 struct LinearConstraints {
     DesignView A;
-    std::int64_t m;
-    const double* c;
-    const std::uint8_t* equality;
+    std::span<const double> c;
+    std::span<const std::uint8_t> equality;
 };
 
 struct RehlineProgress {
@@ -36,14 +36,14 @@ struct RehlineProgress {
 // The dual coordinate of some row or constraint moved: q += step * row, b = grad h*(q).
 struct DualMove {
     ColumnFunctions columns;
-    double *q, *coef;
+    std::span<double> q, coef;
     double inverse_rho;  // used when the columns are plain
 
     template <class Rows>
     RECTILINE_INLINE void operator()(const Rows& access, std::int64_t slot, std::int64_t i,
                                      double step) const {
         if (columns.plain) {  // b = q / rho: q itself is not needed
-            access.axpy(slot, i, step * inverse_rho, coef);
+            access.axpy(slot, i, step * inverse_rho, coef.data());
             return;
         }
         access.for_each(slot, i, [this, step](std::int64_t j, double x) {
@@ -66,9 +66,9 @@ class ConstraintDuals {
     ConstraintDuals(LinearConstraints constraints, const ColumnFunctions& columns);
     ConstraintDuals(const ConstraintDuals&) = delete;  // the view may look at copied_
 
-    std::int64_t size() const { return constraints_.m; }
+    std::int64_t size() const { return static_cast<std::int64_t>(dual_.size()); }
     const std::vector<double>& values() const { return dual_; }
-    void restart(const double* dual);
+    void restart(std::span<const double> dual);
 
     // One exact step per active constraint. Inequalities that sit at 0 with a slack above
     // `shrink_above` are set aside. Returns the products it took, about.
@@ -79,9 +79,9 @@ class ConstraintDuals {
     std::int64_t n_active() const { return n_active_; }
 
     // sum_k |xi_k (a_k'b + c_k)|: what the constraints add to the gap at b.
-    double complementarity(const double* coef);
+    double complementarity(std::span<const double> coef);
     // q = A'xi
-    void push(double* q) const;
+    void push(std::span<double> q) const;
 
   private:
     LinearConstraints constraints_;
@@ -99,7 +99,7 @@ class Coefficients {
     const std::vector<double>& values() const { return coef_; }
     DualMove mover();
     // Recomputes q = A'xi - X'g and b, which removes accumulated rounding.
-    void follow(const DesignView& X, const double* g, const ConstraintDuals& constraints);
+    void follow(const DesignView& X, std::span<const double> g, const ConstraintDuals& constraints);
     double penalty() const;  // sum_j h_j(b_j)
 
   private:

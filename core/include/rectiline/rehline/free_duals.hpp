@@ -35,20 +35,20 @@ class FreeDuals {
   public:
     // How many of the given rows have a free dual.
     std::int64_t count(const RowFunctions& rows, std::span<const std::int64_t> active,
-                       const double* a) const;
+                       std::span<const double> a) const;
 
     // Moves `a` (slopes times weights) of the given rows, and q with it. coef = grad h*(q) on entry
     // and on return. t0 is the intercept's step (0: none). An interrupt ends the conjugate
     // gradients early; the step is taken all the same where it improves the dual.
     FreeDualStep step(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
                       std::span<const std::int64_t> active, double intercept, double t0,
-                      std::int64_t max_iterations, double* a, double* q, double* coef,
-                      Interrupt& interrupt);
+                      std::int64_t max_iterations, std::span<double> a, std::span<double> q,
+                      std::span<double> coef, Interrupt& interrupt);
 
   private:
     bool collect(const DesignView& X, const RowFunctions& rows, const ColumnFunctions& columns,
-                 std::span<const std::int64_t> active, double intercept, const double* a,
-                 const double* coef, Interrupt& interrupt);
+                 std::span<const std::int64_t> active, double intercept, std::span<const double> a,
+                 std::span<const double> coef, Interrupt& interrupt);
     std::int64_t conjugate_gradients(const RowFunctions& rows, double t0,
                                      std::int64_t max_iterations, Interrupt& interrupt);
 

@@ -31,6 +31,7 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::rehline {
@@ -49,9 +50,10 @@ class Rehline {
     Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns, LinearConstraints constraints,
             RehlineOptions options);
 
-    // Sets the dual point (g per row, xi per constraint, either may be null) and everything that
+    // Sets the dual point (g per row, xi per constraint; an empty one stays) and everything that
     // depends on it.
-    void restart(const double* sample_dual, const double* constraint_dual, double intercept);
+    void restart(std::span<const double> sample_dual, std::span<const double> constraint_dual,
+                 double intercept);
 
     // Sweeps until the gap estimate falls below max(absolute, relative * |objective|), max_sweeps
     // sweeps are done, or the interrupt says stop. Rows set aside stay so from one call to the
@@ -73,7 +75,7 @@ class Rehline {
     const std::vector<double>& coef() const { return coefficients_.values(); }
     double intercept() const { return intercept_; }
     // Slopes in the predictions, g_i = direction_i * a_i.
-    void sample_dual(double* g) const;
+    void sample_dual(std::span<double> g) const;
     const std::vector<double>& constraint_dual() const { return constraints_.values(); }
 
   private:

@@ -30,6 +30,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace rectiline::rehline {
@@ -37,10 +38,8 @@ namespace rectiline::rehline {
 // A loss of weight 1 in its own argument: constant + sum_l relu(u t + v) + sum_h rehu_tau(s t +
 // t0).
 struct LossUnits {
-    std::int64_t n_relu;
-    const double *relu_u, *relu_v;
-    std::int64_t n_rehu;
-    const double *rehu_s, *rehu_t, *rehu_tau;
+    std::span<const double> relu_u, relu_v;
+    std::span<const double> rehu_s, rehu_t, rehu_tau;
     double constant;
 };
 
@@ -77,8 +76,9 @@ class RehlineUnits {
                  ColumnFunctions columns, LinearConstraints constraints,
                  RehlineUnitsOptions options);
 
-    // Sets the dual point, unit after unit; each part may be null.
-    void restart(const double* relu, const double* rehu, const double* constraint_dual);
+    // Sets the dual point, unit after unit; a part that is empty stays.
+    void restart(std::span<const double> relu, std::span<const double> rehu,
+                 std::span<const double> constraint_dual);
 
     // Sweeps until the gap estimate falls below max(absolute, relative * |objective|), max_sweeps
     // sweeps are done, or the interrupt says stop.
@@ -87,7 +87,7 @@ class RehlineUnits {
 
     const std::vector<double>& coef() const { return coefficients_.values(); }
     // Slopes in the predictions, g_i = direction_i * (sum_l u lambda + sum_h s gamma).
-    void sample_dual(double* g) const;
+    void sample_dual(std::span<double> g) const;
     const std::vector<double>& constraint_dual() const { return constraints_.values(); }
     const UnitFamily& relus() const { return relus_; }
     const UnitFamily& rehus() const { return rehus_; }

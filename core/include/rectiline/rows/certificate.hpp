@@ -6,6 +6,7 @@
 #include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::rows {
 
@@ -15,16 +16,16 @@ struct RowSums {
 };
 
 // z: predictions; g: a slope of row i's cost in its prediction (inside its box, see clip_dual).
-RowSums row_sums(const RowFunctions& rows, const double* z, const double* g);
+RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<const double> g);
 
 // Loss alone, summed with compensation.
-double loss_sum(const RowFunctions& rows, const double* z);
+double loss_sum(const RowFunctions& rows, std::span<const double> z);
 
 // g_i = a slope of row i's cost at z_i.
-void slopes_at(const RowFunctions& rows, const double* z, double* g);
+void slopes_at(const RowFunctions& rows, std::span<const double> z, std::span<double> g);
 
 // Moves every g_i into the range of slopes of its row.
-void clip_dual(const RowFunctions& rows, double* g);
+void clip_dual(const RowFunctions& rows, std::span<double> g);
 
 struct Balance {
     double sum = 0;   // sum_i g_i
@@ -36,6 +37,6 @@ struct Balance {
 // room they have: at an optimum they sit on a kink and moving them costs nothing. As soon as some
 // of them have plenty of room, the others stay. Returns the sum that is left (rounding level, or
 // larger when the boxes do not allow 0).
-Balance balance_dual(const RowFunctions& rows, double* g);
+Balance balance_dual(const RowFunctions& rows, std::span<double> g);
 
 }  // namespace rectiline::rows

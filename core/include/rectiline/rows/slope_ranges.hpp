@@ -5,6 +5,7 @@
 #include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::rows {
 
@@ -16,14 +17,16 @@ struct SlopeSums {
 // All of this at the prediction z of every row. An argument within rounding of a knot is at the
 // knot: predictions that come from knots are found there again.
 SlopeSums slope_sums(const RowFunctions& rows, double z);
-void slope_ranges(const RowFunctions& rows, double z, double* low, double* high);
+void slope_ranges(const RowFunctions& rows, double z, std::span<double> low,
+                  std::span<double> high);
 
 // The prediction nearest to z at which some row that counts is at a knot; z if there is none.
 double nearest_bend(const RowFunctions& rows, double z);
 
 // Whether some row that counts has its g strictly inside its box: by more than `margin` of the
-// width, or at all if the box has no end. Looks at `count` rows, at those in `index` if given.
-bool any_inside(const RowFunctions& rows, const std::int64_t* index, std::int64_t count,
-                const double* g, double margin);
+// width, or at all if the box has no end. Entry k of g belongs to row index[k], or to row k.
+bool any_inside(const RowFunctions& rows, std::span<const std::int64_t> index,
+                std::span<const double> g, double margin);
+bool any_inside(const RowFunctions& rows, std::span<const double> g, double margin);
 
 }  // namespace rectiline::rows
