@@ -7,8 +7,8 @@ from scipy.stats import t as student
 
 import rectiline as rl
 from rectiline.estimators import QuantileRegressor
-from rectiline.inference._fit import read_fit
 from rectiline.inference._rank import _Walks
+from rectiline.inference._read_fit import read_fit
 
 RNG = np.random.default_rng(11)
 

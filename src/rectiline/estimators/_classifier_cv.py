@@ -32,11 +32,7 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
     loss : str or Loss, default="hinge"
         As for `PLQClassifier`.
     {loss_params}
-    Cs : int or array-like, default=30
-        Values of C to try, or how many: then from the largest C that gives all-zero coefficients
-        (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
-    l1_ratios : array-like, optional
-        Mixes to try with "elasticnet" and "sparse_group"; 0.5 by default.
+    {Cs}
     {penalty}
     {constraints}
     class_weight : dict or "balanced", optional
@@ -49,20 +45,11 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
 
     Attributes
     ----------
-    C_ : float
-        The chosen C.
-    l1_ratio_ : float or None
-        The chosen mix.
-    Cs_ : ndarray
-        The values of C of ``path_``.
     classes_ : ndarray of shape (n_classes,)
         Labels with positive sample weight.
     coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
     intercept_ : ndarray of shape (1,) or (n_problems,)
-    path_ : Path or tuple of Path
-        All strengths on all the data, for the chosen mix: certified to `fold_tol`.
-    cv_results_ : dict of ndarray
-        One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.
+    {chosen}
     {proof}
 
     Examples

@@ -78,6 +78,23 @@ fold_tol : float, optional
     tables of 40,000 to 500,000 entries by up to 0.3 of their standard error with 1e-5, where
     little time is saved, and by up to 1.2 with 1e-4, which often halves the time. The fit with
     the chosen strength has `tol`.""",
+    "Cs": """
+Cs : int or array-like, default=30
+    Values of C to try, or how many: then from the largest C that gives all-zero coefficients
+    (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
+l1_ratios : array-like, optional
+    Mixes to try with "elasticnet" and "sparse_group"; 0.5 by default.""",
+    "chosen": """
+C_ : float
+    The chosen C.
+l1_ratio_ : float or None
+    The chosen mix.
+Cs_ : ndarray
+    The values of C of ``path_``.
+path_ : Path or tuple of Path
+    All strengths on all the data, for the chosen mix: certified to `fold_tol`.
+cv_results_ : dict of ndarray
+    One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.""",
     "running": """
 solver : str, default="auto"
     Name of a solver, or "auto"; see `rectiline.solve`.

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rectiline.constraints import combine
 from rectiline.estimators._adaptive import adapted_makers, is_adaptive
 from rectiline.estimators._check import (
     check_data,
@@ -24,9 +23,8 @@ from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._inference import HasInference
 from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
-from rectiline.estimators._model import PLQModel
 from rectiline.estimators._parameters import COMMON, RUNNING, shared_loss
-from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
+from rectiline.estimators._quantile_joint import FitsJointly
 from rectiline.estimators._rows import PredictsRows, as_rows, note_columns, refuse_on_rows
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.estimators._typed import checked_fit
@@ -35,7 +33,6 @@ from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem
 from rectiline.rows import RowBlocks
-from rectiline.solvers import Solution
 
 __all__ = ["QuantileRegressor"]
 
@@ -43,11 +40,15 @@ __all__ = ["QuantileRegressor"]
 _SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
 
 _CONSTRAINED = ("penalty", "penalty_params", "constraints", "monotone", "order")
-_JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
 @documented()
-class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, PLQModel):  # type: ignore[misc]
+class QuantileRegressor(
+    PredictsRows[np.float64],
+    HasInference,
+    RegressorMixin,  # type: ignore[misc]
+    FitsJointly,
+):
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
@@ -189,14 +190,11 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
         weight = check_weight(sample_weight, X)
         self.quantiles_ = checked_levels(self.quantile)
         if self._is_joint:
-            return self._fit_jointly(X, y, weight)
+            self._fit_jointly(X, y, weight)
+            return self
         store_solutions(self, self._solve(self._makers(X, y, weight), X, y), rows=self._is_list)
         self._state_certificates_in(1.0 / float(weight.sum()))
         return self
-
-    @property
-    def _is_joint(self) -> bool:
-        return bool(self.non_crossing or self.shared_slopes) and self.quantiles_.size > 1
 
     def _makers(self, X: Any, y: Any, weight: NDArray[np.float64]) -> list[Callable[[], Problem]]:
         """Return how to make the problem of each quantile."""
@@ -242,43 +240,6 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
         )
         return [partial(make, self._loss(q)) for q in self.quantiles_]
 
-    def _stacked(self, X: Any, y: Any, weight: NDArray[np.float64]) -> SharedSlopes | NonCrossing:
-        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
-        kind = SharedSlopes if self.shared_slopes else NonCrossing
-        d, own = int(X.shape[1]), self._listed_constraints()
-        rows = combine([one.rows(d, check_design(X)) for one in own], d, column_names(self))
-        return kind(X, y, weight, losses, self.fit_intercept, rows)
-
-    def _parts(self, weight: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the strengths of the L1 norm and of the ridge."""
-        strength = self.alpha * float(weight.sum())
-        if isinstance(self.penalty, Penalty) or self.penalty not in _JOINT_PENALTIES:
-            raise ValueError(
-                f"penalty={self.penalty!r}: quantiles that are fitted jointly (non_crossing, "
-                "shared_slopes) take 'elasticnet', 'l1', 'l2' or None."
-            )
-        if self.penalty is None:
-            return 0.0, 0.0
-        share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
-        return share * strength, (1.0 - share) * strength
-
-    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> QuantileRegressor:
-        stacked, parts = self._stacked(X, y, weight), self._parts(weight)
-        problem, solution = self._solve_stacked(stacked, parts)
-        self._n_wider = 0
-        while stacked.reached_cap(solution.coef):
-            stacked, self._n_wider = stacked.wider(), self._n_wider + 1
-            problem, solution = self._solve_stacked(stacked, parts)
-        store_solutions(self, [solution], rows=False)
-        coef = stacked.mended(solution.coef)
-        self.certificate_ = problem.certify(coef, 0.0, solution.dual)
-        self._state_certificates_in(1.0 / float(weight.sum()))
-        slopes, intercepts = stacked.unpack(coef)
-        back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
-        self.coef_, self.intercept_ = slopes[back], intercepts[back]
-        self.dual_coef_ = solution.dual.sample.reshape(self.quantiles_.size, -1)[back]
-        return self
-
     def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
         rows = as_rows(X, y, sample_weight)
         if rows is not None:
@@ -288,44 +249,10 @@ class QuantileRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, 
         self.quantiles_, self._total = checked_levels(self.quantile), float(weight.sum())
         if not self._is_joint:
             return [make() for make in self._makers(X, y, weight)]
-        stacked = self._stacked(X, y, weight)
-        for _ in range(getattr(self, "_n_wider", 0)):
-            stacked = stacked.wider()
-        self._mended, self._joint_columns = stacked.mended, stacked.columns
-        return [stacked.problem(*self._parts(weight))]
-
-    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
-        return (
-            (self._mended(solution.coef), 0.0)
-            if self._is_joint
-            else super()._verified_point(problem, solution)
-        )
-
-    def _problem_columns(self) -> list[str] | None:
-        if not self._is_joint:
-            return None
-        names = column_names(self)
-        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
-        return self._joint_columns(features, [f"{q:g}" for q in np.sort(self.quantiles_)])
+        return [self._joint_problem(X, y, weight)]
 
     def _objective_unit(self, problem: Problem) -> float:
         return 1.0 / self._total
-
-    def _is_single(self, count: int) -> bool:
-        return count == 1 and (self._is_joint or not self._is_list)
-
-    def _solve_stacked(
-        self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
-    ) -> tuple[Problem, Solution]:
-        problem = stacked.problem(*parts)
-        (solution,) = self._solve([lambda: problem])
-        return problem, solution
-
-    @property
-    def _is_list(self) -> bool:
-        return not isinstance(self.quantile, Real)
-
-    _always_lists = _is_list
 
     def _loss(self, level: float) -> Loss:
         kind = Pinball if self.loss == "pinball" else Expectile

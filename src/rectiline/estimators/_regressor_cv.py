@@ -33,11 +33,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
     loss : str or Loss, default="huber"
         As for `PLQRegressor`.
     {relative_loss_params}
-    Cs : int or array-like, default=30
-        Values of C to try, or how many: then from the largest C that gives all-zero coefficients
-        (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
-    l1_ratios : array-like, optional
-        Mixes to try with "elasticnet" and "sparse_group"; 0.5 by default.
+    {Cs}
     {penalty}
     {constraints}
     {cv}
@@ -46,19 +42,10 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
 
     Attributes
     ----------
-    C_ : float
-        The chosen C.
-    l1_ratio_ : float or None
-        The chosen mix.
-    Cs_ : ndarray
-        The values of C of ``path_``.
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
     intercept_ : float or ndarray of shape (n_outputs,)
     {relative}
-    path_ : Path or tuple of Path
-        All strengths on all the data, for the chosen mix: certified to `fold_tol`.
-    cv_results_ : dict of ndarray
-        One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.
+    {chosen}
     {proof}
 
     Notes

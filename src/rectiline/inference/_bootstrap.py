@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline.inference._bootstrap_quantile import QuantileReplicates
 from rectiline.inference._draws import METHODS, Resampling, replicate_seeds
-from rectiline.inference._fit import Fit, read_fit
+from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options
+from rectiline.inference._read_fit import read_fit
 from rectiline.inference._sandwich import checked_groups
 from rectiline.paths import in_threads
 

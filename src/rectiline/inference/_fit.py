@@ -1,4 +1,4 @@
-"""Read a fitted estimator and its training data into one record, or refuse with the reason."""
+"""The record of a fit and its training data, which every kind of standard error starts from."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky
-from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators import PLQClassifier, PLQRegressor, QuantileRegressor
 from rectiline.inference._rows import Rows
-from rectiline.losses import Expectile, Loss
+from rectiline.losses import Loss
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["Fit", "read_fit"]
+__all__ = ["Fit", "full_rank"]
 
-_SAME_LOSS = 1e-6  # relative difference of losses above which the data are not those of the fit
 _RANK = 1e-10  # a pivot below this share of its column's length: the columns are dependent
 _ZERO = 1e-9  # residuals up to this share of their scale count as zero
 _INSIDE = 1e-7  # a multiplier this far from the ends of its range, relative, is inside
@@ -140,168 +137,14 @@ class Fit:
                 margin = _INSIDE * (high - low)
                 pins |= (own > low + margin) & (own < high - margin)
             pins &= self.weight > 0
-            if not _full_rank(self.rows.gram(np.where(pins, self.weight, 0.0))):
+            if not full_rank(self.rows.gram(np.where(pins, self.weight, 0.0))):
                 return False
         return True
 
 
-def _full_rank(gram: Matrix) -> bool:
+def full_rank(gram: Matrix) -> bool:
     """Whether a Gram matrix, scaled to unit diagonal, is safely positive definite."""
     scale = np.sqrt(np.diag(gram))
     if not (scale > 0).all():
         return False
     return bool(np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] > _RANK)
-
-
-def read_fit(
-    model: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    *,
-    penalised: bool = False,
-) -> Fit:
-    """Return the record of a fit; raise ValueError if no standard error is valid for it.
-
-    Parameters
-    ----------
-    penalised : bool, default=False
-        Whether a penalty or an active constraint is accepted, as for a bootstrap.
-    """
-    check_is_fitted(model)
-    if not isinstance(model, QuantileRegressor | PLQRegressor | PLQClassifier):
-        raise TypeError(
-            "model must be a QuantileRegressor, PLQRegressor or PLQClassifier; got "
-            f"{type(model).__name__}."
-        )
-    given = (X, y)
-    X, y, weight = model._inference_data(X, y, sample_weight)
-    reason = model._why_no_standard_errors(X)
-    if reason is not None and not penalised:
-        raise ValueError(f"No valid standard errors: {reason} {_WAYS_OUT}")
-    losses, levels, targets = _losses(model, y)
-    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-    if model.fit_intercept:
-        coef = np.column_stack([np.atleast_1d(model.intercept_), coef])
-    fit = Fit(
-        rows=Rows(X, bool(model.fit_intercept)),
-        targets=targets,
-        weight=weight,
-        coef=coef,
-        levels=levels,
-        losses=losses,
-        names=_names(model),
-        multipliers=_multipliers(model, weight),
-        gap=_gap(model),
-        model=model,
-        given=given,
-        is_plain=reason is None,
-    )
-    if reason is not None:
-        return fit
-    if fit.n <= fit.p or np.count_nonzero(weight) <= fit.p:
-        raise ValueError(
-            f"Standard errors need more samples than coefficients; there are {fit.n:g} samples "
-            f"(the sum of the weights) in {np.count_nonzero(weight)} rows and {fit.p} coefficients."
-        )
-    _check_same_data(fit)
-    if not _full_rank(fit.gram):
-        raise ValueError(
-            "The columns of X (with the intercept) are linearly dependent, so that the "
-            "coefficients are not determined. Drop redundant columns and fit again."
-        )
-    return fit
-
-
-def _losses(model: Any, y: NDArray[Any]) -> tuple[tuple[Loss, ...], Vector | None, Vector]:
-    if isinstance(model, QuantileRegressor):
-        made = tuple(model._loss(level) for level in model.quantiles_)
-        return made, np.asarray(model.quantiles_), np.asarray(y, dtype=np.float64)
-    if isinstance(model, PLQClassifier):
-        if model.classes_.size != 2:
-            raise ValueError(
-                f"Standard errors of a classifier need two classes; there are "
-                f"{model.classes_.size}. Fit one classifier for each class against the rest."
-            )
-        return (model._inference_loss(),), None, np.where(y == model.classes_[1], 1.0, -1.0)
-    if np.ndim(y) > 1:
-        raise ValueError(
-            f"Standard errors need one column of y; got {np.shape(y)}. Fit one model per column."
-        )
-    loss = model._inference_loss()
-    level = _level(loss)
-    return (loss,), None if level is None else np.array([level]), np.asarray(y, np.float64)
-
-
-def _level(loss: Loss) -> float | None:
-    """Return the level of a loss that is a multiple of a check function, or of an expectile."""
-    if isinstance(loss, Expectile):
-        return float(loss.quantile)
-    curve = loss.curve
-    one_kink = curve.knots.size == 1 and curve.knots[0] == 0.0 and not curve.curvature.any()
-    if loss.of != "residual" or not one_kink:
-        return None
-    return float(curve.right[0] / (curve.right[0] - curve.left[0]))
-
-
-def _names(model: Any) -> tuple[str, ...]:
-    given = getattr(model, "feature_names_in_", None)
-    if given is None:
-        given = [f"x{j}" for j in range(model.n_features_in_)]
-    first = ["(intercept)"] if model.fit_intercept else []
-    return (*first, *(str(name) for name in given))
-
-
-def _multipliers(model: Any, weight: Vector) -> Matrix | None:
-    """Return the slopes per unit of weight, NaN where the weight is zero."""
-    slopes = np.atleast_2d(getattr(model, "dual_coef_", np.zeros((0, 0))))
-    if slopes.shape[1] != weight.size:
-        return None
-    factor = _strength(model) * weight
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(weight > 0, slopes / factor, np.nan)
-
-
-def _strength(model: Any) -> float:
-    """Return the factor on the losses in the objective of the fit."""
-    return float(getattr(model, "C_", getattr(model, "C", 1.0)))
-
-
-def _gap(model: Any) -> float:
-    proofs = model.certificate_
-    listed = proofs if isinstance(proofs, tuple) else (proofs,)
-    return max(float(one.relative_gap) for one in listed)
-
-
-def _check_same_data(fit: Fit) -> None:
-    """Raise if the losses on these data are not what the certificate of the fit says."""
-    # Certificates of solutions are in units of the sum of losses, whatever the estimator reports.
-    solved = fit.model.solution_
-    listed = [one.certificate for one in (solved if isinstance(solved, tuple) else (solved,))]
-    if len(listed) != fit.m or fit.multipliers is None:
-        if fit.multipliers is None:
-            unpickled = not hasattr(fit.model, "dual_coef_")
-            raise ValueError(_NO_MULTIPLIERS if unpickled else _OTHER_DATA)
-        return
-    scale = _strength(fit.model)
-    for loss, z, proof in zip(fit.losses, fit.predictions, listed, strict=True):
-        found = scale * float(np.sum(loss.value(fit.targets, z, fit.weight)))
-        if abs(found - proof.primal) > _SAME_LOSS * max(abs(proof.primal), abs(found)):
-            raise ValueError(
-                f"{_OTHER_DATA} The loss was {proof.primal:.8g} at the fit and is {found:.8g}."
-            )
-
-
-_WAYS_OUT = (
-    "What may be done: fit without it; refit on the selected columns (the errors then ignore the "
-    "selection); or kind='bootstrap', whose spread does not include the bias of the penalty nor "
-    "the corner at a constraint."
-)
-_NO_MULTIPLIERS = (
-    "This model was loaded from a pickle, which does not hold the multipliers of the samples that "
-    "standard errors need. Call fit again, or set the parameter inference before the fit, which "
-    "keeps a summary in summary_."
-)
-_OTHER_DATA = (
-    "X, y and sample_weight must be those that the model was fitted on, the weights included."
-)

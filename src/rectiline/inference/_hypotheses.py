@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from rectiline.inference._covariance import checked_kind, covariance_of, default_kind
-from rectiline.inference._fit import Fit, read_fit
+from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options
+from rectiline.inference._read_fit import read_fit
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

@@ -10,9 +10,10 @@ from scipy import stats
 
 from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._covariance import checked_kind, compute_parts, default_kind
-from rectiline.inference._fit import Fit, read_fit
+from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options, assemble
 from rectiline.inference._rank import rank_intervals
+from rectiline.inference._read_fit import read_fit
 from rectiline.inference._table import SummaryTable, SummaryTables
 from rectiline.losses import Expectile, Loss
 from rectiline.problems.intercepts import best_intercept

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._algebra import add_losses, is_number, scale_loss
 from ._curve import PLQCurve
 from ._decompose import decompose
+from ._parameters import Rule
 from ._plot import plot
 from ._targets import as_numbers, as_signs, as_vector, two_labels
 from ._units import PLQUnits
@@ -36,8 +37,8 @@ class Loss(ABC):
     """Base of all losses: immutable, comparable, hashable, with a repr that builds it again.
 
     Losses of the same argument can be added and multiplied by positive numbers; the result is a
-    `PiecewiseLQ`. A new loss is a frozen dataclass with ``of``, ``name`` and ``_make_curve``; the
-    rest follows.
+    `PiecewiseLQ`. A new loss is a frozen dataclass with ``of``, ``name``, the ``_rules`` of
+    its parameters and ``_make_curve``; the rest follows.
 
     Examples
     --------
@@ -49,6 +50,12 @@ class Loss(ABC):
 
     of: Of
     name: ClassVar[str]
+    _rules: ClassVar[dict[str, Rule]] = {}  # what each parameter must be
+
+    def __post_init__(self) -> None:
+        for name, rule in self._rules.items():
+            checked = rule(type(self).__name__, name, getattr(self, name))
+            object.__setattr__(self, name, checked)
 
     @abstractmethod
     def _make_curve(self) -> PLQCurve:

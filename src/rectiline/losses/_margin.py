@@ -67,9 +67,10 @@ class SmoothedHinge(Loss):
     width: float = 1.0
     of = "margin"
     name = "smoothed_hinge"
+    _rules = {"width": positive}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "width", positive("SmoothedHinge", "width", self.width))
+        super().__post_init__()
         if 1.0 - self.width == 1.0:
             raise ValueError(
                 f"SmoothedHinge(width={self.width}): width is below the rounding of the margin at "

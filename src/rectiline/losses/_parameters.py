@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
+
+Rule = Callable[[str, str, Any], float]  # owner, name of the parameter, value -> value
 
 
 def number(owner: str, name: str, value: Any) -> float:

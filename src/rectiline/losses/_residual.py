@@ -46,10 +46,7 @@ class EpsilonInsensitive(Loss):
     epsilon: float = 0.1
     of = "residual"
     name = "epsilon_insensitive"
-
-    def __post_init__(self) -> None:
-        epsilon = nonnegative("EpsilonInsensitive", "epsilon", self.epsilon)
-        object.__setattr__(self, "epsilon", epsilon)
+    _rules = {"epsilon": nonnegative}
 
     def _make_curve(self) -> PLQCurve:
         e = self.epsilon
@@ -77,10 +74,7 @@ class SquaredEpsilonInsensitive(Loss):
     epsilon: float = 0.1
     of = "residual"
     name = "squared_epsilon_insensitive"
-
-    def __post_init__(self) -> None:
-        epsilon = nonnegative("SquaredEpsilonInsensitive", "epsilon", self.epsilon)
-        object.__setattr__(self, "epsilon", epsilon)
+    _rules = {"epsilon": nonnegative}
 
     def _make_curve(self) -> PLQCurve:
         e = self.epsilon
@@ -109,9 +103,7 @@ class Pinball(Loss):
     quantile: float = 0.5
     of = "residual"
     name = "pinball"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "quantile", fraction("Pinball", "quantile", self.quantile))
+    _rules = {"quantile": fraction}
 
     def _make_curve(self) -> PLQCurve:
         return PLQCurve([0.0], [0.0], [self.quantile - 1.0], [self.quantile], [0.0, 0.0])
@@ -142,10 +134,7 @@ class Asymmetric(Loss):
     under: float = 1.0
     of = "residual"
     name = "asymmetric"
-
-    def __post_init__(self) -> None:
-        for name in ("over", "under"):
-            object.__setattr__(self, name, positive("Asymmetric", name, getattr(self, name)))
+    _rules = {"over": positive, "under": positive}
 
     def _make_curve(self) -> PLQCurve:
         return PLQCurve([0.0], [0.0], [-self.over], [self.under], [0.0, 0.0])
@@ -170,9 +159,7 @@ class Huber(Loss):
     delta: float = 1.0
     of = "residual"
     name = "huber"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", positive("Huber", "delta", self.delta))
+    _rules = {"delta": positive}
 
     def _make_curve(self) -> PLQCurve:
         d, top = self.delta, 0.5 * self.delta * self.delta
@@ -217,9 +204,7 @@ class Expectile(Loss):
     quantile: float = 0.5
     of = "residual"
     name = "expectile"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "quantile", fraction("Expectile", "quantile", self.quantile))
+    _rules = {"quantile": fraction}
 
     def _make_curve(self) -> PLQCurve:
         return PLQCurve([0.0], [0.0], [0.0], [0.0], [1.0 - self.quantile, self.quantile])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,7 +48,6 @@ class RowBlocks(ABC):
     feature_names: tuple[str, ...] | None = None
     has_weight: bool = False
     has_target: bool = True
-    is_on_device: bool = False  # whether blocks hold tensors
 
     def __init__(self) -> None:
         self._n_rows: int | None = None
@@ -138,7 +138,7 @@ class RowBlocks(ABC):
         """Return the sum of the sample weights."""
         if not self.has_weight:
             return float(self.n_rows)
-        return sum(float(block.weight.sum()) for block in self)
+        return sum(self.map_blocks(_sum_of_weights, None))
 
     @property
     def has_random_access(self) -> bool:
@@ -150,7 +150,8 @@ class RowBlocks(ABC):
 
         Sources without random access read everything once.
         """
-        found = [part for block in self if (part := pick(block, rows)).n_rows]
+        wanted = np.asarray(rows, dtype=np.int64)
+        found = [part for part in self.map_blocks(pick, wanted) if part.n_rows]
         return join(found, self.n_features)
 
     def map_blocks(
@@ -198,11 +199,11 @@ def join(parts: list[Block], n_features: int) -> Block:
     elif first.is_sparse:
         import scipy.sparse as sp
 
-        stack_X = _csr_rows(sp)
+        stack_X = partial(sp.vstack, format="csr")
     y = None if first.y is None else stack([part.y for part in parts])
     weight = None if first.weight is None else stack([part.weight for part in parts])
     return Block(stack_X([part.X for part in parts]), y, weight, 0)
 
 
-def _csr_rows(sp: Any) -> Callable[[list[Any]], Any]:
-    return lambda parts: sp.vstack(parts, format="csr")
+def _sum_of_weights(block: Block, _: None) -> float:
+    return float(block.weight.sum())

@@ -8,10 +8,9 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline.rows._arrays import checked_matrix, checked_vector
-from rectiline.rows._base import RowBlocks, join, pick
+from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
 from rectiline.rows._columns import Columns, decoded, require_arrow
 from rectiline.rows._finite import refuse_non_finite
@@ -144,18 +143,6 @@ class DaskRows(RowBlocks):
             yield result
         self._check_end(len(tasks), rows)
 
-    def take(self, rows: NDArray[np.int64]) -> Block:
-        """Return copies of some rows, in increasing order, as one block."""
-        wanted = np.asarray(rows, dtype=np.int64)
-        found = [part for part in self.map_blocks(pick, wanted) if part.n_rows]
-        return join(found, self.n_features)
-
-    def total_weight(self) -> float:
-        """Return the sum of the sample weights."""
-        if not self.has_weight:
-            return float(self.n_rows)
-        return sum(self.map_blocks(_sum_of_weights, None))
-
 
 def _require_dask() -> Any:
     try:
@@ -282,7 +269,3 @@ def _aligned(block: Block) -> Block:
         for part in (block.y, block.weight)
     )
     return Block(X, y, weight, block.start)
-
-
-def _sum_of_weights(block: Block, _: None) -> float:
-    return float(block.weight.sum())

@@ -62,8 +62,6 @@ def _spread(n: int, size: int, draw: Any, device: Any) -> Any:
 class TensorRows(RowBlocks):
     """Rows of torch tensors; nothing leaves their device but sums and the rows near a knot."""
 
-    is_on_device = True
-
     def __init__(
         self, X: Any, y: Any, sample_weight: Any = None, block_rows: int | None = None
     ) -> None:

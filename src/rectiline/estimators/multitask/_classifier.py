@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from rectiline.estimators._docs import documented
 from rectiline.estimators._state import keep_parameters
-from rectiline.estimators.multitask._docs import described
+from rectiline.estimators.multitask._docs import ATTRIBUTES, PARAMETERS
 from rectiline.estimators.multitask._inputs import TaskData
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
@@ -18,7 +19,7 @@ from rectiline.losses import Loss
 __all__ = ["MultiTaskClassifier"]
 
 
-@described
+@documented("parameters", PARAMETERS, "attributes", ATTRIBUTES)
 class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc]
     """Linear two-class models of several tasks whose coefficients share a subspace.
 
@@ -29,14 +30,14 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
     ----------
     loss : str or Loss, default="hinge"
         A loss of the margin, see `rectiline.losses`.
-    <PARAMETERS>
+    {parameters}
 
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray
         The labels, the larger one being positive; a list with one array per task if the tasks
         do not have the same two labels.
-    <ATTRIBUTES>
+    {attributes}
 
     Examples
     --------

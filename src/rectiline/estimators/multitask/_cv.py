@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.estimators._docs import documented
 from rectiline.estimators._run import seed_of
 from rectiline.estimators._search import score_table
 from rectiline.estimators._state import keep_parameters
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
-from rectiline.estimators.multitask._docs import described
+from rectiline.estimators.multitask._docs import ATTRIBUTES
 from rectiline.estimators.multitask._folds import folds
 from rectiline.estimators.multitask._inputs import TaskData
 from rectiline.estimators.multitask._model import MultiTaskModel
@@ -33,24 +34,27 @@ __all__ = ["MultiTaskClassifierCV", "MultiTaskRegressorCV"]
 
 _LOOSE = 1e-4  # relative gap of the fits that are only compared
 
-_GRID = """shared_dims : sequence of int, optional
-        Dimensions to try; by default 1, 2, 4, 8 as far as there are tasks and columns.
-    alphas, betas : sequence of float
-        Strengths to try.
-    cv : int, splitter or None, default=None
-        Number of folds (5 by default) or a scikit-learn splitter of the rows. A number splits
-        tasks with rows of their own task by task."""
+_GRID = """
+shared_dims : sequence of int, optional
+    Dimensions to try; by default 1, 2, 4, 8 as far as there are tasks and columns.
+alphas, betas : sequence of float
+    Strengths to try.
+cv : int, splitter or None, default=None
+    Number of folds (5 by default) or a scikit-learn splitter of the rows. A number splits
+    tasks with rows of their own task by task."""
 
-_CHOSEN = """shared_dim_, alpha_, beta_
-        The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
-        folds.
-    loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
-        That loss for every candidate and fold.
-    cv_results_ : dict of ndarray
-        The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
-        are the losses with a minus sign.
-    shared_dims_ : ndarray of int
-        The dimensions that were tried."""
+_CHOSEN = """
+shared_dim_, alpha_, beta_
+    The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
+    folds.
+loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
+    That loss for every candidate and fold.
+cv_results_ : dict of ndarray
+    The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
+    are the losses with a minus sign.
+shared_dims_ : ndarray of int
+    The dimensions that were tried."""
+_TEXTS = ("grid", _GRID, "chosen", _CHOSEN, "attributes", ATTRIBUTES)
 
 
 class _Chooses(MultiTaskModel):
@@ -184,14 +188,14 @@ def _held_out(
     return float(np.mean(means)) if means else 0.0
 
 
-@described
+@documented(*_TEXTS)
 class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
     """`MultiTaskRegressor` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
     ----------
     loss : str or Loss, default="squared_error"
-    <GRID>
+    {grid}
     center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskRegressor`.
     time_limit, random_state, verbose, progress_bar, callback
@@ -200,8 +204,8 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
 
     Attributes
     ----------
-    <CHOSEN>
-    <ATTRIBUTES>
+    {chosen}
+    {attributes}
 
     Examples
     --------
@@ -241,14 +245,14 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
         keep_parameters(self, locals())
 
 
-@described
+@documented(*_TEXTS)
 class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
     """`MultiTaskClassifier` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
     ----------
     loss : str or Loss, default="hinge"
-    <GRID>
+    {grid}
     center, fit_intercept, constraints, solver, solver_options, tol, max_iter, warm_start, n_jobs
         As in `MultiTaskClassifier`.
     time_limit, random_state, verbose, progress_bar, callback
@@ -258,8 +262,8 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray
-    <CHOSEN>
-    <ATTRIBUTES>
+    {chosen}
+    {attributes}
 
     Examples
     --------
@@ -295,8 +299,3 @@ class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
         callback: Any = None,
     ) -> None:
         keep_parameters(self, locals())
-
-
-for _kind in (MultiTaskRegressorCV, MultiTaskClassifierCV):
-    assert _kind.__doc__ is not None
-    _kind.__doc__ = _kind.__doc__.replace("<GRID>", _GRID).replace("<CHOSEN>", _CHOSEN)

@@ -8,15 +8,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from rectiline.estimators._docs import documented
 from rectiline.estimators._state import keep_parameters
-from rectiline.estimators.multitask._docs import described
+from rectiline.estimators.multitask._docs import ATTRIBUTES, PARAMETERS
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
 
 __all__ = ["MultiTaskRegressor"]
 
 
-@described
+@documented("parameters", PARAMETERS, "attributes", ATTRIBUTES)
 class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
     """Linear regression of several tasks whose coefficients share a subspace.
 
@@ -32,11 +33,11 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
     ----------
     loss : str or Loss, default="squared_error"
         A loss of the residual, see `rectiline.losses`.
-    <PARAMETERS>
+    {parameters}
 
     Attributes
     ----------
-    <ATTRIBUTES>
+    {attributes}
 
     Examples
     --------

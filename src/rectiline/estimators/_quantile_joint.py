@@ -1,0 +1,111 @@
+"""The fit of several quantiles in one problem, a part of `QuantileRegressor`.
+
+The problems themselves are in `_quantile_problems`.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.constraints import combine
+from rectiline.estimators._check import check_design, column_names
+from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._model import PLQModel
+from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
+from rectiline.penalties import Penalty
+from rectiline.problems import Problem
+from rectiline.solvers import Solution
+
+__all__ = ["FitsJointly"]
+
+_PENALTIES = ("elasticnet", "l1", "l2", None)
+
+
+class FitsJointly(PLQModel):
+    """Fit quantiles with `non_crossing` or `shared_slopes`, and prove their joint problem again."""
+
+    quantiles_: NDArray[np.float64]
+    _loss: Any  # (level) -> Loss
+
+    @property
+    def _is_list(self) -> bool:
+        return not isinstance(self.quantile, Real)
+
+    _always_lists = _is_list
+
+    @property
+    def _is_joint(self) -> bool:
+        return bool(self.non_crossing or self.shared_slopes) and self.quantiles_.size > 1
+
+    def _stacked(self, X: Any, y: Any, weight: NDArray[np.float64]) -> SharedSlopes | NonCrossing:
+        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
+        kind = SharedSlopes if self.shared_slopes else NonCrossing
+        d, own = int(X.shape[1]), self._listed_constraints()
+        rows = combine([one.rows(d, check_design(X)) for one in own], d, column_names(self))
+        return kind(X, y, weight, losses, self.fit_intercept, rows)
+
+    def _parts(self, weight: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the strengths of the L1 norm and of the ridge."""
+        strength = self.alpha * float(weight.sum())
+        if isinstance(self.penalty, Penalty) or self.penalty not in _PENALTIES:
+            raise ValueError(
+                f"penalty={self.penalty!r}: quantiles that are fitted jointly (non_crossing, "
+                "shared_slopes) take 'elasticnet', 'l1', 'l2' or None."
+            )
+        if self.penalty is None:
+            return 0.0, 0.0
+        share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
+        return share * strength, (1.0 - share) * strength
+
+    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> None:
+        """Solve one problem for all quantiles and set the fitted attributes."""
+        stacked, parts = self._stacked(X, y, weight), self._parts(weight)
+        problem, solution = self._solve_stacked(stacked, parts)
+        self._n_wider = 0
+        while stacked.reached_cap(solution.coef):
+            stacked, self._n_wider = stacked.wider(), self._n_wider + 1
+            problem, solution = self._solve_stacked(stacked, parts)
+        store_solutions(self, [solution], rows=False)
+        coef = stacked.mended(solution.coef)
+        self.certificate_ = problem.certify(coef, 0.0, solution.dual)
+        self._state_certificates_in(1.0 / float(weight.sum()))
+        slopes, intercepts = stacked.unpack(coef)
+        back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
+        self.coef_, self.intercept_ = slopes[back], intercepts[back]
+        self.dual_coef_ = solution.dual.sample.reshape(self.quantiles_.size, -1)[back]
+
+    def _solve_stacked(
+        self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
+    ) -> tuple[Problem, Solution]:
+        problem = stacked.problem(*parts)
+        (solution,) = self._solve([lambda: problem])
+        return problem, solution
+
+    def _joint_problem(self, X: Any, y: Any, weight: NDArray[np.float64]) -> Problem:
+        """Return the problem of the last joint fit, with as much room as that came to need."""
+        stacked = self._stacked(X, y, weight)
+        for _ in range(getattr(self, "_n_wider", 0)):
+            stacked = stacked.wider()
+        self._mended, self._joint_columns = stacked.mended, stacked.columns
+        return stacked.problem(*self._parts(weight))
+
+    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
+        return (
+            (self._mended(solution.coef), 0.0)
+            if self._is_joint
+            else super()._verified_point(problem, solution)
+        )
+
+    def _problem_columns(self) -> list[str] | None:
+        if not self._is_joint:
+            return None
+        names = column_names(self)
+        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
+        return self._joint_columns(features, [f"{q:g}" for q in np.sort(self.quantiles_)])
+
+    def _is_single(self, count: int) -> bool:
+        return count == 1 and (self._is_joint or not self._is_list)
