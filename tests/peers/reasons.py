@@ -16,6 +16,14 @@ CANNOT_APPLY: dict[str, dict[str, str]] = {
         "linear_svc_dual_auto|svc_dual": "is about liblinear's choice between primal and dual",
     },
     "sklearn-common": {},
+    "pyfixest-quantreg": {
+        "quantreg_vs_r": "needs R with its package quantreg",
+    },
+    "rehline": {
+        "mf_convergence_warning": (
+            "expects that one iteration is not enough; ours count other iterations"
+        ),
+    },
     "statsmodels-quantreg": {
         "zero_resid": (
             "expects a residual of 9.4e-7 where the exact solution of the linear program has 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,11 +11,13 @@ __all__ = ["SUITES", "Suite"]
 
 @dataclass(frozen=True)
 class Suite:
-    """Tests of an installed package, and how our classes get into them."""
+    """Tests of an installed package or of a clone, and how our classes get into them."""
 
     name: str
-    modules: tuple[str, ...]
+    modules: tuple[str, ...]  # modules to import, or files of the clone
     put_in_place: Callable[[], None]
+    package: str  # must be importable; "" where the clone brings it
+    clone: str = ""  # owner/name of a repository, for tests that no wheel contains
     about: str = ""  # a word in the name or the source of the tests that are about these classes
     word_in_values: bool = False  # look for it in the values of tests with parameters
 
@@ -41,18 +44,37 @@ def _quantreg() -> None:
     theirs.QuantReg = QuantReg
 
 
+def _rehline() -> None:
+    import rehline_core
+
+    sys.modules["rehline._internal"] = rehline_core
+
+
+def _pyfixest() -> None:
+    import pyfixest_solver
+
+    pyfixest_solver.put_in_place()
+
+
 _ALL = (
-    Suite("sklearn-quantile", ("sklearn.linear_model.tests.test_quantile",), _quantile_regressor),
+    Suite(
+        "sklearn-quantile",
+        ("sklearn.linear_model.tests.test_quantile",),
+        _quantile_regressor,
+        "sklearn",
+    ),
     Suite(
         "sklearn-svm",
         ("sklearn.svm.tests.test_svm",),
         _support_vectors,
+        "sklearn",
         about="LinearSV",
     ),
     Suite(
         "sklearn-common",
         ("sklearn.linear_model.tests.test_common",),
         _support_vectors,
+        "sklearn",
         about="LinearSV",
         word_in_values=True,
     ),
@@ -60,6 +82,15 @@ _ALL = (
         "statsmodels-quantreg",
         ("statsmodels.regression.tests.test_quantile_regression",),
         _quantreg,
+        "statsmodels",
     ),
+    Suite(
+        "pyfixest-quantreg",
+        ("tests/test_quantreg.py",),
+        _pyfixest,
+        "pyfixest",
+        "py-econometrics/pyfixest",
+    ),
+    Suite("rehline", ("tests",), _rehline, "", "softmin/ReHLine-python"),
 )
 SUITES = {one.name: one for one in _ALL}

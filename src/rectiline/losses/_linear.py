@@ -10,6 +10,9 @@ from ._curve import PLQCurve
 __all__ = ["FlooredLinear"]
 
 
+_NEAR = 1e-4  # of the floor
+
+
 @dataclass(frozen=True)
 class FlooredLinear(Loss):
     """``max(z, -floor)`` of the prediction z: linear, except far below where it stays flat.
@@ -35,7 +38,9 @@ class FlooredLinear(Loss):
     name = "floored_linear"
 
     def _make_curve(self) -> PLQCurve:
-        knot, zeros = self.floor, [0.0, 0.0]
+        # Values are computed from the next knot on the way to the floor. One that is not so far off
+        # keeps the rounding errors of ordinary values below those of the floor's size.
+        far, near, zeros = self.floor, _NEAR * self.floor, [0.0, 0.0, 0.0]
         if self.of == "residual":  # z = -t
-            return PLQCurve([knot], [-knot], [-1.0], [0.0], zeros)
-        return PLQCurve([-knot], [-knot], [0.0], [1.0], zeros)
+            return PLQCurve([near, far], [-near, -far], [-1.0, -1.0], [-1.0, 0.0], zeros)
+        return PLQCurve([-far, -near], [-far, -near], [0.0, 1.0], [1.0, 1.0], zeros)

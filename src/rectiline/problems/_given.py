@@ -96,7 +96,7 @@ def read_given(
     if fused is not None:
         assert design is not None and samples is not None
         design, samples = with_difference_rows(design, samples, fused)
-    if vector is not None:
+    if vector is not None and (design is None or vector.any()):
         design, samples = with_linear_row(design, samples, vector, made, region)
     assert design is not None and samples is not None
     return Given(design, samples, made, region, asked, names)

@@ -6,8 +6,8 @@ is flat below a floor which no answer can reach:
 - where the constraints bound ``l'b``, below that bound (a linear program);
 - where every column with ``l_j != 0`` pays a ridge, below what coefficients better than a feasible
   point can have: ``rho/2 |b|^2 - |l| |b| <= U - least loss`` bounds ``|b|``;
-- otherwise at ten thousand times the size of the term at typical coefficients. An answer that lies
-  on the floor means that the objective has no minimum.
+- otherwise at a hundred million times the size of the term at typical coefficients. An answer that
+  lies on the floor means that the objective has no minimum.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rectiline.problems._samples import Samples
 
 __all__ = ["checked_linear", "with_linear_row"]
 
-_FAR = 1e4
+_FAR = 1e8
 
 
 def checked_linear(linear: Any, n_features: int | None) -> Vector:

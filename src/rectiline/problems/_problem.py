@@ -71,8 +71,8 @@ class Problem(ProblemParts):
         Row i pays ``loss[loss_index[i]]``; the losses are then of one kind (all of the residual,
         say) and at most 256.
     linear : array-like of shape (n_features,), optional
-        Adds ``linear @ coef`` to the objective. It is kept as a last row of X, which is copied for
-        it, and has the last multiplier; there is no intercept then.
+        Adds ``linear @ coef`` to the objective. Unless it is zero it is kept as a last row of X,
+        which is copied for it, and has the last multiplier; there is no intercept then.
     feature_names : array-like of str of shape (n_features,), optional
         Names of the columns; by default those of a data frame.
 
