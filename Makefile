@@ -100,12 +100,15 @@ test-oldest: $(STAMPS)/wheel  ## run tests with the oldest versions that pyproje
 	@$(VENV)-oldest/bin/pip install --quiet --only-binary :all: $(OLDEST) $(WHEELS)/*.whl
 	@$(VENV)-oldest/bin/python -m pytest -q -n $(JOBS) $(OLDEST_TESTS) $(PYTEST_ARGS)
 
-peers: $(STAMPS)/wheel  ## run tests of scikit-learn and statsmodels with our classes in place
+# Tests that no wheel contains are read from clones: make peers CLONES=folder (tests/peers/README.md).
+peers: $(STAMPS)/wheel  ## run tests of other libraries with our classes in place
 	@echo "==> tests of peers, in $(VENV)-peers"
 	@$(PYTHON) -m venv $(VENV)-peers
-	@$(VENV)-peers/bin/pip install --quiet $(WHEELS)/*.whl pytest statsmodels
+	@$(VENV)-peers/bin/pip install --quiet $(WHEELS)/*.whl pytest statsmodels cvxpy clarabel
 	@$(VENV)-peers/bin/pip install --quiet --no-deps --force-reinstall $(WHEELS)/*.whl
-	@$(VENV)-peers/bin/python tests/peers/run.py $(SUITE)
+	@for one in pyfixest; do $(VENV)-peers/bin/pip install --quiet $$one || \
+	  echo "==> $$one cannot be installed here: its tests are left out"; done
+	@CLONES="$(CLONES)" $(VENV)-peers/bin/python tests/peers/run.py $(SUITE)
 
 fuzz-inputs: $(STAMPS)/package $(STAMPS)/extra-test  ## throw extreme numbers at problems and estimators for two minutes
 	@$(PY) tests/fuzz_inputs.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))

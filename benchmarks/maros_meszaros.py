@@ -27,7 +27,18 @@ import rectiline as rl
 
 MOST_COLUMNS = 1200
 _INFINITE = 1e19  # the files write numbers near 1e20 for no bound
-_FIELDS = ("problem", "columns", "rows", "status", "solver", "gap", "objective", "clarabel", "difference", "seconds")
+_FIELDS = (
+    "problem",
+    "columns",
+    "rows",
+    "status",
+    "solver",
+    "gap",
+    "objective",
+    "clarabel",
+    "difference",
+    "seconds",
+)
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,7 @@ class QuadraticProgram:
         factor = factor_of(self.P)
         if factor.shape[0] == 0:
             return rl.Problem(None, constraints=constraints, linear=self.q)
-        return rl.Problem(
-            factor, None, "squared_error", constraints=constraints, linear=self.q
-        )
+        return rl.Problem(factor, None, "squared_error", constraints=constraints, linear=self.q)
 
     def value(self, x: np.ndarray) -> float:
         return float(x @ (self.P @ x) / 2 + self.q @ x + self.r)
@@ -158,7 +167,11 @@ def _pivoted(unit: np.ndarray) -> np.ndarray:
 
 def run(path: Path, limit: float) -> dict[str, Any]:
     program = QuadraticProgram.read(path)
-    row: dict[str, Any] = {"problem": path.stem, "columns": program.q.size, "rows": program.A.shape[0]}
+    row: dict[str, Any] = {
+        "problem": path.stem,
+        "columns": program.q.size,
+        "rows": program.A.shape[0],
+    }
     expected = program.clarabel()
     started = time.perf_counter()
     try:

@@ -16,6 +16,7 @@ CANNOT_APPLY: dict[str, dict[str, str]] = {
         "linear_svc_dual_auto|svc_dual": "is about liblinear's choice between primal and dual",
     },
     "sklearn-common": {},
+    "osqp-classes": {},
     "pyfixest-quantreg": {
         "quantreg_vs_r": "needs R with its package quantreg",
     },

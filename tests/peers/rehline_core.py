@@ -15,7 +15,7 @@ import rectiline as rl
 _TOL = 1e-10  # their tests compare coefficients to 1e-6
 
 
-class rehline_result:  # noqa: N801  (their name)
+class rehline_result:
     """Coefficients, multipliers of units, constraints and L1 terms, and how the solver ended."""
 
     def __init__(self):
@@ -27,7 +27,7 @@ class rehline_result:  # noqa: N801  (their name)
 def rehline_internal(
     result, X, A, b, rho, U, V, S, T, Tau, max_iter, tol, shrink=1, verbose=0, trace_freq=100
 ):
-    """Minimise the units of all samples plus ``|beta|^2 / 2 + rho' |beta|`` over A beta + b >= 0."""
+    """Minimise the units plus ``|beta|^2 / 2 + rho' |beta|`` over ``A beta + b >= 0``."""
     X, n = np.asarray(X, dtype=float), len(X)
     U, V, S, T, Tau = (np.reshape(one, (-1, n)).astype(float) for one in (U, V, S, T, Tau))
     relu = {"U": U, "V": V} if U.size else {}

@@ -40,7 +40,12 @@ def run(suite: Suite) -> bool:
     paths, tests, where = [str(HERE)], ["--pyargs", *suite.modules], None
     if suite.clone:
         folder = folder_of(suite.clone)
-        tests = ["--noconftest", "--rootdir", str(folder), *(str(folder / one) for one in suite.modules)]
+        tests = [
+            "--noconftest",
+            "--rootdir",
+            str(folder),
+            *(str(folder / one) for one in suite.modules),
+        ]
         if not suite.package:
             paths, where = [*paths, str(folder)], folder
     inherited = map(os.path.abspath, os.environ.get("PYTHONPATH", "").split(os.pathsep))

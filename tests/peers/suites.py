@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = ["SUITES", "Suite"]
+
+HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ _ALL = (
         "pyfixest",
         "py-econometrics/pyfixest",
     ),
+    Suite("osqp-classes", (str(HERE / "osqp_classes.py"),), lambda: None, "clarabel"),
     Suite("rehline", ("tests",), _rehline, "", "softmin/ReHLine-python"),
 )
 SUITES = {one.name: one for one in _ALL}

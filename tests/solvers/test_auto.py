@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import rectiline as rl
@@ -157,4 +158,21 @@ def test_the_patience_of_newton_steps_is_kept():
     assert hurried.status == "stalled" and hurried.n_iter <= 2
     plan = choose(problem)
     assert [stage.method.name for stage in plan] == ["generation", "interior", "generation"]
+    assert rl.solve(problem).status == "solved"
+
+
+def test_many_columns_without_a_price_and_with_many_rows_go_to_interior():
+    """1,100 columns, quadratic in few of them: generating columns did not end within minutes."""
+    d, m = 1100, 150
+    rng = np.random.default_rng(3)
+    A = sp.random_array((m, d), density=0.01, rng=rng, format="csr")
+    rows = rl.constraints.LinearConstraint(A, 1.0)
+    problem = rl.Problem(
+        sp.eye_array(20, d, format="csr"),
+        None,
+        "squared_error",
+        linear=rng.uniform(0.5, 1.0, d),
+        constraints=[Nonnegative(), rows],
+    )
+    assert choose(problem)[0].method.name == "interior"
     assert rl.solve(problem).status == "solved"

@@ -86,3 +86,30 @@ def test_the_floor_of_a_linear_term_is_no_scale_for_an_optimum_of_zero():
     problem = rl.Problem(rows, y, "squared_error", L1(1.0), fit_intercept=False, linear=linear)
     poor = problem.certify(np.array([1.0, 0.0, 0.0, 0.0]))
     assert poor.gap > 1.0 and not poor.holds(1e-6)
+
+
+def test_an_optimum_far_from_zero_is_no_floor():
+    """min x^2 / 2 - t over t <= 1000 x: x = 1000, t = 1e6 by hand."""
+    problem = rl.Problem(
+        np.array([[0.0, 1.0]]),
+        None,
+        "squared_error",
+        linear=[-1.0, 0.0],
+        constraints=[Box([0.0, -np.inf], np.inf), LinearInequality([[-1.0, 1000.0]], 0.0)],
+    )
+    answer = rl.solve(problem)
+    assert answer.status == "solved"
+    np.testing.assert_allclose(answer.coef, [1e6, 1e3], rtol=1e-3)
+    np.testing.assert_allclose(answer.objective, -5e5, rtol=1e-6)
+
+
+def test_a_linear_term_of_zeros_adds_nothing():
+    """min (x - y)^2 over x + y = 1: an optimum of zero, which a row of zeros hid."""
+    budget = rl.constraints.LinearConstraint([1.0, 1.0], 1.0, 1.0)
+    problem = rl.Problem(
+        [[1.0, -1.0]], None, "squared_error", linear=np.zeros(2), constraints=budget
+    )
+    assert problem.n_samples == 1
+    answer = rl.solve(problem)
+    assert answer.status == "solved"
+    np.testing.assert_allclose(answer.coef, 0.5)

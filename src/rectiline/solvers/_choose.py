@@ -15,7 +15,8 @@ linear program with L1, d >= 60                 generation, newton or interior, 
 L1, d >= 200, sparse, n > 5 d                   newton                            sparse lasso
 L1, d >= 200, n <= 10 d                         generation for a while; interior  regret, lasso
                                                 where half of the columns matter
-L1, strong, d >= 200; d > max(n, 1000)          generation                        L1 suites
+L1, strong, d >= 200; d > max(n, 1000)          generation; interior where rows   L1 suites,
+                                                constrain many columns, no L1     maros_meszaros
 ridge alone, dense, d > 3 n                     reduced_newton                    arcene, leukemia
 d > 3000                                        rehline; interior where rows      tf-idf text,
                                                 constrain many columns            2,000 x 4,000
@@ -191,6 +192,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
             trial = Generation(patience=_as_long_as_interior(problem))
             return [Stage(trial, generation.reason), interior, newton]
     if not problem.columns.strongly_convex and d > max(n, 1000):
+        if pull is None and _has_many_rows(problem):
+            return [interior, generation, newton]
         return [generation, interior, newton]
     if d >= _MANY_COLUMNS and pull is not None and pull.max() <= _STRONG_L1:
         return [generation, interior, newton]
