@@ -7,6 +7,8 @@ measures all of them together):
 =============================================== ================================= ===============
 problem                                         first                             measured on
 =============================================== ================================= ===============
+dense, cold, n >= 200,000 and n >= 20,000 d,    passes, unless most rows are near benchmarks.
+no constraint rows, no Slope or groups          a knot                            passes crossover
 Slope or groups                                 generation, for as long as        regret
                                                 interior would take
 linear program, warm                            generation                        paths
@@ -48,7 +50,7 @@ from rectiline.solvers.rehline import Rehline
 
 Vector = NDArray[np.float64]
 
-__all__ = ["SOLVERS", "check_name", "choose", "remaining", "zero_may_do"]
+__all__ = ["SOLVERS", "check_name", "choose", "passes_pay", "remaining", "zero_may_do"]
 
 SOLVERS: dict[str, type[Solver]] = {
     "first_order": FirstOrder,
@@ -71,6 +73,7 @@ _ALIASES = {
     "ssnal": "newton",
 }
 
+_PASSES_ROWS, _PASSES_ROWS_PER_COLUMN = 200_000, 20_000  # from which on `passes` beats newton
 _MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
@@ -120,6 +123,16 @@ def choose(problem: Problem, warm: bool = False) -> list[Stage]:
         return stages
     reasons = "; ".join(f"{name}: {one.refuses(problem)}" for name, one in SOLVERS.items())
     raise UnsupportedProblemError(f"No solver takes this problem. {reasons}.")
+
+
+def passes_pay(problem: Problem) -> bool:
+    """Whether there are so many rows for each column that `passes` is tried first."""
+    return (
+        problem.n_samples >= max(_PASSES_ROWS, _PASSES_ROWS_PER_COLUMN * problem.n_features)
+        and problem.is_separable
+        and not problem.has_constraint_rows
+        and not problem.design.is_sparse
+    )
 
 
 def remaining(plan: list[Stage]) -> list[Stage]:

@@ -17,7 +17,14 @@ from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction, is_on_floor, may_be_unbounded
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
-from rectiline.solvers._choose import SOLVERS, check_name, choose, remaining, zero_may_do
+from rectiline.solvers._choose import (
+    SOLVERS,
+    check_name,
+    choose,
+    passes_pay,
+    remaining,
+    zero_may_do,
+)
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run, RunLimits
 from rectiline.solvers._session import Session
@@ -26,7 +33,7 @@ from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers._watch import Watch
-from rectiline.solvers.passes import solve_rows
+from rectiline.solvers.passes import solve_rows, try_passes
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
@@ -120,6 +127,12 @@ def solve(
     with np.errstate(all="ignore"), showing(callback, verbose, progress_bar, tol) as told:
         if solver == "passes" or isinstance(problem, BlockProblem):
             return solve_rows(problem, solver, limits, told, options)
+        if solver == "auto" and _may_take_passes(problem, limits, warm_start, session, options):
+            found, limits = try_passes(problem, limits, told, options.get("n_threads", 0))
+            if found is not None:
+                if verbose:
+                    print(found)
+                return found
         run, status, proof = _run(
             problem, solver, options, limits, warm_start, told, session, polish
         )
@@ -128,6 +141,19 @@ def solve(
     if verbose:
         print(solution)
     return solution
+
+
+def _may_take_passes(
+    problem: Problem,
+    limits: RunLimits,
+    warm: Solution | None,
+    session: Session | None,
+    options: dict[str, Any],
+) -> bool:
+    """Whether `passes` is tried first; it has no use for a warm start or the state of others."""
+    is_cold = warm is None and session is None and limits.max_iter is None
+    given = is_cold and options.keys() <= {"n_threads"} and isinstance(problem, Problem)
+    return given and passes_pay(problem)
 
 
 def solve_quietly(

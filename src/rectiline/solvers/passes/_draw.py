@@ -50,9 +50,9 @@ def sample_size(n: int, d: int) -> int:
     """Return how many rows to start on.
 
     The larger the sample, the fewer rows are near a knot within its error: both cost about the
-    same with ``(n sqrt(d))**(2/3)`` rows.
+    same with ``(2.5 n sqrt(d))**(2/3)`` rows.
     """
-    balanced = (n * np.sqrt(d)) ** (2.0 / 3.0)
+    balanced = (2.5 * n * np.sqrt(d)) ** (2.0 / 3.0)
     return int(min(n, max(_ROWS_PER_COLUMN * d, min(_LARGEST_SHARE * n, balanced))))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,11 @@ from rectiline.solvers._base import Callback
 from rectiline.solvers._run import RunLimits
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
-from rectiline.solvers.passes._rounds import solve_in_passes
+from rectiline.solvers.passes._rounds import Declined, solve_in_passes, warn_unsolved
 
-__all__ = ["check_takes_rows", "solve_family", "solve_rows"]
+__all__ = ["check_takes_rows", "solve_family", "solve_rows", "try_passes"]
+
+_TRIED_PASSES = 8
 
 
 def solve_rows(
@@ -36,6 +40,33 @@ def solve_rows(
     asked = problem if isinstance(problem, BlockProblem) else BlockProblem.on_arrays(problem)
     threads = int(options.get("n_threads", 0))
     return _solve_feasible([asked], limits, [callback], threads, warns)[0]
+
+
+def try_passes(
+    problem: Problem, limits: RunLimits, callback: Callback | None, n_threads: int
+) -> tuple[Solution | None, RunLimits]:
+    """Return the answer of a few passes over a problem in memory, and the limits that are left.
+
+    The answer is None if passes do not suit the problem: most rows are near a knot, or the gap does
+    not close. Another solver goes on then.
+    """
+    began = time.perf_counter()
+    few = replace(limits, max_iter=_TRIED_PASSES)
+    found: Solution | None = None
+    try:
+        family = [BlockProblem.on_arrays(problem)]
+        found = solve_in_passes(family, few, [callback], n_threads, warns=False, declines=True)[0]
+    except Declined:
+        pass
+    if found is not None:
+        if found.status is Status.ITERATION_LIMIT or not math.isfinite(found.certificate.gap):
+            found = None
+        else:
+            warn_unsolved(found, limits.tol, stacklevel=4)
+    if limits.time_limit is not None:
+        left = limits.time_limit - (time.perf_counter() - began)
+        limits = replace(limits, time_limit=max(left, 1e-3))
+    return found, limits
 
 
 def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:

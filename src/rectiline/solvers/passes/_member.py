@@ -185,6 +185,8 @@ class Member:
         if math.isfinite(certificate.primal):
             self.objective = certificate.primal
         self.is_solved = self.certificate.holds(tol)
+        if self.is_solved:
+            return
         gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
         total = float(totals["total"]) + float(totals["change_total"])
         self.split = self.next_split()
@@ -195,7 +197,7 @@ class Member:
         )
         self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
         crossing = float(totals["gap"]) / max(abs(certificate.primal), 1e-300)
-        self.is_rough = not self.is_solved and crossing < _CROSSING * certificate.relative_gap
+        self.is_rough = crossing < _CROSSING * certificate.relative_gap
         if self.is_rough:
             self.aim *= _TIGHTER
         self.last_gap = min(self.last_gap, certificate.relative_gap)

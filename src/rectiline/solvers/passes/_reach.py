@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from rectiline.problems import Problem
 from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
@@ -20,44 +21,81 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["LARGEST_SHARE", "first_split", "rows_for_reach"]
 
-# Standard deviations within which the answer is looked for at a tolerance of 1e-6, more of them
-# for each digit beyond, and the most. Rows farther off that cross a knot are few and cross it by
-# little: what they add to the gap falls like exp(-deviations^2 / 2).
-_DEVIATIONS, _PER_DIGIT, _MOST_DEVIATIONS = 3.5, 0.5, 6.0
+_CROSSING = 0.03  # of the tolerance: what rows that are frozen may add to the gap, by expectation
+_MOST_DEVIATIONS = 6.0
 LARGEST_SHARE = 0.2  # of the rows that are near, unless there are few
 _FEW_ROWS = 2000  # that are near in any case: they cost next to nothing
 _LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from
 _RARE_ROWS = 30  # rows of the sample with an entry in a column, below which little is known of it
+_ROUGH_ARGUMENT = 1e-6  # of the arguments' scale: how exact the answer on a sample is at best
+_AFFORDABLE_BYTES = 1e9  # of rows that are all kept, if need be
 _ROUGHNESS = 1e-3  # share of the sampling variance that is left where all rows are drawn
 _CHUNK = 4096  # rows whose lengths are worked out together
-_MOST_ROWS = 10_000  # of the sample that the error is estimated from, or 100 per column
+_MOST_ROWS = 5000  # of the sample that the error is estimated from, or 50 per column
+_SKETCHED = 32  # combinations of directions that stand for all of them: lengths within about 12 %
 
 
-def first_split(sample: Sample, coef: Vector, intercept: float, tol: float) -> NextSplit:
-    """Return which rows count as near around the answer on a sample."""
-    deviations = _DEVIATIONS + _PER_DIGIT * max(0.0, -6.0 - np.log10(tol))
-    deviations = min(deviations, _MOST_DEVIATIONS)
+def first_split(
+    sample: Sample, coef: Vector, intercept: float, objective: float, tol: float
+) -> tuple[NextSplit, bool]:
+    """Return which rows count as near around the answer on a sample, and if these are too many.
+
+    The reach is the shortest one with which rows beyond it add little to the gap by crossing a
+    knot, unless too many rows are within it. If it is less than a standard deviation for that
+    reason, the answer is probably elsewhere: many rows meet on a knot. They are all near then if
+    there is room for them.
+    """
     sample = _thinned(sample)
     problem = sample.problem
-    directions = _directions(sample, coef, intercept)
+    every = _directions(sample, coef, intercept)
+    if problem.fit_intercept:  # the answer on the sample is rough, also where all rows meet a knot
+        rough = np.zeros((1, every.shape[1]))
+        rough[0, -1] = _ROUGH_ARGUMENT * problem.argument_scale
+        every = np.vstack([every, rough])
+    directions = _sketched(every)
     length = _lengths(problem, directions)
     slack = _slack(problem, coef, intercept)
     longest = float(length.max(initial=0.0)) or 1.0
     ratio = slack / np.maximum(length, 1e-300)
     total = float(sample.stands_for.sum())
     largest = min(1.0, max(LARGEST_SHARE, _FEW_ROWS / total))
-    reach = min(deviations, _share_reach(ratio, sample.stands_for, largest))
-    least = 4 * directions.shape[1] / max(sample.thinned * sample.stands_for.size, 1.0)
+    wanted = _crossing_reach(problem, ratio, length, _CROSSING * tol * abs(objective))
+    reach = min(wanted, _share_reach(ratio, sample.stands_for, largest))
+    is_crowded = reach < min(wanted, 1.0)
+    if is_crowded and 8 * total * problem.n_features <= _AFFORDABLE_BYTES:
+        reach = wanted
+    least = 4 * every.shape[1] / max(sample.thinned * sample.stands_for.size, 1.0)
     least = max(least, _FEW_ROWS / total)
     reach = max(reach, _share_reach(ratio, sample.stands_for, min(least, largest)))
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
-        reach = deviations
-    return NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, directions))
+        reach = _MOST_DEVIATIONS
+    split = NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, every))
+    return split, is_crowded
+
+
+def _crossing_reach(problem: Problem, ratio: Vector, length: Vector, allowed: float) -> float:
+    """Return the reach beyond which rows add no more than allowed to the gap by crossing a knot.
+
+    A row whose argument moves by a normal deviate of size l crosses a knot at the distance u l by
+    ``l (phi(u) - u Phi(-u))`` on average, and pays the jump of its slope for that.
+    """
+    u = np.minimum(ratio, 40.0)
+    beyond = length * (np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi) - u * ndtr(-u))
+    jumps = [
+        (sum(abs(jump) for _, jump, _ in knots), sum(abs(bend) for _, _, bend in knots))
+        for knots in _bends(problem)
+    ]
+    index = np.zeros(u.size, np.intp) if problem.loss_index is None else problem.loss_index
+    jump, bend = np.array(jumps).T
+    pays = problem.weight * np.maximum(beyond, 0.0) * (jump[index] + bend[index] * length)
+    order = np.argsort(-ratio)
+    frozen = int(np.searchsorted(np.cumsum(pays[order]), allowed))
+    return float(min(ratio[order[frozen - 1]] if frozen else np.inf, _MOST_DEVIATIONS))
 
 
 def rows_for_reach(d: int) -> int:
     """Return how many rows of a sample are enough to estimate its error from."""
-    return max(_MOST_ROWS, 100 * (d + 1))
+    return max(_MOST_ROWS, 50 * (d + 1))
 
 
 def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:
@@ -163,6 +201,15 @@ def _directions(sample: Sample, coef: Vector, intercept: float) -> Matrix:
     values, vectors = np.linalg.eigh(V / size[:, None] / size)
     factor = vectors * size[:, None] * np.sqrt(np.maximum(values, 0.0))
     return np.ascontiguousarray(factor[:, ::-1].T)
+
+
+def _sketched(directions: Matrix) -> Matrix:
+    """Return a few random combinations with which rows have about the lengths they have."""
+    count = directions.shape[0]
+    if count <= _SKETCHED:
+        return directions
+    mix = np.random.default_rng(count).standard_normal((_SKETCHED, count)) / np.sqrt(_SKETCHED)
+    return np.ascontiguousarray(mix @ directions)
 
 
 def _rare_units(problem: Problem) -> Vector:

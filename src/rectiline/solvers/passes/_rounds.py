@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -39,7 +40,7 @@ from rectiline.solvers.passes._reach import first_split, rows_for_reach
 
 Vector = NDArray[np.float64]
 
-__all__ = ["MOST_PASSES", "solve_in_passes"]
+__all__ = ["MOST_PASSES", "Declined", "solve_in_passes", "warn_unsolved"]
 
 MOST_PASSES = 30
 _SAMPLE_TOL = 1e-5
@@ -49,14 +50,22 @@ _NESTED_PASSES = 4
 _SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
 
 
+class Declined(Exception):
+    """Too many rows are near a knot for passes to be of use."""
+
+
 def solve_in_passes(
     problems: Sequence[BlockProblem],
     limits: RunLimits,
     callbacks: Sequence[Callback | None],
     n_threads: int,
     warns: bool = True,
+    declines: bool = False,
 ) -> list[Solution]:
-    """Return the solutions of problems that share their rows; each has a callback, or None."""
+    """Return the solutions of problems that share their rows; each has a callback, or None.
+
+    With `declines`, problems with too many rows near a knot raise `Declined`.
+    """
     began = time.perf_counter()
     tol, seed = limits.tol, limits.seed
     deadline = began + (math.inf if limits.time_limit is None else limits.time_limit)
@@ -64,7 +73,7 @@ def solve_in_passes(
     members: list[Member] = []
     passes, status = 0, Status.ITERATION_LIMIT
     try:
-        members = _start(problems, callbacks, tol, seed, deadline, n_threads)
+        members = _start(problems, callbacks, tol, seed, deadline, n_threads, declines)
         if _first_pass(members, deadline, n_threads):
             passes = 1
             status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
@@ -84,6 +93,7 @@ def _start(
     seed: int,
     deadline: float,
     n_threads: int,
+    declines: bool,
 ) -> list[Member]:
     """Draw a sample and solve every problem on it."""
     first = problems[0]
@@ -99,7 +109,9 @@ def _start(
         else:
             start, rows = answers[place]
             own = replace(own, thinned=max(1.0, rows / own.stands_for.size))
-        split = first_split(own, start.coef, start.intercept, tol)
+        split, is_crowded = first_split(own, start.coef, start.intercept, start.objective, tol)
+        if is_crowded and declines:
+            raise Declined
         split = replace(split, always=_scale_rows(own, problem))
         problem.measures.argument_scale = own.problem.argument_scale
         member = Member(
@@ -254,17 +266,9 @@ def _finish(
     if member.best is None:
         nothing = SplitDual(member.coef, member.intercept, np.zeros(0, dtype=np.int64), np.zeros(0))
         member.best = (member.coef, member.intercept, nothing)
-    if status.deserves_warning and tol is not None:
-        warnings.warn(
-            f"'passes' ended ({status.value}) after {passes} passes at a certified relative gap "
-            f"of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint violation of "
-            f"{proof.violation:.1e}. {status.advice}",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
     coef, intercept, dual = member.best
     given = member.problem.in_memory
-    return Solution(
+    solution = Solution(
         coef=coef,
         intercept=intercept,
         status=status,
@@ -275,8 +279,27 @@ def _finish(
         certificate=proof,
         reason=f"passes: {member.problem.n_samples} rows, few of them near a knot",
         history=tuple(member.history),
+        problem=None if given is None else weakref.ref(given),
+        feature_names=None if given is None else given.feature_names,
         passes=passes,
         rows_kept=member.rows_kept,
+    )
+    if tol is not None:
+        warn_unsolved(solution, tol, stacklevel=6)
+    return solution
+
+
+def warn_unsolved(solution: Solution, tol: float, stacklevel: int) -> None:
+    """Warn about an answer that is not what was asked for."""
+    if not solution.status.deserves_warning:
+        return
+    proof = solution.certificate
+    warnings.warn(
+        f"'passes' ended ({solution.status.value}) after {solution.passes} passes at a certified "
+        f"relative gap of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint violation of "
+        f"{proof.violation:.1e}. {solution.status.advice}",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
     )
 
 

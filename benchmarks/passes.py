@@ -1,0 +1,175 @@
+"""The solver `passes` on arrays in memory: passes, rows kept, and times in products ``X @ b``.
+
+    python -m benchmarks.passes memory --threads 1 2        # large tables, `newton` beside
+    python -m benchmarks.passes crossover --rows 500_000    # smaller ones: where `auto` changes
+    python -m benchmarks.passes tables                      # real tables: passes and rows kept
+    python -m benchmarks.passes family                      # nine quantiles against one
+
+Every row is printed as a line of CSV. Times are wall times, the least of several fits of a fresh
+problem (of CPU time where only one thread works, so that a busy machine distorts them less); a
+product ``X @ b`` is NumPy's, on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from scipy import sparse as sp
+
+import rectiline as rl
+
+from . import datasets, machine
+from .cases import Data
+
+LOSSES: dict[str, Any] = {
+    "hinge": rl.losses.Hinge(),
+    "pinball": rl.losses.Pinball(0.9),
+    "huber": rl.losses.Huber(1.0),
+    "squared_hinge": rl.losses.SquaredHinge(),
+}
+LARGE = ((4_000_000, 20), (1_000_000, 100))
+WIDTHS = (5, 20, 50, 100, 200)  # columns of the tables of `crossover`
+TABLES = ("census_kdd", "kddcup99_10pc", "diamonds", "keggundirected", "adult")
+COSTS = (1.0, 10_000.0)  # of the losses, over the number of rows
+QUANTILES = np.linspace(0.1, 0.9, 9)
+
+
+def made(n: int, d: int, loss: str) -> tuple[Any, Any]:
+    """Return heavy-tailed, heteroscedastic rows."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = X @ np.linspace(-1, 1, d) + rng.standard_t(3, n) * (1.0 + 0.5 * np.abs(X[:, 0]))
+    return X, np.where(y > 0, 1.0, -1.0) if "hinge" in loss else y
+
+
+def least(work: Callable[[], Any], clock: Callable[[], float], repeats: int) -> tuple[Any, float]:
+    """Return what the work returns, and the least seconds of some repeats."""
+    best = np.inf
+    for _ in range(repeats):
+        began = clock()
+        found = work()
+        best = min(best, clock() - began)
+    return found, best
+
+
+def fitted(
+    X: Any, y: Any, loss: str, cost: float, tol: float, solver: str, threads: int, repeats: int
+) -> tuple[Any, float]:
+    """Return a certified answer and its seconds."""
+    penalty = rl.penalties.Ridge(X.shape[0] / cost)
+    clock = time.process_time if threads == 1 else time.perf_counter
+
+    def fit() -> Any:
+        problem = rl.Problem(X, y, loss=LOSSES[loss], penalty=penalty)
+        return rl.solve(problem, solver, tol=tol, n_threads=threads)
+
+    return least(fit, clock, repeats)
+
+
+def compared(
+    sizes: tuple[tuple[int, int], ...], losses: list[str], tol: float, threads: list[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield rows with times of `passes` and `newton`, in products with X."""
+    for n, d in sizes:
+        for loss in losses:
+            X, y = made(n, d, loss)
+            b = np.linspace(-1, 1, d)
+            repeats = 3 if n * d > 10_000_000 else 7
+            _, product = least(lambda X=X, b=b: X @ b, time.process_time, 7)
+            for cost in COSTS:
+                row = {"rows": n, "columns": d, "loss": loss, "cost": cost}
+                for count in threads:
+                    found, seconds = fitted(X, y, loss, cost, tol, "passes", count, repeats)
+                    row[f"passes_{count}"] = round(seconds / product, 1)
+                found_too, seconds = fitted(X, y, loss, cost, tol, "newton", 1, repeats - 1)
+                row["newton_1"] = round(seconds / product, 1)
+                row |= counters(found, n) | {"newton": found_too.status.value}
+                yield row
+
+
+def counters(solution: Any, n: int) -> dict[str, Any]:
+    """Return what a solution says about its passes."""
+    gap = solution.certificate.relative_gap
+    kept = round(solution.rows_kept / n, 4)
+    return {
+        "passes": solution.passes,
+        "kept": kept,
+        "gap": f"{gap:.1e}",
+        "status": solution.status.value,
+    }
+
+
+def tables(tol: float) -> Iterator[dict[str, Any]]:
+    """Yield rows about real tables."""
+    for name in TABLES:
+        regression = name in ("diamonds", "keggundirected")
+        for loss in ("pinball", "huber") if regression else ("hinge", "squared_hinge"):
+            table = datasets.load(Data("real", name, task="residual" if regression else "margin"))
+            X, y = table.X, table.y
+            X = X.tocsr() if sp.issparse(X) else X
+            for cost in COSTS:
+                found, seconds = fitted(X, y, loss, cost, tol, "passes", 1, 1)
+                n, d = X.shape
+                row = {"table": name, "rows": n, "columns": d, "loss": loss, "cost": cost}
+                yield row | {"seconds": round(seconds, 2)} | counters(found, n)
+
+
+def family(tol: float, threads: list[int]) -> Iterator[dict[str, Any]]:
+    """Yield the time of nine quantiles over that of one."""
+    X, y = made(1_000_000, 20, "pinball")
+    for cost in COSTS:
+        penalty = rl.penalties.Ridge(1_000_000 / cost)
+
+        def fit(levels: Any, count: int, penalty: Any = penalty) -> Any:
+            rows = [rl.Problem(X, y, loss=rl.losses.Pinball(q), penalty=penalty) for q in levels]
+            return rl.solve_family(rows, tol=tol, n_threads=count)
+
+        for count in threads:
+            clock = time.process_time if count == 1 else time.perf_counter
+            _, one = least(lambda fit=fit, count=count: fit([0.9], count), clock, 5)
+            found, nine = least(lambda fit=fit, count=count: fit(QUANTILES, count), clock, 3)
+            solved = all(each.status == "solved" for each in found)
+            row = {"cost": cost, "threads": count, "one": round(one, 3), "nine": round(nine, 3)}
+            yield row | {"ratio": round(nine / one, 2), "passes": found[0].passes, "solved": solved}
+
+
+def main() -> None:
+    """Print the rows of one part."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("part", choices=["memory", "crossover", "tables", "family"])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument("--losses", nargs="+", default=list(LOSSES), choices=list(LOSSES))
+    parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 200_000, 500_000])
+    parser.add_argument("--columns", type=int, nargs="+", default=list(WIDTHS))
+    parser.add_argument("--tol", type=float, default=None)
+    given = parser.parse_args()
+    tol = given.tol or (1e-6 if given.part == "crossover" else 1e-9)
+    sizes = LARGE
+    if given.part == "crossover":
+        sizes = tuple((n, d) for d in given.columns for n in given.rows if n * d <= 40_000_000)
+    rows = {
+        "memory": lambda: compared(sizes, given.losses, tol, given.threads),
+        "crossover": lambda: compared(sizes, given.losses, tol, [1]),
+        "tables": lambda: tables(tol),
+        "family": lambda: family(tol, given.threads),
+    }
+    about = machine.describe()
+    print(f"# {about['cpu']}, {about['cores']} cores, {about['revision']}, tol {tol}")
+    header = None
+    for row in rows[given.part]():
+        if header is None:
+            header = list(row)
+            print(",".join(header))
+        print(",".join(str(row[name]) for name in header), flush=True)
+
+
+if __name__ == "__main__":
+    main()
