@@ -13,81 +13,25 @@ from typing import Self
 
 import numpy as np
 
-from rectiline import _core
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
-from rectiline.backends import Design
 from rectiline.losses import PLQCurve
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._problem import Problem
 from rectiline.problems.forms._dual_units import DualUnits, dual_units
+from rectiline.problems.forms._on_problem import FormPoint, ProblemForm
 from rectiline.problems.forms._penalty_parts import PenaltyParts
-from rectiline.problems.forms._rectified import FormPoint
 
 __all__ = ["CompositeForm"]
 
 
 @dataclass(frozen=True, eq=False)
-class CompositeForm(PenaltyParts):
+class CompositeForm(PenaltyParts, ProblemForm):
     """What a solver that works with proximal steps or pricing needs."""
-
-    problem: Problem
-
-    @staticmethod
-    def accepts(problem: Problem) -> str | None:
-        """Return why the problem has no such form, or None if it has."""
-        return None
-
-    @classmethod
-    def apply(cls, problem: Problem) -> CompositeForm:
-        """Return the form of `problem`; nothing of the data is copied."""
-        reason = cls.accepts(problem)
-        if reason is not None:
-            raise ValueError(f"The problem has no such form: {reason}.")
-        return cls(problem)
-
-    # ---- the parts ---------------------------------------------------------------------------
-
-    @property
-    def design(self) -> Design:
-        """The data rows."""
-        return self.problem.design
-
-    @property
-    def rows(self) -> _core.RowFunctions:
-        """The cost of each data row."""
-        return self.problem.rows
 
     @property
     def weight(self) -> Vector:
         """Sample weights."""
         return self.problem.weight
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether there is a free intercept."""
-        return self.problem.fit_intercept
-
-    @property
-    def n_inequalities(self) -> int:
-        """Number of inequality rows; they come first."""
-        return int(self.problem.constraint_rows.c.size)
-
-    @property
-    def n_constraints(self) -> int:
-        """Number of constraint rows."""
-        rows = self.problem.constraint_rows
-        return int(rows.c.size + rows.f.size)
-
-    @property
-    def direction(self) -> Vector:
-        """The sign p_i in ``t_i = p_i z_i + o_i``, the argument of the loss."""
-        return self.problem.direction
-
-    @property
-    def offset(self) -> Vector:
-        """The offset o_i in ``t_i = p_i z_i + o_i``."""
-        return self.problem.offset
 
     # ---- the loss ----------------------------------------------------------------------------
 
@@ -169,16 +113,3 @@ class CompositeForm(PenaltyParts):
         m = self.n_inequalities
         dual = DualPoint(np.zeros(0), constraint[:m], constraint[m:])
         return self.problem.terms.region.combined(dual)
-
-    # ---- the way back ------------------------------------------------------------------------
-
-    def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
-        """Return coefficients, intercept and dual point in the problem's own terms."""
-        m = self.n_inequalities
-        dual = DualPoint(point.sample, point.constraint[:m], point.constraint[m:])
-        return point.coef, point.intercept, dual
-
-    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
-        """Return the problem's pair in the form's terms; the inverse of `invert`."""
-        constraint = np.concatenate([dual.inequality, dual.equality])
-        return FormPoint(coef, intercept, dual.sample, constraint)

@@ -91,14 +91,6 @@ class EpigraphForm(RectifiedForm):
             )
         return None
 
-    @classmethod
-    def apply(cls, problem: Problem) -> EpigraphForm:
-        """Return the form of `problem`; nothing of the data is copied."""
-        reason = cls.accepts(problem)
-        if reason is not None:
-            raise ValueError(f"The problem has no epigraph form: {reason}.")
-        return cls(problem)
-
     @cached_property
     def columns(self) -> Columns:
         """The cost of each coefficient; Slope with equal strengths is an L1 penalty.

@@ -13,32 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.losses import PLQUnits
-from rectiline.problems._certificate import DualPoint
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
+from rectiline.problems.forms._on_problem import FormPoint, ProblemForm
 
 __all__ = ["FormPoint", "RectifiedForm"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FormPoint:
-    """A primal-dual pair in the form's own terms."""
-
-    coef: Vector
-    intercept: float
-    sample: Vector
-    constraint: Vector
-
-
 @dataclass(frozen=True, eq=False)
-class RectifiedForm:
+class RectifiedForm(ProblemForm):
     """What a solver of rectified programs needs, and the way back to the problem."""
-
-    problem: Problem
 
     @staticmethod
     def accepts(problem: Problem) -> str | None:
@@ -47,25 +34,7 @@ class RectifiedForm:
             return None
         return f"the penalty {problem.penalty!r} couples columns"
 
-    @classmethod
-    def apply(cls, problem: Problem) -> RectifiedForm:
-        """Return the form of `problem`; nothing of the data is copied."""
-        reason = cls.accepts(problem)
-        if reason is not None:
-            raise ValueError(f"The problem has no rectified form: {reason}.")
-        return cls(problem)
-
     # ---- the parts ----------------------------------------------------------------------------
-
-    @property
-    def design(self) -> Design:
-        """The data rows."""
-        return self.problem.design
-
-    @property
-    def rows(self) -> _core.RowFunctions:
-        """The cost of each data row."""
-        return self.problem.rows
 
     @property
     def columns(self) -> Columns:
@@ -86,32 +55,6 @@ class RectifiedForm:
     def loss_index(self) -> NDArray[np.uint8] | None:
         """Which of the losses each row pays; None where there is only one."""
         return self.problem.loss_index if len(self.problem.losses) > 1 else None
-
-    @property
-    def direction(self) -> Vector:
-        """Signs p with ``t_i = p_i z_i + o_i``, z the prediction."""
-        return self.problem.direction
-
-    @property
-    def offset(self) -> Vector:
-        """Offsets o with ``t_i = p_i z_i + o_i``, z the prediction."""
-        return self.problem.offset
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether there is a free intercept."""
-        return self.problem.fit_intercept
-
-    @property
-    def n_inequalities(self) -> int:
-        """Number of inequality rows; they come first."""
-        return int(self.problem.constraint_rows.c.size)
-
-    @property
-    def n_constraints(self) -> int:
-        """Number of constraint rows."""
-        rows = self.problem.constraint_rows
-        return int(rows.c.size + rows.f.size)
 
     @property
     def constraint_design(self) -> Design:
@@ -157,18 +100,3 @@ class RectifiedForm:
     def column_mean_squares(self) -> Vector:
         """Return the weighted mean of the squares of each column."""
         return self.problem.column_mean_squares
-
-    # ---- the way back ---------------------------------------------------------------------------
-
-    def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
-        """Return coefficients, intercept and dual point in the problem's own terms."""
-        m = self.n_inequalities
-        dual = DualPoint(point.sample, point.constraint[:m], point.constraint[m:])
-        return point.coef, point.intercept, dual
-
-    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
-        """Return the problem's pair in the form's terms; the inverse of `invert`."""
-        constraint = dual.inequality
-        if dual.equality.size:
-            constraint = np.concatenate([dual.inequality, dual.equality])
-        return FormPoint(coef, intercept, dual.sample, constraint)

@@ -1,0 +1,97 @@
+"""The base of forms that are views of a problem: its rows, and the way back from a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from rectiline import _core
+from rectiline._typing import Vector
+from rectiline.backends import Design
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems._problem import Problem
+
+__all__ = ["FormPoint", "ProblemForm"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormPoint:
+    """A primal-dual pair in the form's own terms."""
+
+    coef: Vector
+    intercept: float
+    sample: Vector
+    constraint: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemForm:
+    """A form that holds its problem; subclasses add what their solvers ask of the columns."""
+
+    problem: Problem
+
+    @staticmethod
+    def accepts(problem: Problem) -> str | None:
+        """Return why the problem has no such form, or None if it has."""
+        return None
+
+    @classmethod
+    def apply(cls, problem: Problem) -> Self:
+        """Return the form of `problem`; nothing of the data is copied."""
+        reason = cls.accepts(problem)
+        if reason is not None:
+            raise ValueError(f"The problem has no {cls.__name__}: {reason}.")
+        return cls(problem)
+
+    @property
+    def design(self) -> Design:
+        """The data rows."""
+        return self.problem.design
+
+    @property
+    def rows(self) -> _core.RowFunctions:
+        """The cost of each data row."""
+        return self.problem.rows
+
+    @property
+    def direction(self) -> Vector:
+        """Signs p with ``t_i = p_i z_i + o_i``, z the prediction."""
+        return self.problem.direction
+
+    @property
+    def offset(self) -> Vector:
+        """Offsets o with ``t_i = p_i z_i + o_i``, z the prediction."""
+        return self.problem.offset
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is a free intercept."""
+        return self.problem.fit_intercept
+
+    @property
+    def n_inequalities(self) -> int:
+        """Number of inequality rows; they come first."""
+        return int(self.problem.constraint_rows.c.size)
+
+    @property
+    def n_constraints(self) -> int:
+        """Number of constraint rows."""
+        rows = self.problem.constraint_rows
+        return int(rows.c.size + rows.f.size)
+
+    # ---- the way back ---------------------------------------------------------------------------
+
+    def invert(self, point: FormPoint) -> tuple[Vector, float, DualPoint]:
+        """Return coefficients, intercept and dual point in the problem's own terms."""
+        m = self.n_inequalities
+        dual = DualPoint(point.sample, point.constraint[:m], point.constraint[m:])
+        return point.coef, point.intercept, dual
+
+    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> FormPoint:
+        """Return the problem's pair in the form's terms; the inverse of `invert`."""
+        constraint = dual.inequality
+        if dual.equality.size:
+            constraint = np.concatenate([dual.inequality, dual.equality])
+        return FormPoint(coef, intercept, dual.sample, constraint)
