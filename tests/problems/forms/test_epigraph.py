@@ -101,7 +101,7 @@ def test_too_many_levels_are_refused_with_the_way_out():
     problem = Problem(X, y, Absolute(), penalty=Slope.oscar(d, l1=1.0, slope=0.1))
     reason = EpigraphForm.accepts(problem)
     assert "drop 2099 times" in reason and "generation" in reason
-    with pytest.raises(ValueError, match="no epigraph form"):
+    with pytest.raises(ValueError, match="no EpigraphForm"):
         EpigraphForm.apply(problem)
     few = problem.with_penalty(Slope.two_level(d, k=10, high=2.0, low=1.0))
     assert EpigraphForm.accepts(few) is None

@@ -53,7 +53,7 @@ class ReducedForm(RectifiedForm):
         """Return the reduced form; the first one of a design costs an eigendecomposition."""
         reason = cls.accepts(problem)
         if reason is not None:
-            raise ValueError(f"The problem has no reduced form: {reason}.")
+            raise ValueError(f"The problem has no ReducedForm: {reason}.")
         rows, back = problem.design.row_space
         ridge = Ridge(float(problem.columns.rho[0]))
         return cls(problem.with_design(rows, ridge), problem, back)
