@@ -13,7 +13,7 @@ from rectiline.constraints import Box, LinearInequality
 from rectiline.paths import default_strengths, path
 from rectiline.paths._null import null_model, null_start, rough_null_model
 from rectiline.penalties import L1, ElasticNet, Ridge
-from rectiline.solvers import NewtonFollower
+from rectiline.solvers import KinkedFollower, NewtonFollower
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(240, 7)) * [1, 3, 0.1, 1, 1, 2, 1] + [0, 5, 0, 0, 1, 0, 0]
@@ -106,8 +106,9 @@ def test_linear_programs(loss, data):
     ids=["fortran", "csr", "csc", "float32", "strided"],
 )
 def test_any_storage_of_x(make):
-    found = path(problem(rl.losses.Hinge(), Ridge(1.0), make(X)), n_strengths=5, tol=1e-3)
-    assert all(map(followed, found)) and found.relative_gaps.max() <= 1e-3
+    for tol in (1e-3, 1e-6):
+        found = path(problem(rl.losses.Hinge(), Ridge(1.0), make(X)), n_strengths=5, tol=tol)
+        assert all(map(followed, found)) and found.relative_gaps.max() <= tol
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -119,7 +120,7 @@ def test_no_intercept(loss):
 def test_what_is_not_followed():
     for constraint in (LinearInequality(np.ones((1, 7)), [1.0]), Box(-0.5, 0.5)):
         bound = problem(rl.losses.Huber(), Ridge(1.0), constraints=constraint)
-        assert not NewtonFollower.accepts(bound, 1e-3)
+        assert not NewtonFollower.accepts(bound, 1e-3) and not KinkedFollower.accepts(bound, 1e-6)
         assert path(bound, n_strengths=4).relative_gaps.max() <= 1e-6
     assert not NewtonFollower.accepts(problem(rl.losses.Pinball(0.5), L1(1.0)), 1e-9)
     for options in ({"solver": "rehline"}, {"max_iter": 1000}):
@@ -135,7 +136,7 @@ def test_what_is_not_followed():
 @pytest.mark.parametrize("kind", ["lost", "wrong"])
 def test_solve_steps_in(monkeypatch, kind, lost):
     """Some candidates are missing, or so wrong that they are refused."""
-    move, moves = NewtonFollower.move, []
+    move, moves = KinkedFollower.move, []
 
     def poor(self, strength, seconds):
         moves.append(strength)
@@ -144,7 +145,7 @@ def test_solve_steps_in(monkeypatch, kind, lost):
             return found
         return None if kind == "lost" else replace(found, coef=found.coef + 1.0)
 
-    monkeypatch.setattr(NewtonFollower, "move", poor)
+    monkeypatch.setattr(KinkedFollower, "move", poor)
     one = problem(rl.losses.Hinge(), Ridge(1.0))
     found = path(one, np.geomspace(1e4, 1e-2, 12))
     assert found.relative_gaps.max() <= 1e-6

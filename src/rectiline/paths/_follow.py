@@ -20,6 +20,7 @@ from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove_many
 from rectiline.solvers import (
     Candidate,
+    KinkedFollower,
     NewtonFollower,
     PathFollower,
     Progress,
@@ -39,6 +40,8 @@ _SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 4e-9, 1e-7  # of X, in a certificate
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in
 _PER_MISS = 4  # so many, before the follower is given up
+_FOLLOWERS: tuple[type[KinkedFollower] | type[NewtonFollower], ...]
+_FOLLOWERS = KinkedFollower, NewtonFollower  # the first that accepts a problem follows it
 _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
 
 
@@ -117,10 +120,13 @@ class _PathRun:
         if self._grid.size - len(self.solutions) <= 1 or self._deadline.is_late:
             return
         options, first = self._options, self._at(self._grid[len(self.solutions)])
-        if not (_leaves_the_choice(options) and NewtonFollower.accepts(first, self._tol)):
+        if not _leaves_the_choice(options):
+            return
+        kinds = [one for one in _FOLLOWERS if one.accepts(first, self._tol)]
+        if not kinds:
             return
         try:
-            self._follower = NewtonFollower(first, self._tol, options.get("n_threads", 0))
+            self._follower = kinds[0](first, self._tol, options.get("n_threads", 0))
             self._place(self._latest)
         except ArithmeticError:  # numbers too large for this method; `solve` has others
             self._follower = None

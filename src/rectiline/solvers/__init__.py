@@ -13,7 +13,7 @@ from rectiline.solvers._threads import limited_threads, one_thread
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
-from rectiline.solvers.newton import Newton, NewtonFollower, ReducedNewton
+from rectiline.solvers.newton import KinkedFollower, Newton, NewtonFollower, ReducedNewton
 from rectiline.solvers.passes import check_takes_rows, solve_family
 from rectiline.solvers.rehline import Rehline
 
@@ -23,6 +23,7 @@ __all__ = [
     "GapMeter",
     "Generation",
     "Interior",
+    "KinkedFollower",
     "MultiTaskSolution",
     "Newton",
     "NewtonFollower",

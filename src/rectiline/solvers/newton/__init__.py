@@ -1,7 +1,8 @@
 """Semismooth-Newton method of multipliers."""
 
 from rectiline.solvers.newton._follow import NewtonFollower
+from rectiline.solvers.newton._follow_kinks import KinkedFollower
 from rectiline.solvers.newton.reduced import ReducedNewton
 from rectiline.solvers.newton.solver import Newton
 
-__all__ = ["Newton", "NewtonFollower", "ReducedNewton"]
+__all__ = ["KinkedFollower", "Newton", "NewtonFollower", "ReducedNewton"]

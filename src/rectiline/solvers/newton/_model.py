@@ -12,6 +12,7 @@ are rows of their own in the method of multipliers, each with its own penalty pa
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,17 +84,23 @@ class Model:
         self.total_width = total_weight * slope_width
         stiffness = self.total_width / argument_scale
         self.row_stiffness = slope_width / argument_scale
-        pull = self.l1[self.kinked]
-        self.column_stiffness = np.where(pull > 0, 20.0 * pull / argument_scale, 10.0 * stiffness)
         self.constraint_stiffness = 10.0 * stiffness
+        self._set_strength_terms()
+
+    def _set_strength_terms(self) -> None:
+        """Set what follows from the strength of the penalty: rho and l1 are known."""
+        d, pull = self.d, self.l1[self.kinked]
+        stiffness = self.total_width / self.argument_scale
+        self.column_stiffness = np.where(
+            pull > 0, 20.0 * pull / self.argument_scale, 10.0 * stiffness
+        )
         # The proximal term holds columns whose own curvature cannot be relied on. A weak penalty
         # that is not tiny makes the Newton matrix safe without.
         self.proximal = np.zeros(self.order)
-        if form.fit_intercept or (self.rho[:d] < 1e-9 * stiffness).any():
+        if self.form.fit_intercept or (self.rho[:d] < 1e-9 * stiffness).any():
             weak = self.rho < 1e-2 * stiffness
             weak[d:] = True
             self.proximal[weak] = 1e-3 * stiffness
-
         self.loop = _core.NewtonLoop(
             self.scale,
             self.center,
@@ -109,6 +116,13 @@ class Model:
             self.constraint_stiffness,
             d,
         )
+
+    def times_strength(self, factor: float) -> Model:
+        """Return the model with a penalty so many times as strong; it shares everything else."""
+        other = copy(self)
+        other.rho, other.l1 = factor * self.rho, factor * self.l1
+        other._set_strength_terms()
+        return other
 
     def _set_constraints(self, unit: Vector) -> None:
         form = self.form

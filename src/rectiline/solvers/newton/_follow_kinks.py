@@ -1,0 +1,235 @@
+"""`newton` along a path of strengths for losses with kinks; used by `rectiline.paths`.
+
+From strength to strength on a logarithmic scale the predictions of a model move nearly along a
+line. The two moves before give the next one up to an error that the last prediction shows as well:
+rows that are many errors away from every knot are frozen on their pieces, the others make up a
+small problem, and one product with X tells whether its answer holds for all rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline.problems import DualPoint, Problem
+from rectiline.problems.forms import FormPoint, RectifiedForm
+from rectiline.solvers._base import Budget
+from rectiline.solvers._candidate import Candidate
+from rectiline.solvers.newton._model import Model, Multipliers
+from rectiline.solvers.newton._phases import WorkingSet, freeze_far_rows, row_lengths
+from rectiline.solvers.newton._run import Run, Schedule
+from rectiline.solvers.newton._starts import column_multipliers
+
+Vector = NDArray[np.float64]
+
+__all__ = ["KinkedFollower"]
+
+_ROWS_PER_COLUMN = 5  # with fewer rows nearly all of them matter at every strength
+_LARGEST_MATRIX = 1000  # columns up to which a Newton matrix of all of them is cheap
+_LARGEST_TARGET = 1e-4  # from here on a few steps on all rows are enough: `NewtonFollower`
+_TAKEN = 0.92  # of the target: estimates are not certificates
+# Of the target, on all rows and on a working set. There a tenth of the gap costs a few percent of
+# the time, and scores of a search, where samples change sides, depend less on the target.
+_AIM, _REDUCED_AIM = 0.5, 0.03
+_REACH = 3.0  # rows within so many errors of a knot stay in the working set
+_MOST_ROUNDS = 6  # working sets at one strength
+_MOST_STEPS = 200
+_FARTHEST = 2.0  # moves before that a prediction adds, at most
+_FIRST_START = 10.0  # stiffness of the envelopes where nothing is known about errors
+_STIFFEST_START = 1e6
+_LATER_START = 1 / 25  # of the stiffness that the round before ended with
+_FACTOR, _INNER_STEPS = 3.0, 40  # of the schedule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """Scaled coefficients, their predictions, and multipliers."""
+
+    b: Vector
+    z: Vector
+    sample: Vector
+    column: Vector
+    objective: float  # estimated; 0 where it is not known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Move:
+    """How the pair moved from one strength to the next."""
+
+    b: Vector
+    z: Vector
+    log_ratio: float  # of the strengths
+
+
+class KinkedFollower:
+    """Moves a pair from strength to strength of the problem's penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+        At the first strength; see `accepts`.
+    target : float
+        Relative gap that candidates are to be certified to. Steps stop somewhat below, by
+        estimate.
+    n_threads : int, default=0
+        As for `Newton`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> from rectiline.solvers import KinkedFollower
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> problem = rl.Problem(X, X[:, 0] + rng.standard_normal(50), loss=rl.losses.Absolute())
+    >>> follower = KinkedFollower(problem, target=1e-6)
+    >>> follower.place(np.zeros(3), 0.0, rl.problems.DualPoint(np.zeros(50)))
+    >>> found = follower.move(0.5, seconds=10.0)
+    >>> weaker = problem.with_penalty(rl.penalties.Ridge(0.5))
+    >>> weaker.certify(found.coef, found.intercept, found.dual).relative_gap < 2e-6
+    True
+    """
+
+    name = "newton"
+
+    def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
+        assert problem.penalty is not None
+        self._form = form = RectifiedForm.apply(problem)
+        self._base = Model(form, form.argument_scale(), form.slope_width()[0])
+        self._base_strength = problem.penalty.strength
+        self._rows = _core.NewtonRows(
+            form.design.by_rows.view, form.rows, form.fit_intercept, n_threads
+        )
+        self._length = row_lengths(self._base)
+        # Held-out rows weigh nothing: they must not decide about steps either.
+        self._metric = form.weight / (form.weight.sum() * self._length**2)
+        self._target = _TAKEN * target
+        self._n_threads = n_threads
+
+    @staticmethod
+    def accepts(problem: Problem, target: float) -> bool:
+        """Return whether following is expected to beat one `solve` per strength."""
+        n, d = problem.n_samples, problem.n_features
+        plain = problem.is_separable and not problem.is_constrained
+        long = _ROWS_PER_COLUMN * d <= n and d <= _LARGEST_MATRIX
+        kinked = problem.slope_width[1] and target < _LARGEST_TARGET
+        return plain and long and kinked and problem.columns.strongly_convex
+
+    def place(self, coef: Vector, intercept: float, dual: DualPoint) -> None:
+        """Start at a pair; its multipliers may lie outside their ranges."""
+        b = self._base.from_user(coef, intercept)
+        self._pair = _Pair(b, self._predictions(coef, intercept), dual.sample, np.zeros(0), 0.0)
+        self._strength: float | None = None  # of the pair, once it has moved
+        self._last: _Move | None = None
+        self._share = 1.0  # of the last move: what a prediction adds
+        self._error: float | None = None  # of predictions, in the metric of the rows
+
+    def move(self, strength: float, seconds: float) -> Candidate | None:
+        """Return a candidate at a strength; None if the target was not reached."""
+        began = time.perf_counter()
+        budget = Budget(_MOST_STEPS, seconds, self._target)
+        model = self._base.times_strength(strength / self._base_strength)
+        predicted = self._predict(model, strength)
+        pair, error, steps, growth = predicted, self._error, 0, 0.0
+        for _ in range(_MOST_ROUNDS):
+            working = self._working_set(model, pair, error, budget)
+            start = _FIRST_START if error is None else model.argument_scale / max(error, 1e-300)
+            start = min(max(start, 1.0, _LATER_START * growth), _STIFFEST_START)
+            run, found, spent = self._improve(model, pair, working, start, budget)
+            steps, growth = steps + spent, run.growth
+            moved = self._size(found.z - pair.z)
+            pair = found
+            if run.relative_gap <= self._target:
+                break
+            # All rows have been tried, or numbers overflow: other solvers have other ways.
+            if working is None or not math.isfinite(moved) or steps >= _MOST_STEPS:
+                return None
+            error = moved if error is None else max(error, moved)
+        else:
+            return None
+        self._remember(pair, predicted, strength)
+        coef, intercept = model.to_user(pair.b)
+        point = FormPoint(coef, intercept, pair.sample, np.zeros(0))
+        return Candidate(strength, *self._form.invert(point), steps, time.perf_counter() - began)
+
+    def _predict(self, model: Model, strength: float) -> _Pair:
+        """Return where the pair is expected at a strength."""
+        pair, last, before = self._pair, self._last, self._strength
+        if before is None:
+            column = np.zeros(0)
+            if model.kinked.size:
+                coef, intercept = model.to_user(pair.b)
+                here = FormPoint(coef, intercept, pair.sample, column)
+                column = column_multipliers(self._form, model, pair.b, here)
+            return replace(pair, column=column)
+        column = pair.column * (strength / before)
+        if last is None:
+            return replace(pair, column=column)
+        share = self._share * min(math.log(strength / before) / last.log_ratio, _FARTHEST)
+        b, z = pair.b + share * last.b, pair.z + share * last.z
+        return _Pair(b, z, pair.sample, column, pair.objective)
+
+    def _working_set(
+        self, model: Model, pair: _Pair, error: float | None, budget: Budget
+    ) -> WorkingSet | None:
+        """Place the rows at a pair; return those near a knot, None for all of them."""
+        self._rows.place_at(pair.z)
+        if error is None:
+            return None
+        reach = _REACH * error
+        return freeze_far_rows(self._rows, model, pair.b, reach, self._length, budget.left)
+
+    def _improve(
+        self, model: Model, pair: _Pair, working: WorkingSet | None, start: float, budget: Budget
+    ) -> tuple[Run, _Pair, int]:
+        """Solve on the working set; return the run, judged on all rows, its pair and its steps."""
+        rows, frozen, given, aim = self._rows, None, pair.sample, _AIM
+        if working is not None:
+            rows, frozen, aim = working.rows, working.frozen, _REDUCED_AIM
+            given = given[working.index]
+        rows.set_multiplier(np.ascontiguousarray(given))
+        run = Run(
+            rows,
+            model,
+            pair.b,
+            Multipliers(pair.column, np.zeros(0)),
+            Schedule(start, _FACTOR, _INNER_STEPS),
+            False,
+            frozen=frozen,
+            reference=abs(pair.objective),
+        )
+        steps = run.solve(aim * self._target, _MOST_STEPS, budget).steps
+        sample = rows.dual()
+        if working is not None:
+            working.frozen_dual[working.index] = sample
+            sample = working.frozen_dual
+        run.move_to_polished()
+        z = self._predictions(*model.to_user(run.b))
+        run.judge(*self._form.rows.sums(z, sample))
+        return run, _Pair(run.b, z, sample, run.multipliers.column, run.objective), steps
+
+    def _remember(self, pair: _Pair, predicted: _Pair, strength: float) -> None:
+        """Take the pair, and what its move says about the next one."""
+        before, last = self._strength, self._last
+        if before is not None and strength != before:
+            move = _Move(pair.b - self._pair.b, pair.z - self._pair.z, math.log(strength / before))
+            if last is not None:
+                along = (
+                    float((self._metric * last.z) @ move.z) / max(self._size(last.z), 1e-300) ** 2
+                )
+                self._share = min(max(along * last.log_ratio / move.log_ratio, 0.0), _FARTHEST)
+            self._last = move
+            self._error = self._size(pair.z - predicted.z)
+        self._pair, self._strength = pair, strength
+
+    def _predictions(self, coef: Vector, intercept: float) -> Vector:
+        return self._form.design.dot(np.ascontiguousarray(coef), self._n_threads) + intercept
+
+    def _size(self, z: Vector) -> float:
+        """Return the root mean square of predictions, in units of the length of each row."""
+        return math.sqrt(float(self._metric @ (z * z)))
