@@ -1,5 +1,8 @@
+#include "rectiline/support/finite.hpp"
+
 #include "common.hpp"
 #include <cstdlib>
+#include <span>
 
 void bind_passes(nb::module_& m);
 void bind_quantile_basis(nb::module_& m);
@@ -13,6 +16,12 @@ nb::object set_poll(const nb::object& poll) {
     return before == nullptr ? nb::none() : nb::steal(before);
 }
 
+using NumbersIn = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+bool all_finite(NumbersIn values) {
+    return rectiline::support::all_finite(std::span(values.data(), values.size()));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -23,6 +32,7 @@ NB_MODULE(_core, m) {
     m.def("set_poll", &set_poll, nb::arg("poll").none(),
           "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "
           "Returns what was set before.");
+    m.def("all_finite", &all_finite, nb::arg("values"), "Whether every entry is finite");
     bind_dense_algebra(m);
     bind_design(m);
     bind_rows(m);

@@ -13,6 +13,9 @@ def set_poll(poll: object | None) -> object:
     Let compiled loops of this thread call `poll` now and then; a true answer stops them. Returns what was set before.
     """
 
+def all_finite(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> bool:
+    """Whether every entry is finite"""
+
 def use_dense_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
     """
     Take Fortran routines with 32-bit integers for dense factors and products; a ValueError if a capsule is of another type.

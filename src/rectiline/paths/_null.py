@@ -100,7 +100,7 @@ def rough_null_model(problem: Problem) -> NullModel:
     centres = (problem.offset * -problem.direction)[problem.weight > 0]
     least, most = float(centres.min()) - size, float(centres.max()) + size
     reach = max(most - least, 1e-12 * max(abs(least), abs(most)), 1e-300)
-    zero = _ZERO_SLOPE * float(problem.weight.sum()) * problem.slope_width[0]
+    zero = _ZERO_SLOPE * problem.total_weight * problem.slope_width[0]
     ends = least - reach, most + reach
     first, above = _crossing(ends, lambda s: rows.slope_sums(s)[2] < -zero)
     last = first

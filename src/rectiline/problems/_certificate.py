@@ -14,6 +14,10 @@ __all__ = ["ZERO_LEVEL", "Certificate", "DualPoint", "InfeasibilityCertificate"]
 ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that cancel
 
 
+_NO_ROWS = np.zeros(0)
+_NO_ROWS.flags.writeable = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DualPoint:
     """Multipliers of a problem.
@@ -33,8 +37,8 @@ class DualPoint:
     """
 
     sample: Vector
-    inequality: Vector = field(default_factory=lambda: np.zeros(0))
-    equality: Vector = field(default_factory=lambda: np.zeros(0))
+    inequality: Vector = field(default_factory=lambda: _NO_ROWS)
+    equality: Vector = field(default_factory=lambda: _NO_ROWS)
 
     def scaled(self, factor: float) -> DualPoint:
         """Return this point moved towards zero, which lies in every box and dual ball."""

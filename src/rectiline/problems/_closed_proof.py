@@ -47,8 +47,8 @@ class _Balance(NamedTuple):
         The only row that moves, and how far; -1 if there is none.
     charge : float
         What is charged where no exact balance was found.
-    q_error : ndarray or float
-        What the moves may change in q.
+    q_error : ndarray or None
+        What the moves may change in q; None for nothing.
     radius : float
     """
 
@@ -56,7 +56,7 @@ class _Balance(NamedTuple):
     row: int = -1
     row_move: float = 0.0
     charge: float = 0.0
-    q_error: Vector | float = 0.0
+    q_error: Vector | None = None
     radius: float = math.inf
 
 
@@ -92,8 +92,12 @@ def closed_proof(
     if outside.size and balance.move is None:
         outside = outside[:0]
         balance = _exact_balance(problem, b, b0, point.sample, free, measured)
-    error = error + balance.q_error
-    error[free] = 0.0
+    if outside.size:
+        q = q.copy()
+        q[outside] = np.clip(q, *problem.columns.dual_range)[outside]
+    if balance.q_error is not None:
+        error = error + balance.q_error
+        error[free] = 0.0
     share = _share(problem, q, error, outside)
     shrunk = 0.0  # by how much more than without rounding errors
     if share != 1.0:
@@ -152,7 +156,9 @@ def balanced_on(problem: Problem, point: DualPoint, free: Indices) -> DualPoint:
 
 
 def _without(measured: Measured, free: Indices) -> tuple[Vector, Vector]:
-    """Return copies of q and its error with zeros on the columns that are balanced exactly."""
+    """Return q and its error with zeros on the columns that are balanced exactly."""
+    if not free.size:
+        return measured.q
     q, error = measured.q.value.copy(), measured.q.error.copy()
     q[free] = error[free] = 0.0
     return q, error
@@ -190,7 +196,7 @@ def _exact_balance(
         columns, residual = np.append(free, outside), np.append(left, excess)
     move = balancing_move(problem, sample, columns, residual, total)
     if move is not None:
-        change = problem.design.norm_bounds[0] * norm_of(move) if move.any() else 0.0
+        change = problem.design.norm_bounds[0] * norm_of(move) if move.any() else None
         return _Balance(move=move, q_error=change)
     return _charged(problem, b, b0, free, measured)
 
@@ -211,8 +217,8 @@ def _outside_by_rounding(
 ) -> tuple[Indices, Vector]:
     """Return columns where q leaves the dual range by what rounding of the multipliers explains.
 
-    Their penalty is so weak that multipliers would shrink by more than `little`. Exact ones nearby
-    have q inside; q is clipped in place.
+    Their penalty is so weak that multipliers would shrink by more than `little`. Also returns by
+    how much: exact multipliers nearby have q inside.
     """
     nothing = np.zeros(0, dtype=np.intp)
     if not problem.is_separable or problem.columns.strongly_convex:
@@ -225,7 +231,6 @@ def _outside_by_rounding(
     level = max(_ROUNDED, 4 * gamma(sample.size)) * norm_of(sample)
     if (excess > level * problem.design.norm_bounds[0]).any():
         return nothing, np.zeros(0)
-    q[outside] = np.clip(q, low, high)[outside]
     return outside, excess[outside] * (1 + 4 * UNIT)
 
 
@@ -240,7 +245,9 @@ def _share(problem: Problem, q: Vector, error: Vector, outside: Indices) -> floa
 
 def _constraint_terms(measured: Measured, point: DualPoint, share: float) -> list[Term]:
     """Return ``xi'(A b + c)`` and ``|nu|'|E b + f|``, violated inequalities counted as zero."""
-    found = []
+    found: list[Term] = []
+    if not (measured.slack.value.size or measured.miss.value.size):
+        return found
     for dual, (value, error), sizes in (
         (point.inequality, measured.slack, lambda values: np.maximum(values, 0.0)),
         (np.abs(point.equality), measured.miss, np.abs),

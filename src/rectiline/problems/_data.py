@@ -33,6 +33,28 @@ class ColumnScales:
         """Weighted mean of the squares of each column."""
         return self.design.column_squares(self.weight) / float(self.weight.sum())
 
+    @cached_property
+    def about_zero(self) -> tuple[Vector | None, Vector]:
+        """Nothing to subtract from the columns, and one over the root of their mean squares."""
+        return None, _one_over_root(self.mean_squares)
+
+    @cached_property
+    def about_means(self) -> tuple[Vector | None, Vector]:
+        """What to subtract from each column, None for nothing, and one over its deviation."""
+        mean, squares = self.means, self.mean_squares
+        spread = squares - mean * mean
+        # Centring by formula loses digits when the mean dwarfs the spread: then keep the column.
+        centred = spread > 1e-12 * squares
+        shift = np.where(centred, mean, 0.0)
+        return shift if shift.any() else None, _one_over_root(np.where(centred, spread, squares))
+
+
+def _one_over_root(squares: Vector) -> Vector:
+    """Return ``1 / sqrt(squares)``, and one where they are zero."""
+    root = np.sqrt(squares)
+    root[root == 0] = 1.0
+    return np.asarray(1.0 / root)
+
 
 @dataclass(frozen=True, eq=False)
 class Data:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
+from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
@@ -325,7 +326,7 @@ class Problem(ProblemParts):
                 f"{b.shape}."
             )
         b0 = float(intercept)
-        if not (math.isfinite(b0) and np.isfinite(b).all()):
+        if not (math.isfinite(b0) and _core.all_finite(b)):
             raise ValueError("coef and intercept must be finite numbers.")
         if b0 != 0.0 and not self.fit_intercept:
             raise ValueError(f"intercept={b0} but the problem has no intercept.")

@@ -83,6 +83,11 @@ class ProblemParts:
         return self.data.samples.weight
 
     @property
+    def total_weight(self) -> float:
+        """Sum of the sample weights."""
+        return self.data.samples.total_weight
+
+    @property
     def fit_intercept(self) -> bool:
         """Whether there is a free intercept."""
         return self.data.samples.fit_intercept

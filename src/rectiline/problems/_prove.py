@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems._closed_proof import Proof, balanced_on, closed_proof
@@ -148,7 +149,7 @@ def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
     if not isinstance(dual, DualPoint):
         dual = DualPoint(np.asarray(dual, dtype=np.float64))
     sample = np.array(dual.sample, dtype=np.float64)
-    if sample.shape != (problem.n_samples,) or not np.isfinite(sample).all():
+    if sample.shape != (problem.n_samples,) or not _core.all_finite(sample):
         raise ValueError(
             f"dual: the sample part must hold {problem.n_samples} finite numbers; got shape "
             f"{sample.shape}."

@@ -91,6 +91,11 @@ class Samples:
         """The functions f_i for the compiled core."""
         return row_functions(self.losses, self.index, self.direction, self.offset, self.weight)
 
+    @cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
     # ---- levels -----------------------------------------------------------------------------
 
     @cached_property

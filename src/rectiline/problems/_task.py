@@ -85,7 +85,7 @@ class Task:
         """``(a, y~)`` if the loss is ``a/2 (z - y~)^2`` plus a constant, else None."""
         curve = self.loss.curve
         a = float(curve.curvature[0])
-        if a <= 0 or (curve.curvature != a).any() or (curve.left != curve.right).any():
+        if not curve.is_parabola:
             return None
         vertex, _ = curve.minimum()
         return a, self.loss.direction * (vertex - self.loss.offset)

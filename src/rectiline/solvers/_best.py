@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rectiline import _core
 from rectiline.problems import Certificate, DualPoint
 
 __all__ = ["FEASIBLE", "Best", "CertifiedProblem"]
@@ -51,11 +52,7 @@ class CertifiedProblem(Protocol):
 def _finite(part: Any) -> Any:
     """Return numbers or multipliers with zeros in place of what is not finite."""
     if isinstance(part, np.ndarray):
-        return (
-            part
-            if not part.size or np.isfinite(part).all()
-            else np.where(np.isfinite(part), part, 0.0)
-        )
+        return part if _core.all_finite(part) else np.where(np.isfinite(part), part, 0.0)
     if isinstance(part, DualPoint):
         sample, inequality, equality = part.sample, part.inequality, part.equality
         cleaned = _finite(sample), _finite(inequality), _finite(equality)

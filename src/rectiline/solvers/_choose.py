@@ -32,8 +32,6 @@ anything else                                   newton; before that rehline for 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -235,9 +233,9 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
 def _has_fast_squares(problem: Problem) -> bool:
     """Whether a few sums of the squares of all rows cost less than many of some rows."""
     n, d = problem.n_samples, problem.n_features
-    if all(_is_parabola(one.curve) for one in problem.losses):
+    if all(one.curve.is_parabola for one in problem.losses):
         return d >= _FEW_WITHOUT_BENDS and n * d >= _LARGE_TABLE
-    kinked = any(np.any(one.curve.left != one.curve.right) for one in problem.losses)
+    kinked = any(one.curve.has_kinks for one in problem.losses)
     return kinked and d >= _FEW_COLUMNS and n <= _VERY_LONG * d
 
 
@@ -245,11 +243,6 @@ def _has_many_rows(problem: Problem) -> bool:
     """Whether there are constraint rows for many of the columns: sweeps over them take long."""
     rows = problem.constraint_rows
     return int(rows.c.size + rows.f.size) >= _MANY_CONSTRAINTS * problem.n_features
-
-
-def _is_parabola(curve: Any) -> bool:
-    bends = np.any(curve.left != curve.right) or np.any(np.diff(curve.curvature))
-    return bool(curve.curvature[0] > 0 and not bends)
 
 
 def zero_may_do(problem: Problem) -> bool:
@@ -266,7 +259,7 @@ def zero_may_do(problem: Problem) -> bool:
     columns = problem.columns
     if not columns.strongly_convex or columns.has_bounds:
         return False
-    total = float(problem.weight.sum()) * problem.slope_width[0]
+    total = problem.total_weight * problem.slope_width[0]
     most = 0.5 * total**2 * problem.design.mean_row_square(1.0 / columns.rho)
     if most <= _ZERO_SHARE * problem.loss_at_zero:
         return True
@@ -322,7 +315,7 @@ def _has_large_basis(problem: Problem, pull: Vector) -> bool:
 def _pull_at_zero(problem: Problem) -> Vector | None:
     """Return the pull on each column at zero coefficients, in its L1 strength, if all have one."""
     columns = problem.columns
-    if columns.rho.any() or not (columns.l1 > 0).all():
+    if columns.strongly_convex or columns.rho.any() or not (columns.l1 > 0).all():
         return None
     residual = problem.losses[0].of == "residual" and problem.fit_intercept
     level = float(np.median(problem.offset)) if residual else 0.0
@@ -370,5 +363,5 @@ def _difficulty(form: RectifiedForm) -> float:
     Judged on a sample of rows; sweeps of coordinate ascent grow with it.
     """
     width, _ = form.slope_width()
-    total = float(form.weight.sum()) * width / form.argument_scale()
+    total = form.total_weight * width / form.argument_scale()
     return total * form.design.mean_row_square(1.0 / np.maximum(form.columns.rho, 1e-300))

@@ -18,6 +18,7 @@ from rectiline.problems import Problem
 __all__ = ["limited_threads", "one_thread"]
 
 _LARGE_MATRIX = 1000  # order from which on threads are measured to pay
+_TINY = 4000  # entries of X up to which no library starts threads
 
 
 class _OneThread:
@@ -59,5 +60,5 @@ one_thread = _OneThread()
 
 def limited_threads(problem: Problem) -> AbstractContextManager[None]:
     """Return a context in which matrices of the problem's size are factorised sensibly."""
-    large = min(problem.n_samples, problem.n_features) > _LARGE_MATRIX
-    return nullcontext() if large else one_thread
+    n, d = problem.n_samples, problem.n_features
+    return nullcontext() if n * d <= _TINY or min(n, d) > _LARGE_MATRIX else one_thread

@@ -101,7 +101,7 @@ class Rehline:
         if form.fit_intercept:
             squares = design.row_squares(1.0 / form.columns.rho)[form.weight > 0]
             # Rows (nearly) zero move nothing but the intercept: then the losses set the unit.
-            unit = form.argument_scale() / (form.slope_width()[0] * float(form.weight.sum()))
+            unit = form.argument_scale() / (form.slope_width()[0] * form.total_weight)
             step = max(_INTERCEPT_SHARE * float(squares.mean()), unit)
         loop = _core.Rehline(
             design.view,

@@ -47,6 +47,11 @@ class RectifiedForm(ProblemForm):
         return self.problem.weight
 
     @property
+    def total_weight(self) -> float:
+        """Sum of the sample weights."""
+        return self.problem.total_weight
+
+    @property
     def units(self) -> tuple[PLQUnits, ...]:
         """The losses with weight 1, as units in the losses' own argument t."""
         return tuple(loss.units for loss in self.problem.losses)
@@ -93,10 +98,10 @@ class RectifiedForm(ProblemForm):
         """Return how much the arguments of the losses vary at the start."""
         return self.problem.argument_scale
 
-    def column_means(self) -> Vector:
-        """Return the weighted mean of each column."""
-        return self.problem.column_means
+    def column_units(self) -> tuple[Vector | None, Vector]:
+        """Return what to subtract from each column, None for nothing, and what to multiply it by.
 
-    def column_mean_squares(self) -> Vector:
-        """Return the weighted mean of the squares of each column."""
-        return self.problem.column_mean_squares
+        It then has mean zero (with an intercept) and mean square one.
+        """
+        scales = self.problem.data.scales
+        return scales.about_means if self.fit_intercept else scales.about_zero

@@ -47,26 +47,10 @@ class Model:
         self.form = form
         design, columns = form.design, form.columns
         d = design.n_features
-        weight = form.weight
-        total_weight = float(weight.sum())
-        squares = form.column_mean_squares()
-        self.order = d + form.fit_intercept
-        self.center: Vector | None = None
-        if form.fit_intercept:
-            mean = form.column_means()
-            spread = squares - mean * mean
-            # Centring by formula loses digits when the mean dwarfs the spread: then keep the
-            # column.
-            centred = spread > 1e-12 * squares
-            squares = np.where(centred, spread, squares)
-            if np.any(centred & (mean != 0)):
-                self.center = np.where(centred, mean, 0.0)
-        self.d = d
-        rms = np.sqrt(squares)
-        rms[rms == 0] = 1.0
+        self.d, self.order = d, d + form.fit_intercept
+        self.center, unit = form.column_units()
         self.scale = np.ones(self.order)
-        unit = self.scale[:d]
-        np.divide(1.0, rms, out=unit)
+        self.scale[:d] = unit
         self.rho, self.l1, self.lower, self.upper = np.zeros((4, self.order))
         self.rho[:d] = columns.rho * unit * unit
         self.lower.fill(-np.inf)
@@ -81,7 +65,7 @@ class Model:
         self._set_constraints(unit)
         # Natural units: arguments vary by `argument_scale`, all slopes together by total_width.
         self.argument_scale = argument_scale
-        self.total_width = total_weight * slope_width
+        self.total_width = form.total_weight * slope_width
         stiffness = self.total_width / argument_scale
         self.row_stiffness = slope_width / argument_scale
         self.constraint_stiffness = 10.0 * stiffness
@@ -91,9 +75,10 @@ class Model:
         """Set what follows from the strength of the penalty: rho and l1 are known."""
         d, pull = self.d, self.l1[self.kinked]
         stiffness = self.total_width / self.argument_scale
-        self.column_stiffness = np.where(
-            pull > 0, 20.0 * pull / self.argument_scale, 10.0 * stiffness
-        )
+        self.column_stiffness = pull
+        if pull.size:
+            stiff = 20.0 * pull / self.argument_scale
+            self.column_stiffness = np.where(pull > 0, stiff, 10.0 * stiffness)
         # The proximal term holds columns whose own curvature cannot be relied on. A weak penalty
         # that is not tiny makes the Newton matrix safe without.
         self.proximal = np.zeros(self.order)
