@@ -192,7 +192,7 @@ def _exact_balance(
         return _charged(problem, b, b0, free, measured)
     left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
     columns, residual = free, left
-    if outside is not None and excess is not None:
+    if outside is not None and outside.size and excess is not None:
         columns, residual = np.append(free, outside), np.append(left, excess)
     move = balancing_move(problem, sample, columns, residual, total)
     if move is not None:

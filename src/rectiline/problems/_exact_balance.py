@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy import sparse as sp
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems._rounding import UNIT, gamma
@@ -79,24 +80,24 @@ def _roomiest(room: Vector, inside: Indices, count: int) -> Indices:
     """Return the rows with the most room, or evenly spread ones where all have no end."""
     if inside.size <= count:
         return inside
-    if np.isinf(room[inside]).all():
+    some = room[inside]
+    if some.min() == np.inf:
         return inside[np.linspace(0, inside.size - 1, count).astype(np.intp)]
-    return np.sort(inside[np.argpartition(-room[inside], count)[:count]])
+    return np.sort(inside[np.argpartition(some, -count)[-count:]])
 
 
 def _moves_on(
     problem: Problem, free: Indices, rows: Indices, room: Vector, residual: Vector
 ) -> Vector | None:
     """Return the bound for moves of `rows` alone, each by at most its room."""
-    part = problem.design.X[rows][:, free]
-    Z = np.asarray(part.toarray() if problem.design.is_sparse else part, dtype=np.float64)
-    if problem.fit_intercept:
-        Z = np.column_stack([Z, np.ones(rows.size)])
+    X = problem.design.X
+    Z = np.ones((rows.size, free.size + problem.fit_intercept))
+    Z[:, : free.size] = X[rows][:, free].toarray() if sp.issparse(X) else X[rows[:, None], free]
     largest = float(room.max())
     weight = room / largest if largest < 1e150 else np.ones(rows.size)
     with np.errstate(all="ignore"):
         size = np.sqrt((Z * Z).sum(axis=0))
-        if not (np.isfinite(size).all() and (size > 1e-150).all()):
+        if not (size.min() > 1e-150 and size.max() < np.inf):
             return None
         M = weight[:, None] * Z / size
         for invert in (_by_squares, _by_reflections):

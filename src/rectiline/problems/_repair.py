@@ -10,6 +10,8 @@ Primal. The coefficients move by the shortest step onto the rows that were ever 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -61,16 +63,17 @@ def balance_free_columns(
         z = design.dot(full)
         return z + values[k] if intercept else z
 
-    spread = np.full(target.size, float(design.n_samples))
+    level = np.full(target.size, math.sqrt(design.n_samples))
     if k:
-        spread[:k] = design.column_squares()[columns]
-    level = np.sqrt(spread) * np.linalg.norm(sample) + target_size + 1e-300
+        level[:k] = design.norm_bounds[0][columns]
+    level *= math.sqrt(sample.dot(sample))
+    level += target_size + 1e-300
     width: Vector | None = None
     best, best_left = sample, np.inf
     for _ in range(_DUAL_ROUNDS):
         residual = transposed(sample) - target
         with np.errstate(over="ignore"):
-            left = float(np.max(np.abs(residual) / level, initial=0.0))
+            left = float((np.abs(residual) / level).max()) if level.size else 0.0
         if left < best_left:
             best, best_left = sample, left
         if left <= 1e-16:
