@@ -1,10 +1,13 @@
 #include "rectiline/design/design_block.hpp"
+#include "rectiline/design/moments.hpp"
 #include "rectiline/design/products.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
+#include <tuple>
 
 namespace {
 
@@ -125,6 +128,17 @@ NumpyVector squares_by_column(const Design& X, VectorIn scale, int n_threads) {
     return s;
 }
 
+std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector> moments_of(const Design& X) {
+    const std::size_t d = columns_of(X);
+    NumpyVector sum = new_vector(d), square = new_vector(d), scale = new_vector(d);
+    NumpyVector row_square = new_vector(rows_of(X));
+    {
+        nb::gil_scoped_release release;
+        moments(X.view, {sum.data(), square.data(), scale.data(), row_square.data()});
+    }
+    return {sum, square, scale, row_square};
+}
+
 template <class T, class I>
 void bind_sparse(nb::class_<Design>& cls) {
     cls.def_static("sparse", &sparse<T, I>, nb::arg("values").noconvert(),
@@ -151,5 +165,8 @@ void bind_design(nb::module_& m) {
         .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
              "sum_j X[i, j]**2 * scale[j]")
         .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,
-             "sum_i scale[i] * X[i, j]**2");
+             "sum_i scale[i] * X[i, j]**2")
+        .def("moments", &moments_of,
+             "Sums and squares of the columns, powers of two of about their size, and the squares "
+             "of the rows of X / scale; in one pass");
 }

@@ -53,16 +53,16 @@ std::tuple<double, double, double, double> twofold_sum(VectorIn x) {
 }
 
 std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z, double intercept,
-                                                    VectorIn b, VectorIn column_norm,
+                                                    VectorIn b, VectorIn scale,
                                                     VectorIn row_norm) {
     require_rows(rows, z.shape(0));
     require_rows(rows, row_norm.shape(0));
-    require(b.shape(0) == column_norm.shape(0), "b and column_norm must have equal length");
+    require(b.shape(0) == scale.shape(0), "b and scale must have equal length");
     NumpyVector argument = new_vector(z.shape(0)), radius = new_vector(z.shape(0));
     {
         nb::gil_scoped_release release;
         proof::plain_arguments(rows.view, z.data(), intercept, in(b),
-                               {column_norm.data(), row_norm.data()}, argument.data(),
+                               {scale.data(), row_norm.data()}, argument.data(),
                                radius.data());
     }
     return {argument, radius};
@@ -147,7 +147,7 @@ void bind_proof(nb::module_& m) {
           nb::arg("n_threads") = 1, "X.T @ g as (hi, lo, error, size)");
     m.def("twofold_sum", &twofold_sum, nb::arg("x"), "sum(x) as (hi, lo, error, size)");
     m.def("plain_arguments", &plain_arguments, nb::arg("rows"), nb::arg("z"), nb::arg("intercept"),
-          nb::arg("b"), nb::arg("column_norm"), nb::arg("row_norm"),
+          nb::arg("b"), nb::arg("scale"), nb::arg("row_norm"),
           "Arguments of the rows' losses at the predictions z = X b, and how far rounding may have "
           "moved them; with Design.norm_bounds");
     m.def("plain_slopes", &plain_slopes, nb::arg("g"), nb::arg("image"), nb::arg("column_norm"),

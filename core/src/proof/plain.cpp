@@ -54,7 +54,7 @@ RECTILINE_MULTIVERSION void set_arguments(const RowFunctions& rows, const double
 void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
                      std::span<const double> b, NormBounds norms, double* argument,
                      double* radius) {
-    const double factor = gamma(b.size()) * norm_bound(b, norms.column);
+    const double factor = gamma(b.size()) * norm_bound(b, norms.scale);
     set_arguments(rows, z, intercept, norms.row, factor, argument, radius);
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,26 @@ _SMALL_GRAM = 1e9  # products of ``X X'`` up to which it is one product, without
 _EIGEN_COST = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
+
+
+class NormBounds(NamedTuple):
+    """Upper bounds on norms of a design.
+
+    ``|x_i|'|b|`` is at most ``rows[i]`` times the norm of ``scale * b``.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features,)
+        On the norms of the columns.
+    scale : ndarray of shape (n_features,)
+        About the size of each column, so that units of columns do not matter.
+    rows : ndarray of shape (n_samples,)
+        On the norms of the rows of ``X / scale``.
+    """
+
+    columns: Vector
+    scale: Vector
+    rows: Vector
 
 
 class Design:
@@ -111,9 +131,14 @@ class Design:
         return bool(self.X.dtype == np.float64)
 
     @cached_property
+    def _moments(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """Sums and squares of the columns, their scales, and squares of the rows of X / scale."""
+        return self.view.moments()
+
+    @property
     def column_sums(self) -> Vector:
         """Sum of each column; NaN or infinity in X shows up here."""
-        return self.tdot(np.ones(self.n_samples))
+        return self._moments[0]
 
     def column_means(self) -> Vector:
         """Mean of each column."""
@@ -121,8 +146,10 @@ class Design:
 
     def column_squares(self, weights: Vector | None = None) -> Vector:
         """Return ``sum_i weights_i X_ij**2`` for each column j."""
+        if weights is None:
+            return self._moments[1].copy()
         self._begin_pass()
-        return self.view.column_squares(np.ones(self.n_samples) if weights is None else weights)
+        return self.view.column_squares(weights)
 
     def row_squares(self, scale: Vector | None = None) -> Vector:
         """Return ``sum_j X_ij**2 scale_j`` for each row i."""
@@ -130,20 +157,18 @@ class Design:
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
     @cached_property
-    def norm_bounds(self) -> tuple[Vector, Vector]:
-        """Upper bounds c on the norms of the columns, and on those of the rows of ``X / c``.
+    def norm_bounds(self) -> NormBounds:
+        """Upper bounds on the norms of columns and rows; bound rounding errors of products.
 
-        ``|x_i|'|b|`` is at most the second number of row i times the norm of ``c * b``, whatever
-        the scales of the columns: rounding errors of products are bounded by it. Rounding is
-        allowed for; norms whose squares overflow are infinite.
+        Rounding is allowed for; norms whose squares overflow are infinite.
         """
         least = 2.0**-1022  # squares below this may have lost all their digits
         margin = 1.0 + 2.0**-51 * (self.n_samples + self.n_features + 8)
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            squares = self.column_squares() * margin + self.n_samples * least
-            scale = 1.0 / squares
-            rows = self.row_squares(scale) * margin + float(scale.sum()) * least
-            return np.sqrt(squares) * margin, np.sqrt(rows) * margin
+        with np.errstate(over="ignore", invalid="ignore"):
+            _, squares, scale, rows = self._moments
+            lost = float((scale**-2).sum()) * least
+            columns = np.sqrt(squares * margin + self.n_samples * least) * margin
+            return NormBounds(columns, scale, np.sqrt(rows * margin + lost) * margin)
 
     @cached_property
     def row_gram(self) -> NDArray[np.float64]:

@@ -196,7 +196,7 @@ def _exact_balance(
         columns, residual = np.append(free, outside), np.append(left, excess)
     move = balancing_move(problem, sample, columns, residual, total)
     if move is not None:
-        change = problem.design.norm_bounds[0] * norm_of(move) if move.any() else None
+        change = problem.design.norm_bounds.columns * norm_of(move) if move.any() else None
         return _Balance(move=move, q_error=change)
     return _charged(problem, b, b0, free, measured)
 
@@ -229,7 +229,7 @@ def _outside_by_rounding(
     excess = np.maximum(q + error - high, low - q + error)
     outside = np.flatnonzero(excess > 0)
     level = max(_ROUNDED, 4 * gamma(sample.size)) * norm_of(sample)
-    if (excess > level * problem.design.norm_bounds[0]).any():
+    if (excess > level * problem.design.norm_bounds.columns).any():
         return nothing, np.zeros(0)
     return outside, excess[outside] * (1 + 4 * UNIT)
 
@@ -280,10 +280,7 @@ def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
         return most if math.isfinite(most) else 0.0
 
     with np.errstate(over="ignore", invalid="ignore"):
-        reach: Vector | float = 0.0
-        if b.any():
-            columns, norms = problem.design.norm_bounds
-            reach = norms * norm_of(columns * b)
-        if not gap <= ZERO_LEVEL * cost(fixed + reach):
+        norms = problem.design.norm_bounds
+        if not gap <= ZERO_LEVEL * cost(fixed + norms.rows * norm_of(norms.scale * b)):
             return 0.0
         return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])

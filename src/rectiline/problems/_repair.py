@@ -65,7 +65,7 @@ def balance_free_columns(
 
     level = np.full(target.size, math.sqrt(design.n_samples))
     if k:
-        level[:k] = design.norm_bounds[0][columns]
+        level[:k] = design.norm_bounds.columns[columns]
     level *= math.sqrt(sample.dot(sample))
     level += target_size + 1e-300
     width: Vector | None = None

@@ -87,12 +87,9 @@ def measure_plain(
 ) -> Measured:
     """Return the numbers in plain doubles; ``z = X b`` and ``image = X'g`` are known."""
     design, region = problem.design, problem.terms.region
-    if b.any() or point.sample.any():
-        columns, rows = design.norm_bounds
-    else:  # products with nothing but zeros are exact
-        columns, rows = np.zeros(design.n_features), np.zeros(design.n_samples)
-    arguments = Bounded(*_core.plain_arguments(problem.rows, z, b0, b, columns, rows))
-    q, q_error = _core.plain_slopes(point.sample, image, columns)
+    norms = design.norm_bounds
+    arguments = Bounded(*_core.plain_arguments(problem.rows, z, b0, b, norms.scale, norms.rows))
+    q, q_error = _core.plain_slopes(point.sample, image, norms.columns)
     if region.has_rows:
         with np.errstate(over="ignore", invalid="ignore"):
             q = region.combined(point) + q

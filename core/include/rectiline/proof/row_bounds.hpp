@@ -21,10 +21,9 @@ struct RowBounds {
     double gap_upper;   // at least the sum of the exact terms at the exact arguments
 };
 
-// Upper bounds on the norms of the columns of X, and on those of the rows of X with every column
-// divided by its own.
+// About the sizes of the columns of X, and upper bounds on the norms of the rows of X / scale.
 struct NormBounds {
-    const double *column, *row;
+    const double *scale, *row;
 };
 
 // Arguments direction (z + intercept) + offset of predictions z = X b in plain doubles.

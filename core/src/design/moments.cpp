@@ -1,0 +1,145 @@
+#include "rectiline/design/moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace rectiline::design {
+namespace {
+
+constexpr std::int64_t kSample = 64;         // rows that the scales are taken from
+constexpr std::int64_t kColumnBlock = 4096;  // rows of a column-major matrix that stay in cache
+constexpr int kLargestExponent = 500;        // of a scale: its square does not overflow
+
+std::int64_t sample_step(std::int64_t n) {
+    return std::max<std::int64_t>(1, n / kSample);
+}
+
+template <class T>
+void sample_squares(const DenseView<T>& X, double* s) {
+    for (std::int64_t i = 0; i < X.n; i += sample_step(X.n))
+        for (std::int64_t j = 0; j < X.d; ++j) {
+            const double v = static_cast<double>(X.row(i)[j * X.column_stride]);
+            s[j] += v * v;
+        }
+}
+
+template <class T, class I>
+void sample_squares(const SparseView<T, I>& X, double* s) {
+    const std::int64_t lines = X.by_rows ? X.n : X.d, step = X.by_rows ? sample_step(X.n) : 1;
+    for (std::int64_t i = 0; i < lines; i += step)
+        for (I k = X.pointers[i]; k < X.pointers[i + 1]; ++k) {
+            const double v = static_cast<double>(X.values[k]);
+            s[X.by_rows ? static_cast<std::int64_t>(X.indices[k]) : i] += v * v;
+        }
+}
+
+// Turns squares into powers of two. Columns without an entry in the sample get the mean exponent
+// of the others.
+void set_scales(double* s, std::int64_t d) {
+    std::int64_t total = 0, seen = 0;
+    for (std::int64_t j = 0; j < d; ++j) {
+        if (!(s[j] > 0) || !std::isfinite(s[j])) {
+            s[j] = 0;
+            continue;
+        }
+        const int exponent = std::clamp(std::ilogb(s[j]) / 2, -kLargestExponent, kLargestExponent);
+        s[j] = std::ldexp(1.0, exponent);
+        total += exponent, ++seen;
+    }
+    const double other = seen > 0 ? std::ldexp(1.0, static_cast<int>(total / seen)) : 1.0;
+    for (std::int64_t j = 0; j < d; ++j)
+        if (s[j] == 0) s[j] = other;
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void add_rows(const T* x, std::int64_t stride, std::int64_t n,
+                                     std::int64_t d, const double* inverse, double* sum,
+                                     double* square, double* r) {
+    std::int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const T *x0 = x + i * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        double r0 = 0, r1 = 0, r2 = 0, r3 = 0;
+#pragma omp simd reduction(+ : r0, r1, r2, r3)
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double v0 = static_cast<double>(x0[j]), v1 = static_cast<double>(x1[j]);
+            const double v2 = static_cast<double>(x2[j]), v3 = static_cast<double>(x3[j]);
+            const double s0 = v0 * v0, s1 = v1 * v1, s2 = v2 * v2, s3 = v3 * v3;
+            sum[j] += (v0 + v1) + (v2 + v3);
+            square[j] += (s0 + s1) + (s2 + s3);
+            r0 += s0 * inverse[j], r1 += s1 * inverse[j];
+            r2 += s2 * inverse[j], r3 += s3 * inverse[j];
+        }
+        r[i] = r0, r[i + 1] = r1, r[i + 2] = r2, r[i + 3] = r3;
+    }
+    for (; i < n; ++i) {
+        const T* row = x + i * stride;
+        double total = 0;
+#pragma omp simd reduction(+ : total)
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double v = static_cast<double>(row[j]);
+            sum[j] += v;
+            square[j] += v * v;
+            total += v * v * inverse[j];
+        }
+        r[i] = total;
+    }
+}
+
+template <class T>
+RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t stride, std::int64_t n,
+                                       double inverse, double& sum, double& square, double* r) {
+    double total = 0, squares = 0;
+#pragma omp simd reduction(+ : total, squares)
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double v = static_cast<double>(x[i * stride]);
+        total += v;
+        squares += v * v;
+        r[i] += v * v * inverse;
+    }
+    sum += total, square += squares;
+}
+
+template <class T>
+void add_moments(const DenseView<T>& X, const double* inverse, const Moments& out) {
+    if (X.rows_contiguous())
+        return add_rows(X.data, X.row_stride, X.n, X.d, inverse, out.sum, out.square,
+                        out.row_square);
+    for (std::int64_t i = 0; i < X.n; i += kColumnBlock)
+        for (std::int64_t j = 0; j < X.d; ++j) {
+            const T* x = X.row(i) + j * X.column_stride;
+            const std::int64_t m = std::min(kColumnBlock, X.n - i);
+            add_column(x, X.row_stride, m, inverse[j], out.sum[j], out.square[j],
+                       out.row_square + i);
+        }
+}
+
+template <class T, class I>
+void add_moments(const SparseView<T, I>& X, const double* inverse, const Moments& out) {
+    for (std::int64_t line = 0; line < (X.by_rows ? X.n : X.d); ++line)
+        for (I k = X.pointers[line]; k < X.pointers[line + 1]; ++k) {
+            const std::int64_t other = static_cast<std::int64_t>(X.indices[k]);
+            const std::int64_t i = X.by_rows ? line : other, j = X.by_rows ? other : line;
+            const double v = static_cast<double>(X.values[k]);
+            out.sum[j] += v;
+            out.square[j] += v * v;
+            out.row_square[i] += v * v * inverse[j];
+        }
+}
+
+}  // namespace
+
+void moments(const DesignView& X, const Moments& out) {
+    const std::int64_t n = n_rows(X), d = n_columns(X);
+    for (double* part : {out.sum, out.square, out.scale})
+        std::fill(part, part + d, 0.0);
+    std::fill(out.row_square, out.row_square + n, 0.0);
+    std::visit([&](const auto& view) { sample_squares(view, out.scale); }, X);
+    set_scales(out.scale, d);
+    std::vector<double> inverse(static_cast<std::size_t>(d));
+    for (std::int64_t j = 0; j < d; ++j)
+        inverse[j] = 1.0 / (out.scale[j] * out.scale[j]);
+    std::visit([&](const auto& view) { add_moments(view, inverse.data(), out); }, X);
+}
+
+}  // namespace rectiline::design
