@@ -53,8 +53,7 @@ std::tuple<double, double, double, double> twofold_sum(VectorIn x) {
 }
 
 std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z, double intercept,
-                                                    VectorIn b, VectorIn scale,
-                                                    VectorIn row_norm) {
+                                                    VectorIn b, VectorIn scale, VectorIn row_norm) {
     require_rows(rows, z.shape(0));
     require_rows(rows, row_norm.shape(0));
     require(b.shape(0) == scale.shape(0), "b and scale must have equal length");
@@ -62,8 +61,7 @@ std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z
     {
         nb::gil_scoped_release release;
         proof::plain_arguments(rows.view, z.data(), intercept, in(b),
-                               {scale.data(), row_norm.data()}, argument.data(),
-                               radius.data());
+                               {scale.data(), row_norm.data()}, argument.data(), radius.data());
     }
     return {argument, radius};
 }

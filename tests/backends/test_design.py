@@ -1,5 +1,7 @@
 """A design matrix multiplies the same way however it is stored, and copies nothing."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -62,6 +64,27 @@ def test_products(layout, dtype, n_threads):
         np.testing.assert_allclose(design.row_squares(b**2), (X**2) @ b**2, **close)
         np.testing.assert_allclose(design.row_squares(), (X**2).sum(axis=1), **close)
         np.testing.assert_allclose(design.column_means(), X.mean(axis=0), **close)
+
+
+@IN_PLACE
+def test_norm_bounds_hold_exactly(layout):
+    """They bound sums of sizes, in any units of the columns, by little more than they have to."""
+    rng = np.random.default_rng(2)
+    for n, d in SIZES:
+        units = 10.0 ** rng.integers(-6, 7, size=d)
+        X = entries(n, d) * units
+        norms = as_design(LAYOUTS[layout](X)).norm_bounds
+        exact = [[abs(Fraction(x)) for x in row] for row in X.tolist()]
+        b = rng.normal(size=d) / units
+        scaled = sum((Fraction(s) * Fraction(x)) ** 2 for s, x in zip(norms.scale, b, strict=True))
+        for row, bound in zip(exact, norms.rows.tolist(), strict=True):
+            size = sum(x * abs(Fraction(y)) for x, y in zip(row, b.tolist(), strict=True))
+            assert size**2 <= Fraction(bound) ** 2 * scaled
+        for column, bound in zip(zip(*exact, strict=True), norms.columns.tolist(), strict=True):
+            assert sum(x * x for x in column) <= Fraction(bound) ** 2
+        if n > 1:
+            typical = np.median(norms.rows) * np.linalg.norm(norms.scale * b)
+            assert typical <= 10.0 * np.sqrt(d) * np.linalg.norm(b * units)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -87,17 +87,17 @@ RECTILINE_MULTIVERSION void add_rows(const T* x, std::int64_t stride, std::int64
 }
 
 template <class T>
-RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t stride, std::int64_t n,
-                                       double inverse, double& sum, double& square, double* r) {
+RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t n, double inverse, double* sum,
+                                       double* square, double* r) {
     double total = 0, squares = 0;
 #pragma omp simd reduction(+ : total, squares)
     for (std::int64_t i = 0; i < n; ++i) {
-        const double v = static_cast<double>(x[i * stride]);
+        const double v = static_cast<double>(x[i]);
         total += v;
         squares += v * v;
         r[i] += v * v * inverse;
     }
-    sum += total, square += squares;
+    *sum += total, *square += squares;
 }
 
 template <class T>
@@ -109,22 +109,48 @@ void add_moments(const DenseView<T>& X, const double* inverse, const Moments& ou
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* x = X.row(i) + j * X.column_stride;
             const std::int64_t m = std::min(kColumnBlock, X.n - i);
-            add_column(x, X.row_stride, m, inverse[j], out.sum[j], out.square[j],
-                       out.row_square + i);
+            if (X.row_stride == 1) {
+                add_column(x, m, inverse[j], out.sum + j, out.square + j, out.row_square + i);
+                continue;
+            }
+            for (std::int64_t k = 0; k < m; ++k)
+                add_column(x + k * X.row_stride, 1, inverse[j], out.sum + j, out.square + j,
+                           out.row_square + i + k);
         }
 }
 
 template <class T, class I>
 void add_moments(const SparseView<T, I>& X, const double* inverse, const Moments& out) {
-    for (std::int64_t line = 0; line < (X.by_rows ? X.n : X.d); ++line)
-        for (I k = X.pointers[line]; k < X.pointers[line + 1]; ++k) {
-            const std::int64_t other = static_cast<std::int64_t>(X.indices[k]);
-            const std::int64_t i = X.by_rows ? line : other, j = X.by_rows ? other : line;
-            const double v = static_cast<double>(X.values[k]);
-            out.sum[j] += v;
-            out.square[j] += v * v;
-            out.row_square[i] += v * v * inverse[j];
+    if (!X.by_rows) {
+        for (std::int64_t j = 0; j < X.d; ++j) {
+            double sum = 0, square = 0;
+            for (I k = X.pointers[j]; k < X.pointers[j + 1]; ++k) {
+                const double v = static_cast<double>(X.values[k]);
+                sum += v;
+                square += v * v;
+                out.row_square[X.indices[k]] += v * v * inverse[j];
+            }
+            out.sum[j] = sum, out.square[j] = square;
         }
+        return;
+    }
+    struct Column {
+        double sum, square;
+    };
+    std::vector<Column> columns(static_cast<std::size_t>(X.d), Column{0.0, 0.0});
+    for (std::int64_t i = 0; i < X.n; ++i) {
+        double total = 0;
+        for (I k = X.pointers[i]; k < X.pointers[i + 1]; ++k) {
+            const double v = static_cast<double>(X.values[k]);
+            Column& column = columns[static_cast<std::size_t>(X.indices[k])];
+            column.sum += v;
+            column.square += v * v;
+            total += v * v * inverse[X.indices[k]];
+        }
+        out.row_square[i] = total;
+    }
+    for (std::int64_t j = 0; j < X.d; ++j)
+        out.sum[j] = columns[j].sum, out.square[j] = columns[j].square;
 }
 
 }  // namespace

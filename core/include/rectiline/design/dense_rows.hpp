@@ -55,10 +55,11 @@ struct FourRowsTimesVector {
                     sum[r].add_product(u, v);
                 }
             }
-            for (int r = 0; rest > 0 && r < 4; ++r) {
-                u.load(row + r * stride + d - kLanes);
-                sum[r].add_product(u, last);
-            }
+            if (rest > 0)  // not a condition of the loop, which would keep the sums in memory
+                for (int r = 0; r < 4; ++r) {
+                    u.load(row + r * stride + d - kLanes);
+                    sum[r].add_product(u, last);
+                }
             store_sums(sum, z + i);
         }
     }

@@ -12,7 +12,8 @@ namespace rectiline::support {
 inline bool all_finite(std::span<const double> values) {
     constexpr double kLargest = std::numeric_limits<double>::max();
     bool finite = true;
-    for (const double x : values) finite &= (-kLargest <= x) & (x <= kLargest);
+    for (const double x : values)
+        finite &= (-kLargest <= x) & (x <= kLargest);
     return finite;
 }
 
