@@ -128,8 +128,9 @@ def judge(
     q, error = measured.q.value.copy(), measured.q.error.copy()
     q[free] = error[free] = 0.0
     balance = exact_balance(near, coef, intercept, point.sample, free, measured)
-    error = error + balance.q_error
-    error[free] = 0.0
+    if balance.q_error is not None:
+        error = error + balance.q_error
+        error[free] = 0.0
     share = problem.terms.safe_share(q, error)
     if share != 1.0:
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
