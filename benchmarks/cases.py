@@ -120,7 +120,7 @@ class Case:
         return self.solvers[0]
 
     def trimmed(self, time_limit: float, repeats: int) -> Case:
-        """The same race with a smaller time budget, for the quick run."""
+        """Return this race with a smaller time budget, for the quick run."""
         return replace(
             self, time_limit=min(time_limit, self.time_limit), repeats=min(repeats, self.repeats)
         )

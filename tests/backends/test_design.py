@@ -10,7 +10,7 @@ from rectiline.backends import Design, as_design
 
 
 def with_wide_indices(X):
-    """Return the same sparse matrix with 64-bit indices."""
+    """Return a sparse matrix with 64-bit indices."""
     X = X.copy()
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return X

@@ -58,9 +58,9 @@ def test_closes_the_gap_for_every_loss(solver, case):
 @kinds
 def test_the_answer_says_how_it_was_found(solver, kind):
     solution = solved(make(kind), solver, 1e-6)
-    assert solution.solver in [name for name in NAMES if name != "auto"] or solver == "auto"
-    if solver != "auto":
-        assert solution.solver == solver
+    assert solution.solver in (
+        [name for name in NAMES if name != "auto"] if solver == "auto" else [solver]
+    )
     assert solution.reason
     assert solution.n_iter >= 1 and solution.seconds > 0
     assert solution.infeasibility is None

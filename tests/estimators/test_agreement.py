@@ -1,4 +1,4 @@
-"""The same objectives as scikit-learn's estimators, whose answers are made accurate first."""
+"""Objectives of scikit-learn's estimators, whose answers are made accurate first."""
 
 from __future__ import annotations
 

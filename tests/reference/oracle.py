@@ -1,4 +1,4 @@
-"""The same problem for cvxpy and Clarabel: an optimum nobody here had a hand in."""
+"""A problem for cvxpy and Clarabel: an optimum that nobody here had a hand in."""
 
 from __future__ import annotations
 

@@ -21,22 +21,22 @@ struct Piece {
 
 bool piece_of(const Curve& f, double a, double weight, Piece& piece) {
     const double s = a / weight;
-    const double hair = 1e-13 * (1 + std::fabs(s));
+    const double margin = 1e-13 * (1 + std::fabs(s));
     const std::int64_t K = f.n_knots;
-    if (f.curvature[0] > 0 && s < f.left[0] - hair) {
+    if (f.curvature[0] > 0 && s < f.left[0] - margin) {
         piece = {-kInfinity, weight * f.left[0], 1.0 / (weight * f.curvature[0]),
                  f.knot[0] + (s - f.left[0]) / f.curvature[0]};
         return true;
     }
     for (std::int64_t k = 0; k < K; ++k) {
-        if (s < f.left[k] - hair) return false;
-        if (s > f.left[k] + hair && s < f.right[k] - hair) {
+        if (s < f.left[k] - margin) return false;
+        if (s > f.left[k] + margin && s < f.right[k] - margin) {
             piece = {weight * f.left[k], weight * f.right[k], 0.0, f.knot[k]};
             return true;
         }
         const double q = f.curvature[k + 1];
         const double top = k + 1 < K ? f.left[k + 1] : kInfinity;
-        if (q > 0 && s > f.right[k] + hair && s < top - hair) {
+        if (q > 0 && s > f.right[k] + margin && s < top - margin) {
             piece = {weight * f.right[k], std::isinf(top) ? kInfinity : weight * top,
                      1.0 / (weight * q), f.knot[k] + (s - f.right[k]) / q};
             return true;

@@ -263,10 +263,10 @@ class NonCrossing(_Stacked):
         step = np.diff(slopes, axis=0)
         least = np.diff(intercepts) + np.sum(np.minimum(step * low, step * high), axis=1)
         size = np.abs(intercepts).max() + np.max(np.abs(slopes) @ np.maximum(abs(low), abs(high)))
-        hair = 4 * np.finfo(float).eps * size
+        margin = 4 * np.finfo(float).eps * size
         moved = coef.copy()
         if self.fit_intercept:
-            lift = np.concatenate([[0.0], np.cumsum(np.maximum(hair - least, 0.0))])
+            lift = np.concatenate([[0.0], np.cumsum(np.maximum(margin - least, 0.0))])
             moved[self.m * self.d : self.m * self.d + self.m] = intercepts + lift
         wide = self._wide
         extra = np.maximum(-(high - low)[wide] * step[:, wide], 0.0).ravel()
