@@ -29,6 +29,11 @@ using namespace rows;
 using namespace support;
 }  // namespace proof
 
+namespace interior {  // an interior point method in twofold arithmetic, for small programs
+using namespace proof;
+using namespace support;
+}  // namespace interior
+
 namespace simplex {  // linear programs with boxed columns
 using namespace support;
 }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Proof", "prove", "prove_many"]
 
-_NEAR = 10.0  # a gap so many times the target is worth knowing without its rounding
+_NEAR = 10.0  # times the target: errors of q may have shrunk the dual point, which counts as gap
 
 
 class Candidate(Protocol):
@@ -131,16 +131,14 @@ def _is_undecided(certificate: Certificate, tol: float | None) -> bool:
         return False
     if not math.isfinite(certificate.rounding):
         return True
-    if tol == 0.0:  # errors of q may also have shrunk the dual point, which counts as gap
+    if tol == 0.0:
         return certificate.rounding > 0.0
     if certificate.holds(tol, math.inf):
         return False
     primal, plain = certificate.primal, certificate.gap - certificate.rounding
     if plain <= ZERO_LEVEL * certificate.scale:
         return True
-    allowed = tol * max(abs(primal), abs(primal - plain))
-    mostly_rounding = certificate.rounding > 0.5 * certificate.gap
-    return plain <= (_NEAR * allowed if mostly_rounding else allowed)
+    return plain <= _NEAR * tol * max(abs(primal), abs(primal - plain))
 
 
 def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:

@@ -42,7 +42,7 @@ from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
 from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers.first_order import FirstOrder
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior
+from rectiline.solvers.interior import Interior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
@@ -136,10 +136,12 @@ def passes_pay(problem: Problem) -> bool:
 def remaining(plan: list[Stage]) -> list[Stage]:
     """Return what is left to try when all solvers of a plan have given up.
 
-    Those that are not in it, coordinate ascent with limited patience; then those that ran after
-    another one. All start anew: from the pair that the others left, some go where they had gone.
+    Small problems go to the interior point method in twofold arithmetic. Then come those that are
+    not in the plan, coordinate ascent with limited patience, and those that ran after another one.
+    All start anew: from the pair that the others left, some go where they had gone.
     """
     others: list[Solver] = [
+        TwofoldInterior(),
         Newton(),
         Interior(),
         Generation(),
@@ -160,10 +162,16 @@ def _coupled(problem: Problem, warm: bool) -> list[Stage]:
     """Return the stages for Slope and groups."""
     reason = "generation: a penalty that couples columns leaves few clusters"
     interior = Stage(Interior(), "interior: a penalty that couples columns, of moderate size")
+    twofold = Stage(TwofoldInterior(), "twofold: a small problem that is badly scaled")
     again = Stage(Generation(), "generation: once more, with all the time it needs")
     if warm:  # generation goes on from a neighbouring solution; an interior method begins anew
         return [Stage(Generation(), reason), interior]
-    return [Stage(Generation(patience=_as_long_as_interior(problem)), reason), interior, again]
+    return [
+        Stage(Generation(patience=_as_long_as_interior(problem)), reason),
+        interior,
+        twofold,
+        again,
+    ]
 
 
 def _as_long_as_interior(problem: Problem) -> float:

@@ -1,5 +1,6 @@
-"""Interior point method."""
+"""Interior point methods, in doubles and in twofold arithmetic."""
 
 from rectiline.solvers.interior.solver import Interior
+from rectiline.solvers.interior.twofold import TwofoldInterior
 
-__all__ = ["Interior"]
+__all__ = ["Interior", "TwofoldInterior"]

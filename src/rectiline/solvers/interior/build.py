@@ -19,7 +19,7 @@ from rectiline.solvers.interior.scaling import Scales, measure
 
 Vector = NDArray[np.float64]
 
-__all__ = ["build"]
+__all__ = ["build", "row_matrices"]
 
 # The stiffness of a free dual. Its row is met up to this much times the change of the dual, so the
 # next step meets it to the square. On other rows it keeps weights within the reach of refinement.
@@ -35,13 +35,7 @@ def build(form: EpigraphForm, rows_as_given: bool = False) -> Program:
     design, epigraph = _stored(form.design), form.epigraph
     samples = Samples.of(form)
     active = samples.active
-    m, stacked = form.n_inequalities, form.constraint_design.X
-    matrices = [
-        _padded(stacked[:m], epigraph.n_columns),
-        _padded(stacked[m:], epigraph.n_columns),
-        epigraph.above,
-        epigraph.capped,
-    ]
+    m, matrices = form.n_inequalities, row_matrices(form)
     scales = measure(form, design, samples, matrices, rows_as_given)
     intercept = form.fit_intercept
     width = epigraph.n_columns + intercept
@@ -89,6 +83,13 @@ def build(form: EpigraphForm, rows_as_given: bool = False) -> Program:
         constant=samples.constant * scales.objective,
         reference=abs(form.rows.loss(np.zeros(design.n_samples))) * scales.objective,
     )
+
+
+def row_matrices(form: EpigraphForm) -> list[Any]:
+    """Return inequalities, equalities, and the rows of the epigraph, over all columns of b."""
+    m, stacked, epigraph = form.n_inequalities, form.constraint_design.X, form.epigraph
+    parts = (_padded(part, epigraph.n_columns) for part in (stacked[:m], stacked[m:]))
+    return [*parts, epigraph.above, epigraph.capped]
 
 
 def _stored(design: Design) -> Design:

@@ -1,0 +1,90 @@
+#include "rectiline/interior/twofold_interior.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include "common.hpp"
+#include <tuple>
+#include <utility>
+
+namespace {
+
+using rectiline::interior::TwofoldInterior;
+using rectiline::interior::UnitProgram;
+using Positions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Array>
+auto copied(const Array& array) {
+    return std::vector(array.data(), array.data() + array.shape(0));
+}
+
+void check(const UnitProgram& program) {
+    const auto size = [](const auto& one) { return static_cast<std::int64_t>(one.size()); };
+    require(program.n_rows() >= 0 && program.begin.front() == 0 &&
+                program.begin.back() == size(program.columns) &&
+                size(program.columns) == size(program.values),
+            "begin, columns and values do not fit");
+    for (std::int64_t r = 0; r < program.n_rows(); ++r) {
+        require(program.begin[r] <= program.begin[r + 1], "begin must not fall");
+        for (std::int64_t e = program.begin[r]; e < program.begin[r + 1]; ++e)
+            require(program.columns[e] >= 0 && program.columns[e] < program.width() &&
+                        (e == program.begin[r] || program.columns[e - 1] < program.columns[e]),
+                    "columns of a row must increase and be in range");
+    }
+    const std::int64_t units = program.n_units();
+    require(size(program.shift) == units && size(program.low) == units &&
+                size(program.high) == units && size(program.soft) == units &&
+                size(program.linear) == program.width(),
+            "sizes of the units or of rho and linear do not fit");
+    for (const std::int64_t r : program.row)
+        require(r >= 0 && r < program.n_rows(), "a unit names a row that is not there");
+}
+
+void make(TwofoldInterior* self, Positions begin, Positions columns, VectorIn values, Positions row,
+          VectorIn shift, VectorIn low, VectorIn high, VectorIn soft, VectorIn rho,
+          VectorIn linear) {
+    require(begin.shape(0) > 0, "begin must not be empty");
+    UnitProgram program{copied(begin), copied(columns), copied(values), copied(row),
+                        copied(shift), copied(low),     copied(high),   copied(soft),
+                        copied(rho),   copied(linear)};
+    check(program);
+    new (self) TwofoldInterior(std::move(program));
+}
+
+bool step(TwofoldInterior& self, double seconds) {
+    PythonInterrupt interrupt(seconds);
+    bool moved = false;
+    {
+        nb::gil_scoped_release release;
+        moved = self.step(interrupt.handle());
+    }
+    interrupt.rethrow();
+    return moved;
+}
+
+std::pair<NumpyVector, NumpyVector> point(const TwofoldInterior& self) {
+    NumpyVector x = new_vector(static_cast<std::size_t>(self.program().width()));
+    NumpyVector y = new_vector(static_cast<std::size_t>(self.program().n_units()));
+    self.point({x.data(), x.shape(0)}, {y.data(), y.shape(0)});
+    return {x, y};
+}
+
+std::tuple<double, double, double, double> quality(const TwofoldInterior& self) {
+    const auto found = self.quality();
+    return {found.products, found.residual, found.violation, found.objective};
+}
+
+}  // namespace
+
+void bind_twofold_interior(nb::module_& m) {
+    nb::class_<TwofoldInterior>(m, "TwofoldInterior",
+                                "min sum rho/2 x^2 + linear'x + sum of units, in twofold "
+                                "arithmetic; a unit is max over low <= y <= high of "
+                                "y (row x + shift) - soft y^2/2.")
+        .def("__init__", &make, nb::arg("begin"), nb::arg("columns"), nb::arg("values"),
+             nb::arg("row"), nb::arg("shift"), nb::arg("low"), nb::arg("high"), nb::arg("soft"),
+             nb::arg("rho"), nb::arg("linear"))
+        .def("step", &step, nb::arg("seconds"), "Take a step; False where there is none")
+        .def("point", &point, "x and y")
+        .def("quality", &quality, "products, residual, violation, objective");
+}

@@ -1,0 +1,87 @@
+// Numbers of twice the precision of a double: an unevaluated sum hi + lo (about 32 digits), and
+// matrices of them. The operations are those of Dekker ("A floating-point technique for extending
+// the available precision", 1971), accurate to a few units of 2^-104 of their operands.
+#pragma once
+
+#include "rectiline/proof/twofold.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/multiversion.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace rectiline::interior {
+
+struct Number {
+    double hi = 0, lo = 0;
+
+    Number() = default;
+    RECTILINE_INLINE Number(double value) : hi(value) {}
+    RECTILINE_INLINE Number(double value, double rest) {
+        hi = value + rest;
+        lo = rest - (hi - value);
+    }
+};
+
+RECTILINE_INLINE Number operator-(Number a) {
+    Number negative;
+    negative.hi = -a.hi, negative.lo = -a.lo;
+    return negative;
+}
+RECTILINE_INLINE Number operator+(Number a, Number b) {
+    const proof::Pair sum = proof::two_sum(a.hi, b.hi);
+    return {sum.value, sum.rest + (a.lo + b.lo)};
+}
+RECTILINE_INLINE Number operator-(Number a, Number b) {
+    return a + -b;
+}
+RECTILINE_INLINE Number operator*(Number a, Number b) {
+    const proof::Pair product = proof::two_product(a.hi, b.hi);
+    return {product.value, product.rest + (a.hi * b.lo + a.lo * b.hi)};
+}
+RECTILINE_INLINE Number operator/(Number a, Number b) {
+    const double first = a.hi / b.hi;
+    Number left = a - Number(first) * b;
+    const double second = left.hi / b.hi;
+    left = left - Number(second) * b;
+    return Number(first, second) + Number(left.hi / b.hi);
+}
+RECTILINE_INLINE Number& operator+=(Number& a, Number b) {
+    return a = a + b;
+}
+RECTILINE_INLINE Number& operator-=(Number& a, Number b) {
+    return a = a - b;
+}
+inline Number square_root(Number a) {
+    const double root = std::sqrt(a.hi);
+    if (!(root > 0)) return Number(root);
+    return Number(root) + Number((a - Number(root) * Number(root)).hi / (2 * root));
+}
+
+// A symmetric matrix by its lower triangle, one column after the other, and its Cholesky factor.
+class SymmetricMatrix {
+  public:
+    explicit SymmetricMatrix(std::int64_t size)
+        : size_(size), high_(static_cast<std::size_t>(size * size)), low_(high_.size()) {}
+
+    void clear();
+    void add_to_diagonal(std::int64_t j, Number value);
+    // Adds weight * row row', where the row has `count` entries at increasing columns.
+    void add_row(Number weight, const std::int64_t* columns, const double* values,
+                 std::int64_t count);
+    // Replaces the matrix by its factor L with L L' = matrix. A pivot that rounding has used up
+    // makes its unknown zero.
+    void factorise();
+    // Solves with the factor, in place.
+    void solve(std::vector<Number>& x) const;
+
+  private:
+    double* high(std::int64_t j) { return high_.data() + j * size_; }
+    double* low(std::int64_t j) { return low_.data() + j * size_; }
+
+    std::int64_t size_;
+    std::vector<double> high_, low_;
+};
+
+}  // namespace rectiline::interior

@@ -1,0 +1,127 @@
+#include "rectiline/interior/number.hpp"
+
+#include <algorithm>
+
+namespace rectiline::interior {
+
+namespace {
+
+constexpr double kLostPivot = 1e-28;  // of the diagonal: a pivot that is rounding
+
+// a += s * b for columns of numbers.
+RECTILINE_MULTIVERSION void add_multiple(double* a_high, double* a_low, Number s,
+                                         const double* b_high, const double* b_low,
+                                         std::int64_t count) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double product = s.hi * b_high[i];
+        const double rest =
+            std::fma(s.hi, b_high[i], -product) + (s.hi * b_low[i] + s.lo * b_high[i]);
+        const double sum = a_high[i] + product, part = sum - a_high[i];
+        const double lost = (a_high[i] - (sum - part)) + (product - part);
+        const double small = lost + (a_low[i] + rest);
+        const double value = sum + small;
+        a_low[i] = small - (value - sum);
+        a_high[i] = value;
+    }
+}
+
+// a += s * b for a column of numbers and doubles b.
+RECTILINE_MULTIVERSION void add_multiple(double* a_high, double* a_low, Number s, const double* b,
+                                         std::int64_t count) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double product = s.hi * b[i];
+        const double rest = std::fma(s.hi, b[i], -product) + s.lo * b[i];
+        const double sum = a_high[i] + product, part = sum - a_high[i];
+        const double lost = (a_high[i] - (sum - part)) + (product - part);
+        const double small = lost + (a_low[i] + rest);
+        const double value = sum + small;
+        a_low[i] = small - (value - sum);
+        a_high[i] = value;
+    }
+}
+
+Number number(double high, double low) {
+    Number made;
+    made.hi = high, made.lo = low;
+    return made;
+}
+
+}  // namespace
+
+void SymmetricMatrix::clear() {
+    std::fill(high_.begin(), high_.end(), 0.0);
+    std::fill(low_.begin(), low_.end(), 0.0);
+}
+
+void SymmetricMatrix::add_to_diagonal(std::int64_t j, Number value) {
+    const Number sum = number(high(j)[j], low(j)[j]) + value;
+    high(j)[j] = sum.hi, low(j)[j] = sum.lo;
+}
+
+void SymmetricMatrix::add_row(Number weight, const std::int64_t* columns, const double* values,
+                              std::int64_t count) {
+    const bool is_dense = count > 0 && columns[count - 1] - columns[0] == count - 1;
+    for (std::int64_t p = 0; p < count; ++p) {
+        const std::int64_t j = columns[p];
+        const Number scaled = weight * Number(values[p]);
+        if (is_dense) {
+            add_multiple(high(j) + j, low(j) + j, scaled, values + p, count - p);
+            continue;
+        }
+        for (std::int64_t q = p; q < count; ++q) {
+            const std::int64_t i = columns[q];
+            const Number sum = number(high(j)[i], low(j)[i]) + scaled * Number(values[q]);
+            high(j)[i] = sum.hi, low(j)[i] = sum.lo;
+        }
+    }
+}
+
+void SymmetricMatrix::factorise() {
+    for (std::int64_t j = 0; j < size_; ++j) {
+        double *column = high(j), *rest = low(j);
+        const double diagonal = column[j];
+        for (std::int64_t k = 0; k < j; ++k) {
+            const Number factor = number(high(k)[j], low(k)[j]);
+            if (factor.hi == 0) continue;
+            add_multiple(column + j, rest + j, -factor, high(k) + j, low(k) + j, size_ - j);
+        }
+        if (!(column[j] > kLostPivot * diagonal)) {
+            std::fill(column + j, column + size_, 0.0);
+            std::fill(rest + j, rest + size_, 0.0);
+            continue;
+        }
+        const Number root = square_root(number(column[j], rest[j]));
+        for (std::int64_t i = j; i < size_; ++i) {
+            const Number entry = i == j ? root : number(column[i], rest[i]) / root;
+            column[i] = entry.hi, rest[i] = entry.lo;
+        }
+    }
+}
+
+void SymmetricMatrix::solve(std::vector<Number>& x) const {
+    const auto entry = [this](std::int64_t i, std::int64_t j) {
+        const auto place = static_cast<std::size_t>(j * size_ + i);
+        return number(high_[place], low_[place]);
+    };
+    for (std::int64_t j = 0; j < size_; ++j) {
+        const Number pivot = entry(j, j);
+        x[j] = pivot.hi > 0 ? x[j] / pivot : Number(0.0);
+        for (std::int64_t i = j + 1; i < size_; ++i)
+            x[i] -= entry(i, j) * x[j];
+    }
+    for (std::int64_t j = size_ - 1; j >= 0; --j) {
+        const Number pivot = entry(j, j);
+        if (!(pivot.hi > 0)) {
+            x[j] = Number(0.0);
+            continue;
+        }
+        Number sum = x[j];
+        for (std::int64_t i = j + 1; i < size_; ++i)
+            sum -= entry(i, j) * x[i];
+        x[j] = sum / pivot;
+    }
+}
+
+}  // namespace rectiline::interior
