@@ -8,10 +8,10 @@ namespace rectiline::interior {
 
 namespace {
 
-// Added to D and to the diagonal: a free multiplier moves only so far in a step that its row is met
-// up to this much of the move, and a column that nothing holds stays where it is.
-constexpr double kFree = 1e-18;
-constexpr double kProximal = 1e-22;
+// Added to D of a free multiplier, whose row is met up to this much of its move (so that the next
+// step meets it), and to the diagonal, so that a column that nothing holds stays where it is.
+constexpr double kFree = 1e-12;
+constexpr double kProximal = 1e-20;
 constexpr double kShare = 0.995;  // of the way to the nearest bound
 constexpr double kShortest = 1e-8;
 constexpr std::int64_t kCost = 8;  // multiply-adds of doubles in the time of one of numbers
@@ -97,7 +97,8 @@ bool TwofoldInterior::factorise(support::Interrupt& interrupt) {
     std::vector<Number>& total = per_row_;
     std::fill(total.begin(), total.end(), Number(0.0));
     for (std::size_t k = 0; k < y_.size(); ++k) {
-        Number D = Number(program_.soft[k] + kFree);
+        const bool is_free = !below_[k].is_finite && !above_[k].is_finite;
+        Number D = Number(program_.soft[k] + (is_free ? kFree : 0.0));
         if (below_[k].is_finite) D += below_[k].multiplier / below_[k].room;
         if (above_[k].is_finite) D += above_[k].multiplier / above_[k].room;
         weight_[k] = Number(1.0) / D;

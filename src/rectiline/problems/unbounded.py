@@ -93,7 +93,10 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
     X = sp.csr_array(sp.csr_array(problem.design.X) @ sp.diags_array(unit))
     scaled = sp.diags_array(np.append(unit, np.ones(wide - d)))
     A, E = (sp.csr_array(sp.csr_array(one) @ sp.diags_array(unit)) for one in (rows.A, rows.E))
-    kinked = np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (low != high))
+    kinked = np.flatnonzero((low != high) & (np.isfinite(low) | np.isfinite(high)))
+    # Rows whose one slope is infinite may only move the other way, and pay for that.
+    below = np.where(np.isfinite(low), low, high)[kinked]
+    above = np.where(np.isfinite(high), high, low)[kinked]
     straight = np.flatnonzero(low == high)
     priced = np.flatnonzero(columns.l1 > 0)
     pick = sp.csr_array((np.ones(priced.size), (np.arange(priced.size), priced)), (priced.size, d))
@@ -107,8 +110,8 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
         own = -even.tocsr() if cost else None
         parts.append((sp.csr_array(even @ padded), own, cost))
 
-    add(sp.diags_array(low[kinked]) @ X[kinked], 1)
-    add(sp.diags_array(high[kinked]) @ X[kinked], 1)
+    add(sp.diags_array(below) @ X[kinked], 1)
+    add(sp.diags_array(above) @ X[kinked], 1)
     add(pick, 2)
     add(-pick, 2)
     add(epigraph.capped @ scaled, 3)
