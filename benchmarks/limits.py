@@ -38,7 +38,16 @@ from rectiline.solvers import solve_multitask
 RESULTS = Path(__file__).parent / "results" / "limits.csv"
 LIMIT = 1.0  # seconds, of one solve
 MANY = 3.0  # times as long a limit for what solves several problems
-SOLVERS = ["auto", "first_order", "generation", "interior", "newton", "reduced_newton", "rehline"]
+SOLVERS = [
+    "auto",
+    "first_order",
+    "generation",
+    "interior",
+    "newton",
+    "reduced_newton",
+    "rehline",
+    "twofold",
+]
 LOSSES = {
     "absolute": rl.losses.Absolute(),
     "huber": rl.losses.Huber(),

@@ -55,6 +55,7 @@ SOLVERS = [
     SolverCase("rehline", hard=False, flat=False),
     SolverCase("newton", hard=True, flat=True),
     SolverCase("interior", hard=True, flat=True, warm=False),
+    SolverCase("twofold", hard=True, flat=True, warm=False),
     SolverCase("auto", hard=True, flat=True, warm=False),
 ]
 

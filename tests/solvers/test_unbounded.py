@@ -113,3 +113,21 @@ def test_a_linear_term_of_zeros_adds_nothing():
     answer = rl.solve(problem)
     assert answer.status == "solved"
     np.testing.assert_allclose(answer.coef, 0.5)
+
+
+def test_rows_with_one_infinite_slope_pay_the_other_way():
+    """A row that may only fall has a price for falling, which decides between two directions."""
+    loss = rl.losses.PiecewiseLQ([0.0], [(0.0, -2.0, 0.0), (0.5, 0.0, 0.0)])
+    rows = np.array([[1.0, 1.0], [1.0, -1.0]])
+
+    def solved(linear):
+        problem = rl.Problem(rows, [1.0, 2.0], loss, None, fit_intercept=False, linear=linear)
+        return rl.solve(problem)
+
+    # Far away z > 0 costs 2 z and z < 0 costs z^2/2, so that only z >= 0 can fall.
+    assert solved([-3.0, 0.0]).status == "solved"
+    answer = solved([-5.0, 0.0])
+    assert answer.status == "unbounded"
+    z = rows @ answer.direction
+    assert (z >= -1e-12).all()
+    assert 2.0 * z.sum() - 5.0 * answer.direction[0] < 0

@@ -13,11 +13,16 @@ namespace {
 constexpr double kFree = 1e-12;
 constexpr double kProximal = 1e-20;
 constexpr double kShare = 0.995;  // of the way to the nearest bound
-constexpr double kShortest = 1e-8;
-constexpr std::int64_t kCost = 8;  // multiply-adds of doubles in the time of one of numbers
+constexpr double kShortest = 1e-12;
+constexpr double kLargeProduct = 1e8;  // at the start
+constexpr std::int64_t kCost = 8;      // multiply-adds of doubles in the time of one of numbers
 
 Number largest(Number a, Number b) {
     return a.hi < b.hi ? b : a;
+}
+
+Number starting_room(Number multiplier) {
+    return multiplier.hi > kLargeProduct ? Number(kLargeProduct) / multiplier : Number(1.0);
 }
 
 double size_of(Number a) {
@@ -27,25 +32,37 @@ double size_of(Number a) {
 }  // namespace
 
 TwofoldInterior::TwofoldInterior(UnitProgram program)
-    : program_(std::move(program)), x_(program_.rho.size()), y_(program_.row.size()),
-      x_move_(x_.size()), y_move_(y_.size()), residual_(x_.size()), miss_(y_.size()),
-      weight_(y_.size()), below_(y_.size()), above_(y_.size()),
-      row_value_(static_cast<std::size_t>(program_.n_rows())), per_row_(row_value_.size()), matrix_(program_.width()) {
+    : program_(std::move(program)),
+      x_(program_.rho.size()),
+      y_(program_.row.size()),
+      x_move_(x_.size()),
+      y_move_(y_.size()),
+      residual_(x_.size()),
+      miss_(y_.size()),
+      weight_(y_.size()),
+      below_(y_.size()),
+      above_(y_.size()),
+      row_value_(static_cast<std::size_t>(program_.n_rows())),
+      per_row_(row_value_.size()),
+      matrix_(program_.width()) {
     for (std::size_t k = 0; k < y_.size(); ++k) {
         const double low = program_.low[k], high = program_.high[k];
         below_[k].is_finite = std::isfinite(low);
         above_[k].is_finite = std::isfinite(high);
         n_products_ += below_[k].is_finite + above_[k].is_finite;
-        if (below_[k].is_finite && above_[k].is_finite)
+        // p - r takes up what is missing at x = 0, and both keep clear of zero. With one end only,
+        // the room keeps their product from being very large.
+        Number slack = Number(program_.shift[k]);
+        if (below_[k].is_finite && above_[k].is_finite) {
             y_[k] = Number(0.5 * (low + high));
-        else if (below_[k].is_finite)
-            y_[k] = Number(low) + Number(1.0);
-        else if (above_[k].is_finite)
-            y_[k] = Number(high) - Number(1.0);
-        // p - r takes up what is missing at x = 0, and both keep clear of zero.
-        const Number left = Number(program_.soft[k]) * y_[k] - Number(program_.shift[k]);
-        below_[k].multiplier = largest(left, Number(0.0)) + Number(1.0);
-        above_[k].multiplier = largest(-left, Number(0.0)) + Number(1.0);
+            slack -= Number(program_.soft[k]) * y_[k];
+        }
+        below_[k].multiplier = largest(-slack, Number(0.0)) + Number(1.0);
+        above_[k].multiplier = largest(slack, Number(0.0)) + Number(1.0);
+        if (below_[k].is_finite && !above_[k].is_finite)
+            y_[k] = Number(low) + starting_room(below_[k].multiplier);
+        else if (above_[k].is_finite && !below_[k].is_finite)
+            y_[k] = Number(high) - starting_room(above_[k].multiplier);
         below_[k].room = y_[k] - Number(low);
         above_[k].room = Number(high) - y_[k];
     }
@@ -97,8 +114,8 @@ bool TwofoldInterior::factorise(support::Interrupt& interrupt) {
     std::vector<Number>& total = per_row_;
     std::fill(total.begin(), total.end(), Number(0.0));
     for (std::size_t k = 0; k < y_.size(); ++k) {
-        const bool is_free = !below_[k].is_finite && !above_[k].is_finite;
-        Number D = Number(program_.soft[k] + (is_free ? kFree : 0.0));
+        const bool is_boxed = below_[k].is_finite || above_[k].is_finite;
+        Number D = Number(program_.soft[k] > 0 || is_boxed ? program_.soft[k] : kFree);
         if (below_[k].is_finite) D += below_[k].multiplier / below_[k].room;
         if (above_[k].is_finite) D += above_[k].multiplier / above_[k].room;
         weight_[k] = Number(1.0) / D;

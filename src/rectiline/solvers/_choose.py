@@ -57,6 +57,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "newton": Newton,
     "reduced_newton": ReducedNewton,
     "rehline": Rehline,
+    "twofold": TwofoldInterior,
 }
 
 # What other libraries call such methods.

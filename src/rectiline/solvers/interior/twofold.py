@@ -32,7 +32,7 @@ __all__ = ["TwofoldInterior"]
 _MOST_WORK = 2e7  # multiply-adds of a step: a few tenths of a second
 _SAFETY = 0.1  # the certificate may say a little more than the estimate
 _VIOLATION = 1e-9  # in units where rows have norm one
-_PATIENCE = 15  # steps without progress
+_PATIENCE = 30  # steps without progress
 _LEAST = 1e-24  # products below this are nothing
 
 
@@ -110,7 +110,21 @@ class TwofoldState:
 
 @dataclass(frozen=True, slots=True)
 class TwofoldInterior:
-    """The method as a solver without options."""
+    """The method as a solver without options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> X = np.array([[1e-3, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e3], [1e-3, 1.0, 1e3]])
+    >>> problem = rl.Problem(
+    ...     X, [1.0, 2.0, 3.0, 4.0], loss="squared_error", fit_intercept=False,
+    ...     penalty=None, constraints=[rl.constraints.Monotone()],
+    ... )
+    >>> solution = rl.solve(problem, solver="twofold", tol=1e-10)
+    >>> round(solution.objective, 8), solution.coef.round(8)
+    (2.74125676, array([0.0034995, 0.0034995, 0.0034995]))
+    """
 
     name: ClassVar[str] = "twofold"
     form: ClassVar[type[Any]] = EpigraphForm
@@ -175,14 +189,14 @@ def _state(form: EpigraphForm) -> TwofoldState:
     offsets = (form.constraint_offset[:m], form.constraint_offset[m:], 0.0, 0.0)
     caps = (0.0, np.inf, 0.0, form.epigraph.cap * row_scales[3] * unit)
     places = []
-    for matrix, row, offset, low, high in zip(
+    for matrix, row, offset, least, most in zip(
         matrices, row_scales, offsets, (-np.inf, -np.inf, -np.inf, 0.0), caps, strict=True
     ):
         rows = scaled(matrix, row)
         rows.resize(rows.shape[0], width)
         first = units.add_rows(rows)
         index = first + np.arange(rows.shape[0])
-        places.append(units.add(index, offset / (row * ys), low, high))
+        places.append(units.add(index, offset / (row * ys), least, most))
     d, objective = form.design.n_features, unit / ys
     _add_columns(form, units, ys * column, objective, width)
     rho, linear = np.zeros(width), np.zeros(width)
@@ -190,12 +204,16 @@ def _state(form: EpigraphForm) -> TwofoldState:
     linear[: column.size] = form.epigraph.linear * column * unit
     stacked = sp.csr_array(sp.vstack(units.matrices, format="csr"))
     stacked.sort_indices()
+    shift, low, high, soft = np.concatenate(units.fields, axis=1)
     core = _core.TwofoldInterior(
         stacked.indptr.astype(np.int64),
         stacked.indices.astype(np.int64),
         stacked.data,
         np.concatenate(units.row),
-        *np.ascontiguousarray(np.concatenate(units.fields, axis=1)),
+        shift,
+        low,
+        high,
+        soft,
         rho,
         linear,
     )

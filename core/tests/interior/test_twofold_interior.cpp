@@ -1,0 +1,120 @@
+// Numbers of 32 digits, systems that doubles cannot solve, and programs with known answers.
+#include "rectiline/interior/twofold_interior.hpp"
+
+#include "check.hpp"
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+using namespace rectiline::interior;
+using rectiline::support::Interrupt;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+void numbers() {
+    const Number third = Number(1.0) / Number(3.0);
+    const Number left = third + third + third - Number(1.0);
+    CHECK(std::fabs(left.hi) < 1e-31);
+    const Number root = square_root(Number(2.0));
+    CHECK(std::fabs((root * root - Number(2.0)).hi) < 1e-30);
+    CHECK((Number(1e30) + Number(1.0) - Number(1e30)).hi == 1.0);
+}
+
+// The Hilbert matrix of order 12 has the condition 1e16; its inverse times its row sums is one.
+void hilbert() {
+    constexpr std::int64_t n = 12;
+    SymmetricMatrix matrix(n);
+    std::vector<Number> right(n, Number(0.0));
+    std::vector<std::int64_t> at(n);
+    std::iota(at.begin(), at.end(), 0);
+    // A A' with A triangular of integers that grow: exact in doubles, and badly conditioned.
+    for (std::int64_t k = 0; k < n; ++k) {
+        std::vector<double> row(n, 0.0);
+        for (std::int64_t i = k; i < n; ++i)
+            row[i] = i == k ? 1.0 : 7.0;
+        matrix.add_row(Number(1.0), at.data(), row.data(), n);
+        const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+        for (std::int64_t i = 0; i < n; ++i)
+            right[i] += Number(row[i]) * Number(sum);
+    }
+    matrix.factorise();
+    matrix.solve(right);
+    for (const Number one : right)
+        CHECK_NEAR(one.hi, 1.0, 1e-12);
+}
+
+// min sum_i |x_i - t_i| over x_1 <= x_2 <= .. with rows in units of 10^-6 .. 10^6: all equal to the
+// median of targets that fall.
+void ordered_median() {
+    constexpr std::int64_t n = 5;
+    UnitProgram program;
+    program.begin = {0};
+    const auto add_row = [&](std::vector<std::int64_t> columns, std::vector<double> values) {
+        program.columns.insert(program.columns.end(), columns.begin(), columns.end());
+        program.values.insert(program.values.end(), values.begin(), values.end());
+        program.begin.push_back(static_cast<std::int64_t>(program.columns.size()));
+        program.row.push_back(program.n_rows() - 1);
+    };
+    const auto unit = [&](double shift, double low, double high) {
+        program.shift.push_back(shift);
+        program.low.push_back(low);
+        program.high.push_back(high);
+        program.soft.push_back(0.0);
+    };
+    const auto scale = [](std::int64_t i) { return std::pow(1000.0, static_cast<double>(i - 2)); };
+    for (std::int64_t i = 0; i < n; ++i) {
+        add_row({i}, {scale(i)});
+        unit(static_cast<double>(i) - 7.0, -1.0, 1.0);
+    }
+    for (std::int64_t i = 1; i < n; ++i) {
+        add_row({i - 1, i}, {-scale(i - 1), scale(i)});
+        unit(0.0, -kInf, 0.0);
+    }
+    program.rho.assign(n, 0.0);
+    program.linear.assign(n, 0.0);
+    TwofoldInterior method(program);
+    Interrupt interrupt;
+    for (int k = 0; k < 60 && method.quality().products > 1e-24; ++k)
+        CHECK(method.step(interrupt));
+    std::vector<double> x(n), y(program.row.size());
+    method.point(x, y);
+    for (std::int64_t i = 0; i < n; ++i)
+        CHECK_NEAR(scale(i) * x[i], 5.0, 1e-11);
+    CHECK_NEAR(method.quality().objective, 6.0, 1e-11);
+    for (std::size_t k = n; k < y.size(); ++k)
+        CHECK(y[k] <= 0.0);
+}
+
+void stops_when_asked() {
+    UnitProgram program;
+    const std::int64_t width = 400;
+    program.begin = {0, width};
+    program.columns.resize(width);
+    std::iota(program.columns.begin(), program.columns.end(), 0);
+    program.values.assign(width, 1.0);
+    program.row = {0};
+    program.shift = {-1.0};
+    program.low = {-1.0};
+    program.high = {1.0};
+    program.soft = {1.0};
+    program.rho.assign(width, 1.0);
+    program.linear.assign(width, 0.0);
+    TwofoldInterior method(program);
+    Interrupt never([](void*, std::int64_t) { return true; }, nullptr);
+    CHECK(!method.step(never));
+    Interrupt free;
+    CHECK(method.step(free));
+}
+
+}  // namespace
+
+int main() {
+    numbers();
+    hilbert();
+    ordered_median();
+    stops_when_asked();
+    return check::report();
+}
