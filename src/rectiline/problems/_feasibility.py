@@ -11,13 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse as sp
+from scipy.linalg import lapack
 from scipy.optimize import linprog
 
 from rectiline._typing import AnyMatrix, Vector
+from rectiline.backends import Design
 from rectiline.problems._certificate import InfeasibilityCertificate
 
-__all__ = ["Feasibility", "check_feasibility"]
+__all__ = ["Feasibility", "check_feasibility", "point_by_least_squares"]
 
+_ROUNDS, _HALVINGS = 20, 6
+_MARGIN = 1e-3  # of the norm of a row: violated ones are to have this slack
+_RIDGE = 1e-10  # of the mean curvature
+_EQUALITY = 1e6  # how much more than inequalities they weigh
 _SLACK_CAP = 1.0  # the slack is bounded so that the program always has an optimum
 
 
@@ -49,6 +55,54 @@ def check_feasibility(
         if proof is not None:
             return Feasibility(None, proof)
     return _largest_slack(A, c, E, f, lower, upper, norms_a, norms_e)
+
+
+def point_by_least_squares(
+    A: AnyMatrix, c: Vector, E: AnyMatrix, f: Vector, lower: Vector, upper: Vector, start: Vector
+) -> Vector:
+    """Return a point that satisfies the constraints, or one of which nothing is known.
+
+    Newton's method on the sum of the squared violations, which ends at zero after a few steps where
+    the constraints leave room. Equality rows are as good as met by their weight, and bounds by
+    clipping.
+    """
+    stacked = Design(sp.vstack([sp.csr_array(A), sp.csr_array(E)], format="csr"))
+    constant = np.concatenate([c, f])
+    norms = np.concatenate([_row_norms(A), _row_norms(E)])
+    norms = np.where(norms > 0, norms, 1.0)
+    is_equality = np.arange(norms.size) >= c.size
+    margin, most = (
+        np.where(is_equality, 0.0, _MARGIN * norms),
+        np.where(is_equality, _EQUALITY, 1.0),
+    )
+
+    def missing(point: Vector) -> tuple[Vector, Vector, float]:
+        """Return what the rows lack, their weights, and the sum of the squares."""
+        lack = margin - stacked.dot(point) - constant
+        weight = most * (is_equality | (lack > 0.0)) / norms**2
+        return lack, weight, float(weight @ lack**2)
+
+    b, everything = start, np.arange(start.size)
+    lack, weight, total = missing(b)
+    for _ in range(_ROUNDS):
+        if not f.size and (lack <= margin).all():
+            break
+        used = np.flatnonzero(weight)
+        gram = Design(stacked.X[used]).weighted_gram(weight[used], everything, False)
+        gram.flat[:: b.size + 1] += _RIDGE * max(float(gram.diagonal().mean()), 1e-300)
+        factor, info = lapack.dpotrf(gram, lower=1)
+        if info != 0:
+            break
+        step = lapack.dpotrs(factor, stacked.tdot(weight * lack), lower=1)[0]
+        for share in 0.5 ** np.arange(_HALVINGS):
+            moved = np.clip(b + share * step, lower, upper)
+            found = missing(moved)
+            if found[2] < total:
+                break
+        if not found[2] < total:
+            break
+        b, (lack, weight, total) = moved, found
+    return b
 
 
 def _row_norms(rows: AnyMatrix) -> Vector:

@@ -5,7 +5,8 @@ is flat below a floor which no answer can reach:
 
 - where the constraints bound ``l'b``, below that bound (a linear program);
 - where every column with ``l_j != 0`` pays a ridge, below what coefficients better than a feasible
-  point can have: ``rho/2 |b|^2 - |l| |b| <= U - least loss`` bounds ``|b|``;
+  point can have: with ``k = sum_j l_j^2 / rho_j`` the ridge is at least ``(l'b)^2 / (2 k)``, and
+  ``(l'b)^2 / (2 k) + l'b <= U - least loss`` bounds ``l'b``. With many rows this comes first;
 - otherwise at a hundred million times the size of the term at typical coefficients. An answer that
   lies on the floor means that the objective has no minimum.
 """
@@ -31,6 +32,7 @@ from rectiline.problems._samples import Samples
 __all__ = ["checked_linear", "with_linear_row"]
 
 _FAR = 1e8
+_FEW_ROWS = 10  # of constraints, whose linear program costs next to nothing
 
 
 def checked_linear(linear: Any, n_features: int | None) -> Vector:
@@ -66,23 +68,23 @@ def _floor(
     region: Region,
 ) -> float:
     size = float(np.abs(linear).max()) or 1.0
-    least = _least_over(region.rows, linear)
+    used = linear != 0
+    separable = None if penalty is None else penalty.separable(linear.size)
+    curved = separable is not None and used.any() and bool((separable[0][used] > 0).all())
+    many = region.rows.c.size + region.rows.f.size > _FEW_ROWS
+    least = None if curved and many else _least_over(region.rows, linear)
     if least is not None:
         return 2.0 * abs(least) + size
-    inner = region.feasibility.point
-    point = np.zeros(linear.size) if inner is None else inner
+    point = np.zeros(linear.size) if region.contradiction is not None else region.near_zero
     loss, lowest = 0.0, 0.0
     if design is not None and samples is not None:
         loss, lowest = samples.rows.loss(design.dot(point)), samples.least_loss
-    used = linear != 0
-    separable = None if penalty is None else penalty.separable(linear.size)
-    if separable is not None and (separable[0][used] > 0).all() and used.any():
-        rho = float(separable[0][used].min())
+    if curved:
+        assert separable is not None
         top = loss - lowest + float(linear @ point)
         top += 0.0 if penalty is None else penalty.value(point)
-        norm = float(np.linalg.norm(linear))
-        reach = (norm + math.sqrt(norm**2 + 2.0 * rho * max(top, 0.0))) / rho
-        return 2.0 * norm * reach + size
+        square = float(np.sum(linear[used] ** 2 / separable[0][used]))
+        return 2.0 * (square + math.sqrt(square**2 + 2.0 * square * max(top, 0.0))) + size
     typical = max(1.0, float(np.abs(point).max(initial=0.0)))
     return _FAR * (float(np.abs(linear).sum()) * typical + abs(loss - lowest) + size)
 

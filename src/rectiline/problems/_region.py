@@ -17,13 +17,18 @@ from scipy import sparse as sp
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows
-from rectiline.problems._certificate import DualPoint
-from rectiline.problems._feasibility import Feasibility, check_feasibility
+from rectiline.problems._certificate import DualPoint, InfeasibilityCertificate
+from rectiline.problems._feasibility import (
+    Feasibility,
+    check_feasibility,
+    point_by_least_squares,
+)
 from rectiline.problems._inputs import bounds_as_rows
 from rectiline.problems._repair import move_into_constraints
 
 __all__ = ["Region"]
 
+_MOST_COLUMNS = 2_000  # up to which a feasible point is looked for by matrices of this order
 _MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the constraints
 
 
@@ -79,6 +84,31 @@ class Region:
         rows = self.rows
         return check_feasibility(rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
 
+    @cached_property
+    def near_zero(self) -> Vector:
+        """Coefficients not far from zero that satisfy the constraints, if there are any."""
+        zero, rows = np.zeros(self.rows.lower.size), self.rows
+        limits = (rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
+        if rows.c.size and zero.size <= _MOST_COLUMNS:
+            start = point_by_least_squares(*limits, self.clip(zero))
+            found = move_into_constraints(start, *limits)
+            if self._is_inside(found):
+                return found
+        return self.move_into(zero, zero)
+
+    def _is_inside(self, coef: Vector) -> bool:
+        return self.violation(coef, np.zeros(coef.size))[1] <= _MOVED
+
+    @property
+    def contradiction(self) -> InfeasibilityCertificate | None:
+        """A proof that no coefficients satisfy the constraints, or None.
+
+        A point that does is mostly found without the linear program of `feasibility`.
+        """
+        if not self.has_rows or self._is_inside(self.near_zero):
+            return None
+        return self.feasibility.proof
+
     def on_columns(self, columns: Indices) -> Region:
         """Return the constraints on `columns` where all other coefficients are zero."""
         rows = self.rows
@@ -130,10 +160,10 @@ class Region:
             return coef
         rows = self.rows
         moved = move_into_constraints(coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
-        inner = self.feasibility.point
-        if inner is None or self.violation(moved, coef_unit)[1] <= _MOVED:
+        if self.violation(moved, coef_unit)[1] <= _MOVED:
             return moved
-        return self._blend(moved, inner)
+        inner = self.feasibility.point
+        return moved if inner is None else self._blend(moved, inner)
 
     def _blend(self, coef: Vector, inner: Vector) -> Vector:
         """Move towards a point with slack in every inequality, just as far as needed."""

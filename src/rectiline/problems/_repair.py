@@ -25,6 +25,7 @@ __all__ = ["balance_free_columns", "move_into_constraints"]
 
 _DUAL_ROUNDS = 25
 _PRIMAL_ROUNDS = 60
+_GAIN = 0.5  # of the violation, that a round on the same rows and columns leaves at most
 _DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense
 
 
@@ -148,17 +149,22 @@ def move_into_constraints(
     active = np.zeros(c.size, dtype=bool)
     fixed = np.zeros(coef.size, dtype=bool)  # columns that stay at a bound they ran into
     best, best_violation = coef, np.inf
+    idle = False  # whether the last round had the same rows and columns as the one before
     for _ in range(_PRIMAL_ROUNDS):
         slack, miss = A @ coef + c, E @ coef + f
         violation = max(
             float(np.max(-slack, initial=0.0)), float(np.max(np.abs(miss), initial=0.0))
         )
+        idle = idle and not violation < _GAIN * best_violation
         if violation < best_violation:
             best, best_violation = coef, violation
+        if idle:  # what is left is rounding
+            break
         # Slightly more than needed: products rounded another way should find no violation again.
         margin = 4e-16 * (np.abs(c) + 1.0)
         if violation <= 1e-16 or (violation <= float(margin.max(initial=0.0)) and not f.size):
             break
+        held = active.sum() + fixed.sum()
         active |= slack < 0
         rows = [A[active], E] if f.size else [A[active]]
         wanted = (margin - slack)[active]
@@ -167,6 +173,7 @@ def move_into_constraints(
         step = _least_norm(rows, wanted, ~fixed)
         moved = np.clip(coef + step, lower, upper)
         fixed |= moved != coef + step
+        idle = held == active.sum() + fixed.sum()
         coef = moved
     return best
 

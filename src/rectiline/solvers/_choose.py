@@ -14,7 +14,9 @@ Slope or groups                                 generation, for as long as      
 linear program, warm                            generation                        paths
 linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret
                                                 see `_linear_program`
-L1, d >= 200, sparse, n > 5 d                   newton                            sparse lasso
+squared error with constraint rows, d >= 30     interior                          qp
+L1, d >= 200, sparse, n > 5 d                   newton; interior for squared      sparse lasso, qp
+                                                error
 L1, d >= 200, n <= 10 d                         generation for a while; interior  regret, lasso
                                                 where half of the columns matter
 L1, strong, d >= 200; d > max(n, 1000)          generation; interior where rows   L1 suites,
@@ -203,7 +205,14 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     pull = _pull_at_zero(problem)
     if pull is not None and _is_linear_program(problem) and d >= _MANY_IN_PROGRAM:
         return _linear_program(problem, pull)
+    quadratic = _is_quadratic(problem) and not warm
+    if quadratic and problem.has_constraint_rows and d >= _FEW_WITHOUT_BENDS:
+        reason = f"interior: a quadratic program of {d} columns, few steps"
+        return [Stage(Interior(), reason), newton, sweeps]
     if pull is not None and d >= _MANY_COLUMNS and not warm:
+        if quadratic and not is_dense and n > _LONG_AND_SPARSE * d:
+            reason = f"interior: {d} columns whose squares are summed up once"
+            return [Stage(Interior(), reason), newton, generation]
         if not is_dense and n > _LONG_AND_SPARSE * d:
             return [newton, generation, interior]
         if n <= _LONG * d:
@@ -246,6 +255,15 @@ def _has_fast_squares(problem: Problem) -> bool:
         return d >= _FEW_WITHOUT_BENDS and n * d >= _LARGE_TABLE
     kinked = any(one.curve.has_kinks for one in problem.losses)
     return kinked and d >= _FEW_COLUMNS and n <= _VERY_LONG * d
+
+
+def _is_quadratic(problem: Problem) -> bool:
+    """Whether all losses are parabolas or piecewise linear, a linear term say, some of them curved.
+
+    Sums of squares of rows under a parabola are the same in every step.
+    """
+    bent = [one.curve for one in problem.losses if one.curve.curvature.any()]
+    return bool(bent) and all(curve.is_parabola for curve in bent)
 
 
 def _has_many_rows(problem: Problem) -> bool:

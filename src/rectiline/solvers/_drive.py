@@ -195,7 +195,7 @@ def _run(
     warm = _warm_pair(problem, warm_start)
     guess = _certificate_seconds(problem)
     run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
-    proof = problem.feasibility.proof if problem.has_constraint_rows else None
+    proof = problem.terms.region.contradiction
     if proof is not None:
         return run, Status.INFEASIBLE, proof
     hot = None if session is None else session.take(plan[0].method, problem)

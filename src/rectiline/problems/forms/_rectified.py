@@ -84,9 +84,7 @@ class RectifiedForm(ProblemForm):
     @property
     def point_near_zero(self) -> Vector:
         """Coefficients that satisfy the constraints, not far from zero."""
-        problem = self.problem
-        zero = problem.clip_to_bounds(np.zeros(problem.n_features))
-        return problem.move_into_constraints(zero) if problem.has_constraint_rows else zero
+        return self.problem.terms.region.near_zero
 
     # ---- natural units --------------------------------------------------------------------------
 

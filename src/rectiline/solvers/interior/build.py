@@ -123,6 +123,11 @@ def _data_block(samples: Samples, rows: DataRows, scales: Scales) -> Block:
                 where,
             )
         )
+    changing = np.zeros(rows.size, dtype=bool)
+    for part in parts:
+        if not part.is_steady:
+            changing[slice(None) if part.where is None else part.where] = True
+    rows.changing = np.flatnonzero(changing)
     return Block(rows, samples.direction, start, parts, _FREE * rows.size)
 
 

@@ -217,6 +217,8 @@ def factorise(
 
     With `coupling` it may be one that leaves out what hardly matters.
     """
+    if not by_rows and any(isinstance(one.rows, DataRows) and one.rows.is_steady for one in blocks):
+        coupling = None  # the sum over all rows is at hand
     split = None if coupling is None else _split(blocks, weights, diagonal, by_rows, coupling)
     if split is not None:
         return split

@@ -124,6 +124,11 @@ class Part:
         """Return the entries of a vector over the block's rows that belong to this part."""
         return values if self.where is None else values[self.where]
 
+    @property
+    def is_steady(self) -> bool:
+        """Whether the weights of the rows stay the same: a parabola without bounds on the dual."""
+        return self.curved and self.low is None and self.high is None
+
     # ---- one step -----------------------------------------------------------------------------
 
     def linearise(self, argument: Vector, least: float) -> Vector:
@@ -132,7 +137,8 @@ class Part:
         if self.curved:
             pull -= self.soft * self.a
         self.pull = pull
-        stiffness = least / (1.0 + np.abs(self.a)) + self.soft
+        own = 0.0 if self.is_steady else np.abs(self.a)
+        stiffness = least / (1.0 + own) + self.soft + np.zeros_like(self.a)
         if self.low is not None:
             self.ratio_p = self.p / self.below
             stiffness += self.ratio_p

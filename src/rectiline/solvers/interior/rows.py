@@ -21,6 +21,10 @@ Indices = NDArray[np.intp]
 __all__ = ["DataRows", "MatrixRows", "Rows", "UnitRows"]
 
 
+_FULL, _MOST_ENTRIES = 0.1, 2e7  # share of entries, and entries, of rows that become an array
+_FEW_CHANGE = 4  # rows per row whose weight changes from which on the others are summed up once
+
+
 class Rows(Protocol):
     """A block of rows."""
 
@@ -66,6 +70,8 @@ class DataRows:
         self.design, self.active, self.scale, self.centre = design, active, scale, centre
         self.intercept, self.width = intercept, width
         self.size = design.n_samples if active is None else int(active.size)
+        self.changing: Indices | None = None  # rows whose weights change from step to step
+        self._steady: Matrix | None = None  # the sum over the other rows, once it is known
 
     def dot(self, coef: Vector) -> Vector:
         """Return the predictions of the active rows."""
@@ -131,10 +137,28 @@ class DataRows:
 
     def plain_gram(self, weights: Vector) -> tuple[Matrix, Vector]:
         """Return the weighted sum of the squares of the rows before scaling, and the scale."""
-        gram = self.design.weighted_gram(
-            self.scattered(weights), np.arange(self.scale.size), self.intercept, self.centre
-        )
-        return gram, np.append(self.scale, 1.0) if self.intercept else self.scale
+        scale = np.append(self.scale, 1.0) if self.intercept else self.scale
+        if not self.is_steady:
+            return self._gram_of(self.design, self.scattered(weights)), scale
+        assert self.changing is not None
+        if self._steady is None:
+            rest = weights.copy()
+            rest[self.changing] = 0.0
+            self._steady = self._gram_of(self.design, self.scattered(rest))
+        gram = self._steady.copy()
+        if self.changing.size:
+            place = self.changing if self.active is None else self.active[self.changing]
+            gram += self._gram_of(Design(self.design.by_rows.X[place]), weights[self.changing])
+        return gram, scale
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether most rows keep their weights, so that the sum of their squares is kept."""
+        return self.changing is not None and _FEW_CHANGE * self.changing.size <= self.size
+
+    def _gram_of(self, design: Design, weights: Vector) -> Matrix:
+        columns = np.arange(self.scale.size)
+        return design.weighted_gram(weights, columns, self.intercept, self.centre)
 
     def block(
         self,
@@ -178,6 +202,8 @@ class MatrixRows:
     """Rows given by a small matrix of their own, dense or sparse, already scaled."""
 
     def __init__(self, matrix: Any) -> None:
+        if sp.issparse(matrix) and _is_nearly_full(matrix):
+            matrix = matrix.toarray()
         self.matrix = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
         self.is_sparse = bool(sp.issparse(matrix))
         self.size = int(matrix.shape[0])
@@ -193,14 +219,7 @@ class MatrixRows:
 
     def add_gram(self, weights: Vector, gram: Matrix) -> None:
         """Add the weighted sum of the squares of the rows."""
-        if not self.is_sparse:
-            scaled = self.matrix * np.sqrt(weights)[:, None]
-            gram += scaled.T @ scaled
-            return
-        scaled = self.matrix.copy()
-        scaled.data = scaled.data * np.repeat(weights, np.diff(scaled.indptr))
-        product = (self.transposed @ scaled).tocoo()
-        gram[product.coords] += product.data
+        gram += Design(self.matrix).weighted_gram(weights, np.arange(gram.shape[0]), False)
 
     def kernel(self, weights: Vector) -> Matrix:
         """Return ``rows diag(weights) rows'`` for weights on the columns."""
@@ -214,6 +233,11 @@ class MatrixRows:
         """Return some of the columns as a dense matrix."""
         part = self.matrix[:, chosen]
         return np.asarray(part.toarray() if self.is_sparse else part)
+
+
+def _is_nearly_full(matrix: Any) -> bool:
+    entries = float(matrix.shape[0]) * matrix.shape[1]
+    return bool(entries <= _MOST_ENTRIES and matrix.nnz >= _FULL * entries)
 
 
 class UnitRows:

@@ -92,7 +92,7 @@ def _solve_feasible(
 ) -> list[Solution]:
     """Return the solutions, proofs for those whose constraints contradict each other."""
     regions = [one.terms.region for one in family]
-    proofs = [one.feasibility.proof if one.has_rows else None for one in regions]
+    proofs = [one.contradiction for one in regions]
     able = [place for place, proof in enumerate(proofs) if proof is None]
     solved = []
     if able:
