@@ -8,6 +8,7 @@ from rectiline.rows._block import Block
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, is_source, of
+from rectiline.rows._spread import on_host, spread_rows
 from rectiline.rows._tensors import TensorRows
 
 __all__ = [
@@ -23,5 +24,7 @@ __all__ = [
     "is_source",
     "join",
     "of",
+    "on_host",
     "pick",
+    "spread_rows",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from rectiline.rows._arrays import block_length
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
+from rectiline.rows._spread import on_device, spread_rows
 
 __all__ = ["TensorRows", "as_tensor", "is_on_gpu", "is_tensor_like"]
 
 _BLOCK_BYTES_PER_ROW = 2.0**-7  # of a row: blocks of 4 GiB of X and more, cut up by the pass
-
-_RARE_SHARE = 0.25  # of a sample that a rare label gets
 
 
 def is_tensor_like(X: Any) -> bool:
@@ -45,18 +44,6 @@ def as_tensor(X: Any) -> Any:
             "Arrays on a GPU are read through torch; install rectiline[gpu]."
         ) from error
     return X if isinstance(X, torch.Tensor) else torch.utils.dlpack.from_dlpack(X)
-
-
-def _spread(n: int, size: int, draw: Any, device: Any) -> Any:
-    """Return one row out of each of `size` stretches, growing."""
-    import torch
-
-    if size >= n:
-        return torch.arange(n, device=device)
-    step = n / size
-    first = torch.arange(size, device=device, dtype=torch.float64)
-    first += torch.rand(size, generator=draw, device=device, dtype=torch.float64)
-    return torch.unique_consecutive((first * step).long().clamp_max(n - 1))
 
 
 class TensorRows(RowBlocks):
@@ -117,32 +104,10 @@ class TensorRows(RowBlocks):
         """Whether `take` reads some rows without reading all of them."""
         return True
 
-    def spread(
-        self, size: int, seed: int, labels: tuple[Any, Any] | None = None
-    ) -> tuple[Any, Any]:
-        """Return about `size` rows spread over all of them, and how many rows each stands for.
-
-        Of two labels, a rare one gets up to a quarter of the rows.
-        """
-        import torch
-
-        device = self._X.device
-        draw = torch.Generator(device=device).manual_seed(seed)
-        at = _spread(self.n_rows, size, draw, device)
-        ones = torch.ones(len(at), dtype=torch.float64, device=device)
-        if labels is None:
-            return at, ones * (self.n_rows / len(at))
-        ups = int((self._y == labels[1]).sum())
-        is_rare = 2 * ups <= self.n_rows
-        label, count = (labels[1], ups) if is_rare else (labels[0], self.n_rows - ups)
-        if not 0 < count < _RARE_SHARE * self.n_rows:
-            return at, ones * (self.n_rows / len(at))
-        rare = (self._y == label).nonzero()[:, 0]
-        rare = rare[_spread(count, max(1, int(_RARE_SHARE * size)), draw, device)]
-        others = at[self._y[at] != label]
-        at, _ = torch.cat([rare, others]).sort()
-        each = (self.n_rows - count) / max(len(others), 1)
-        return at, torch.where(self._y[at] == label, count / len(rare), each).double()
+    def spread(self, size: int, seed: int, labels: Sequence[Any] = ()) -> tuple[Any, Any]:
+        """Return about `size` rows spread over all of them, and how many rows each stands for."""
+        library = on_device(seed, self._X.device)
+        return spread_rows(self.n_rows, size, library, self._y, labels)
 
     def picked(self, at: Any, stands_for: Any) -> TensorRows:
         """Return copies of some rows, weighted with how many rows each stands for."""

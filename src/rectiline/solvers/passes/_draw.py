@@ -6,7 +6,6 @@ in rare columns need no draw: the first split keeps all of them, see `_reach`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +14,14 @@ from numpy.typing import NDArray
 
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem, NearRows
-from rectiline.rows import Block, TensorRows, join
+from rectiline.rows import Block, TensorRows, join, on_host, spread_rows
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Sample", "draw", "sample_size", "two_labels"]
+__all__ = ["Sample", "draw", "sample_size"]
 
 _ROWS_PER_COLUMN = 200  # of the smallest sample
 _LARGEST_SHARE = 0.05  # of the rows, in the largest
-_RARE_SHARE = 0.5  # of the sample, divided by the number of classes: what a rare one gets
 _WITHOUT_COUNT = 200_000  # rows drawn from a source of unknown length
 
 
@@ -59,26 +57,21 @@ def sample_size(n: int, d: int) -> int:
 def draw(problem: BlockProblem, seed: int, size: int | None = None) -> Sample:
     """Return a sample of the rows: as many as `sample_size` says, or, on a device, `size`."""
     blocks = problem.blocks
-    rows: NDArray[np.int64]
-    stands_for: Vector
-    if isinstance(blocks, TensorRows):
+    if blocks.has_random_access:
         size = size or sample_size(problem.n_samples, problem.n_features)
-        at, each = blocks.spread(size, seed, two_labels(problem))
-        rows, stands_for = at.cpu().numpy(), each.cpu().numpy()
+        labels = problem.targets.labels or ()
+        if isinstance(blocks, TensorRows):
+            at, each = blocks.spread(size, seed, labels)
+            rows, stands_for = at.cpu().numpy(), each.cpu().numpy()
+        else:
+            y = problem.labels_in_memory()
+            known = () if y is None else labels
+            rows, stands_for = spread_rows(problem.n_samples, size, on_host(seed), y, known)
         block = blocks.take(rows)
-    elif problem.blocks.has_random_access:
-        rows, stands_for = _choose_rows(problem, seed)
-        block = problem.blocks.take(rows)
     else:
         block, rows, stands_for = _draw_while_reading(problem, seed)
     _refuse_non_finite(block.X.data if block.is_sparse else block.X, rows)
     return _sample(problem, block, rows, stands_for)
-
-
-def two_labels(problem: BlockProblem) -> tuple[Any, Any] | None:
-    """Return the labels of a problem if there are two, of which one may be rare."""
-    labels = problem.targets.labels
-    return (labels[0], labels[1]) if labels is not None and len(labels) == 2 else None
 
 
 def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
@@ -98,54 +91,6 @@ def _sample(
     near = NearRows(rows, block.X, problem.targets.pick(block, rows))
     part = problem.on_near_rows(near, near.targets.weight * stands_for)
     return Sample(near, stands_for, part, block)
-
-
-def _choose_rows(problem: BlockProblem, seed: int) -> tuple[NDArray[np.int64], Vector]:
-    n = problem.n_samples
-    size = sample_size(n, problem.n_features)
-    rng = np.random.default_rng(seed)
-    labels = problem.labels_in_memory()
-    classes = [] if labels is None else _classes(labels, problem.targets.labels or ())
-    sizes = _class_sizes([one.size for one in classes], size)
-    if sizes is None:
-        rows = _spread(n, size, rng)
-        return rows, np.full(rows.size, n / rows.size)
-    picked = [one[_spread(one.size, count, rng)] for one, count in zip(classes, sizes, strict=True)]
-    rows = np.concatenate(picked)
-    counts = [part.size for part in picked]
-    stands_for = np.repeat(np.divide([one.size for one in classes], counts), counts)
-    order = np.argsort(rows)
-    return rows[order], stands_for[order]
-
-
-def _classes(labels: NDArray[Any], known: Sequence[Any]) -> list[NDArray[np.int64]]:
-    """Return the rows of every class, and those with other labels, which have no weight."""
-    found = [np.flatnonzero(labels == label) for label in known]
-    if sum(one.size for one in found) < labels.size:
-        found.append(np.flatnonzero(~np.isin(labels, list(known))))
-    return [one for one in found if one.size]
-
-
-def _class_sizes(counts: list[int], size: int) -> list[int] | None:
-    """Return how many rows to draw of each class; None if a plain sample has enough of each."""
-    least = _RARE_SHARE * size / max(len(counts), 1)
-    rare = [size * count < least * sum(counts) for count in counts]
-    if not any(rare):
-        return None
-    kept = [min(count, int(least) + 1) if is_rare else 0 for count, is_rare in zip(counts, rare)]
-    others = sum(count for count, is_rare in zip(counts, rare) if not is_rare)
-    left = size - sum(kept)
-    return [
-        few if is_rare else max(1, round(left * count / others))
-        for few, count, is_rare in zip(kept, counts, rare)
-    ]
-
-
-def _spread(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return one row out of each of `size` stretches: spread over data that may be sorted."""
-    edges = np.linspace(0, n, size + 1)
-    picked = np.minimum((edges[:-1] + rng.random(size) * np.diff(edges)).astype(np.int64), n - 1)
-    return np.asarray(picked[np.append(True, np.diff(picked) > 0)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from rectiline.solvers._show import PassProgress
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.passes._draw import Sample, draw, sample_size, two_labels
+from rectiline.solvers.passes._draw import Sample, draw, sample_size
 from rectiline.solvers.passes._member import Member
 from rectiline.solvers.passes._reach import first_split, rows_for_reach
 
@@ -146,7 +146,7 @@ def _solve_nested(
     n, d = first.n_samples, first.n_features
     if sample_size(n, d) <= max(_DIRECT, 1000 * d):
         return None
-    at, stands_for = blocks.spread(n // _NESTED, seed, two_labels(first))
+    at, stands_for = blocks.spread(n // _NESTED, seed, first.targets.labels or ())
     rows = blocks.picked(at, stands_for)
     size = rows.n_rows
     left = deadline - time.perf_counter()
