@@ -16,6 +16,7 @@ __all__ = [
     "SECONDS_PER_PRODUCT",
     "Deadline",
     "OutOfTime",
+    "Timekeeper",
     "asked_at_checkpoints",
     "checkpoint",
     "grace_of",

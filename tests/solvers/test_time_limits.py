@@ -10,7 +10,7 @@ from rectiline import _polling
 from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint, time_left
 from rectiline.backends import Design
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.paths import path
+from rectiline.paths import largest_strength, path
 from rectiline.problems import DualPoint
 from rectiline.problems._repair import balance_free_columns
 from rectiline.solvers import Newton
@@ -126,6 +126,48 @@ def test_a_path_without_time_has_its_first_point(passes):
     with pytest.warns(ConvergenceWarning):
         found = path(problem, [1.0, 0.1, 0.01], time_limit=1e-9)
     assert len(found) == 1 and found[0].status == "time_limit" and not passes
+
+
+def test_the_largest_strength_is_an_upper_bound_when_time_is_up():
+    # A whole class sits on the margin: the smallest strength with zeros only takes a program.
+    X = RNG.normal(size=(40, 6))
+    labels = np.where(X[:, 0] + RNG.normal(size=40) > 0, 1.0, -1.0)
+    problem = rl.Problem(X, labels, rl.losses.Hinge(), rl.penalties.L1(1.0))
+    exact = largest_strength(problem)
+    with asked_at_checkpoints(Counting(0, seconds=0.0)):
+        bound = largest_strength(problem)
+    assert exact < bound < 100.0 * exact
+    with asked_at_checkpoints(Counting(10**9)):
+        assert largest_strength(problem) == exact
+
+
+def test_a_solve_ends_with_the_time_of_whoever_is_asked_around_it():
+    problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), rl.penalties.Ridge(1.0))
+    with asked_at_checkpoints(Deadline(1e-9)), pytest.warns(ConvergenceWarning):
+        assert rl.solve(problem).status == "time_limit"
+
+
+def test_passes_without_time_certify_zeros():
+    problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), rl.penalties.Ridge(1.0))
+    with pytest.warns(ConvergenceWarning):
+        found = rl.solve(problem, "passes", time_limit=1e-9)
+    assert found.status == "time_limit" and not found.coef.any()
+    assert found.certificate.primal == pytest.approx(abs(LONG_Y).sum())
+
+
+@pytest.mark.parametrize("kind", ["non_crossing", "shared_slopes"])
+def test_joint_quantiles_without_time_are_zeros_with_a_certificate(kind, monkeypatch):
+    X, y = LONG[:500], LONG_Y[:500]
+    model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, **{kind: True})
+    least = model.fit(X, y).certificate_.primal
+    monkeypatch.setattr(_polling, "_LEAST_GRACE", 0.0)
+    with pytest.warns(ConvergenceWarning, match="too short to put the quantiles"):
+        model.set_params(time_limit=1e-9).fit(X, y)
+    assert model.status_ == "time_limit" and not model.coef_.any()
+    losses = [(q * np.maximum(y, 0) + (1 - q) * np.maximum(-y, 0)).mean() for q in (0.2, 0.8)]
+    expected = np.mean(losses) if kind == "shared_slopes" else np.sum(losses)
+    assert model.certificate_.primal == pytest.approx(expected)
+    assert model.certificate_.dual <= least <= model.certificate_.primal
 
 
 def test_what_a_solver_had_when_time_ran_out_is_certified(monkeypatch):

@@ -13,10 +13,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._polling import Deadline, asked_at_checkpoints
 from rectiline.estimators._adaptive import adapted, is_adaptive
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._search import (
+    OTHER_PARTS,
     Chosen,
     MakeProblem,
     RoutesToSplitter,
@@ -39,6 +41,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
     """What the three CV estimators share: search, then solve what was chosen."""
 
     fold_tol: float | None
+    time_limit: float | None
 
     @abstractmethod
     def _ratios(self) -> list[float | None]:
@@ -65,7 +68,10 @@ class ChoosesStrength(RoutesToSplitter, ABC):
         folds = self._folds(X, y, params)
         ratios = self._ratios()
         report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, kind="path")
-        strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
+        limit: float | None = self.time_limit
+        share = None if limit is None else limit / (len(ratios) * len(folds) + OTHER_PARTS)
+        with asked_at_checkpoints(Deadline(share)):
+            strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
         search = Search(
             n_samples=X.shape[0],
             n_tasks=n_tasks,

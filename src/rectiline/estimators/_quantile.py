@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
@@ -179,9 +180,10 @@ class QuantileRegressor(
             return self._keep_summary(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> QuantileRegressor:
+        began = time.perf_counter()
         rows = as_rows(X, y, sample_weight)
         if rows is not None:
-            solutions = self._solve(self._rows_makers(rows), None, None)
+            solutions = self._solve(self._rows_makers(rows), None, None, began)
             store_solutions(self, solutions, rows=self._is_list)
             self._state_certificates_in(1.0 / self._total)
             return self
@@ -190,9 +192,10 @@ class QuantileRegressor(
         weight = check_weight(sample_weight, X)
         self.quantiles_ = checked_levels(self.quantile)
         if self._is_joint:
-            self._fit_jointly(X, y, weight)
+            self._fit_jointly(X, y, weight, began)
             return self
-        store_solutions(self, self._solve(self._makers(X, y, weight), X, y), rows=self._is_list)
+        solutions = self._solve(self._makers(X, y, weight), X, y, began)
+        store_solutions(self, solutions, rows=self._is_list)
         self._state_certificates_in(1.0 / float(weight.sum()))
         return self
 

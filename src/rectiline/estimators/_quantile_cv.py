@@ -19,7 +19,7 @@ from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._intervals import checked_levels, explained_loss
 from rectiline.estimators._parameters import GRID
 from rectiline.estimators._quantile import QuantileRegressor
-from rectiline.estimators._scoring import predictions, scorer_of
+from rectiline.estimators._scoring import predictions, rows_of, scorer_of
 from rectiline.estimators._search import MakeProblem, ScoreFold, ScorePoints, grid_values
 from rectiline.estimators._state import keep_parameters, restored_on_failure
 from rectiline.estimators._typed import checked_fit
@@ -186,7 +186,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
             return problem(task, self._penalty_at(1.0, 1.0, ratio), used / used.sum())
 
         def explained(test: NDArray[np.intp]) -> ScorePoints:
-            part, share = X[test], explained_loss(losses, y[test], weight[test])
+            part, share = rows_of(X, test), explained_loss(losses, y[test], weight[test])
             return lambda coefs, intercepts: share(predictions(part, coefs, intercepts))
 
         score: ScoreFold = explained

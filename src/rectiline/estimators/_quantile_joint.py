@@ -5,17 +5,19 @@ The problems themselves are in `_quantile_problems`.
 
 from __future__ import annotations
 
+import time
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
 from rectiline.constraints import combine
 from rectiline.estimators._check import check_design, column_names
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._model import PLQModel
-from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
+from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes, zero_answer
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
@@ -61,28 +63,48 @@ class FitsJointly(PLQModel):
         share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
         return share * strength, (1.0 - share) * strength
 
-    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64]) -> None:
-        """Solve one problem for all quantiles and set the fitted attributes."""
+    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64], began: float) -> None:
+        """Solve one problem for all quantiles and set the fitted attributes.
+
+        The time limit counts from `began`.
+        """
         stacked, parts = self._stacked(X, y, weight), self._parts(weight)
-        problem, solution = self._solve_stacked(stacked, parts)
+        problem, solution = self._solve_stacked(stacked, parts, began)
         self._n_wider = 0
         while stacked.reached_cap(solution.coef):
             stacked, self._n_wider = stacked.wider(), self._n_wider + 1
-            problem, solution = self._solve_stacked(stacked, parts)
+            problem, solution = self._solve_stacked(stacked, parts, began)
         store_solutions(self, [solution], rows=False)
-        coef = stacked.mended(solution.coef)
-        self.certificate_ = problem.certify(coef, 0.0, solution.dual)
+        coef, self.certificate_ = stacked.mended(solution.coef), solution.certificate
+        if (coef != solution.coef).any():
+            try:
+                with asked_at_checkpoints(self._time_since(began)):
+                    self.certificate_ = problem.certify(coef, 0.0, solution.dual)
+            except OutOfTime:
+                coef = solution.coef
         self._state_certificates_in(1.0 / float(weight.sum()))
         slopes, intercepts = stacked.unpack(coef)
         back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
         self.coef_, self.intercept_ = slopes[back], intercepts[back]
         self.dual_coef_ = solution.dual.sample.reshape(self.quantiles_.size, -1)[back]
 
+    def _time_since(self, began: float) -> Deadline:
+        """Return what is left of the time limit."""
+        limit = self.time_limit
+        return Deadline(None if limit is None else limit - (time.perf_counter() - began))
+
     def _solve_stacked(
-        self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
+        self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float], began: float
     ) -> tuple[Problem, Solution]:
-        problem = stacked.problem(*parts)
-        (solution,) = self._solve([lambda: problem])
+        try:
+            with asked_at_checkpoints(self._time_since(began)):
+                problem = stacked.problem(*parts)
+        except OutOfTime:
+            found = zero_answer(stacked, parts)
+            if found is not None:
+                return found
+            problem = stacked.problem(*parts)  # zeros are not allowed: there is no other way
+        (solution,) = self._solve([lambda: problem], began=began)
         return problem, solution
 
     def _joint_problem(self, X: Any, y: Any, weight: NDArray[np.float64]) -> Problem:

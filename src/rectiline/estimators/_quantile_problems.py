@@ -17,7 +17,9 @@ also get an upper bound far beyond the range of y, so that every dual point boun
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._polling import checkpoint
 from rectiline.constraints import (
     Box,
     Constraint,
@@ -32,13 +35,17 @@ from rectiline.constraints import (
     LinearEquality,
     LinearInequality,
 )
+from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
 from rectiline.penalties import Columnwise, Penalty
 from rectiline.problems import Problem
+from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
 
-__all__ = ["NonCrossing", "SharedSlopes", "bounding_box"]
+__all__ = ["NonCrossing", "SharedSlopes", "bounding_box", "zero_answer"]
+
+_SECONDS_PER_DENSE, _SECONDS_PER_SPARSE = 5e-9, 1e-7  # entry of X, copied for a quantile
 
 
 def bounding_box(X: Any) -> tuple[Vector, Vector]:
@@ -118,15 +125,18 @@ class _Stacked:
 class SharedSlopes(_Stacked):
     """Composite quantile regression: one slope vector, an intercept for each quantile."""
 
-    def problem(self, l1: float, l2: float) -> Problem:
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
         """Return the problem; the loss is the mean over the quantiles."""
         own = self.m if self.fit_intercept else 0
-        if sp.issparse(self.X):
+        if empty:
+            design = sp.csr_array((self.y.size * self.m, self.d + own))
+        elif sp.issparse(self.X):
             parts = [sp.vstack([self.X] * self.m, format="csr")]
             if own:
                 parts.append(self._indicators())
             design = sp.hstack(parts, format="csr")
         else:
+            checkpoint(seconds=_SECONDS_PER_DENSE * self.X.size * self.m)
             design = np.zeros((self.y.size * self.m, self.d + own), dtype=self.X.dtype)
             for k in range(self.m):
                 rows = slice(k * self.y.size, (k + 1) * self.y.size)
@@ -167,24 +177,31 @@ class NonCrossing(_Stacked):
 
     cap: float = 1e3  # upper bound of the extra columns, in ranges of y
 
-    def problem(self, l1: float, l2: float) -> Problem:
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
         """Return the problem with its extra columns and rows."""
+        free = (self.m if self.fit_intercept else 0) + (self.m - 1) * self._wide.size
+        penalty = _penalty(l1, l2, self.m * self.d, free)
+        shape = (self.y.size * self.m, self.m * self.d + free)
+        design = sp.csr_array(shape) if empty else self._design(shape)
+        constraints = [*self._constraints(), *self._own_constraints(self.m, shape[1])]
+        return self._make(design, self.weight, penalty, constraints)
+
+    def _design(self, shape: tuple[int, int]) -> sp.csr_array:
+        """Return X once for each quantile, in columns of its own, and indicators."""
+        stored = self.X.nnz if sp.issparse(self.X) else self.X.size
+        checkpoint(seconds=_SECONDS_PER_SPARSE * float(stored) * self.m)
         parts = [sp.block_diag([sp.csr_array(self.X)] * self.m, format="csr")]
         if self.fit_intercept:
             parts.append(self._indicators())
-        extra = (self.m - 1) * self._wide.size
-        parts.append(sp.csr_array((self.y.size * self.m, extra)))
-        free = (self.m if self.fit_intercept else 0) + extra
-        penalty = _penalty(l1, l2, self.m * self.d, free)
-        design = sp.hstack(parts, format="csr")
-        constraints = [*self._constraints(), *self._own_constraints(self.m, design.shape[1])]
-        return self._make(design, self.weight, penalty, constraints)
+        left = shape[1] - sum(part.shape[1] for part in parts)
+        parts.append(sp.csr_array((shape[0], left)))
+        return sp.hstack(parts, format="csr")
 
-    @property
+    @cached_property
     def _box(self) -> tuple[Vector, Vector]:
         return bounding_box(self.X)
 
-    @property
+    @cached_property
     def _wide(self) -> NDArray[np.intp]:
         """Columns that are not constant: only they need the extra variable."""
         low, high = self._box
@@ -281,3 +298,35 @@ def _penalty(l1: float, l2: float, paying: int, free: int) -> Penalty | None:
         np.concatenate([np.full(paying, l1), np.zeros(free)]),
         np.concatenate([np.full(paying, l2), np.zeros(free)]),
     )
+
+
+def zero_answer(
+    stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
+) -> tuple[Problem, Solution] | None:
+    """Return zero coefficients with their certificate if they are feasible, without stacking X.
+
+    Their objective does not depend on X, nor does the bound that zero multipliers prove.
+    """
+    problem = stacked.problem(*parts, empty=True)
+    coef = np.zeros(problem.n_features)
+    if problem.violation(coef)[0] > 0:
+        return None
+    dual = problem.zero_dual()
+    solution = Solution(
+        coef=coef,
+        intercept=0.0,
+        status=Status.TIME_LIMIT,
+        solver="none",
+        n_iter=0,
+        seconds=0.0,
+        dual=dual,
+        certificate=problem.certify(coef, 0.0, dual),
+        reason="there is no time to put the quantiles into one problem",
+    )
+    warnings.warn(
+        "QuantileRegressor: time_limit is too short to put the quantiles into one problem; all "
+        f"coefficients are zero. {Status.TIME_LIMIT.advice}",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+    return problem, solution

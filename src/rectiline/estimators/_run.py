@@ -115,7 +115,16 @@ def solve_all(
         warm = shared = _solve_shared(made, options, report, names)
 
     def one(index: int) -> Solution:
-        if shared is not None and shared[index].status == "solved":
+        is_late = ends is not None and time.perf_counter() >= ends
+        if shared is not None and (shared[index].status == "solved" or is_late):
+            if shared[index].status.deserves_warning:
+                warnings.warn(
+                    f"'passes' ended ({shared[index].status}) at a certified relative gap of "
+                    f"{shared[index].certificate.relative_gap:.1e} (tol={options.tol:.1e}). "
+                    f"{shared[index].status.advice}",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
             return shared[index]
         deadline = None
         if ends is not None:

@@ -16,14 +16,14 @@ from rectiline.solvers import one_thread
 
 Vector = NDArray[np.float64]
 
-__all__ = ["accuracy_of", "predictions", "r2_of", "scorer_of"]
+__all__ = ["accuracy_of", "predictions", "r2_of", "rows_of", "scorer_of"]
 
 
 def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
     """Return the weighted accuracy of two-class or one-vs-rest decisions."""
 
     def on(test: NDArray[np.intp]) -> ScorePoints:
-        part, true, share = X[test], places[test], _shares(weight[test])
+        part, true, share = rows_of(X, test), places[test], _shares(weight[test])
 
         def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
             decisions = predictions(part, coefs, intercepts)
@@ -42,7 +42,8 @@ def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
     """Return the weighted R^2, averaged over outputs, as scikit-learn's `r2_score` does."""
 
     def on(test: NDArray[np.intp]) -> ScorePoints:
-        part, true, share = X[test], y[test].reshape(test.size, -1), _shares(weight[test])
+        part, share = rows_of(X, test), _shares(weight[test])
+        true = y[test].reshape(test.size, -1)
         spread = share @ (true - share @ true) ** 2
         constant = spread == 0
 
@@ -57,6 +58,14 @@ def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
         return score
 
     return on
+
+
+def rows_of(X: Any, test: NDArray[np.intp]) -> Any:
+    """Return rows of X, those side by side without a copy."""
+    side_by_side = test.size > 0 and test[-1] - test[0] == test.size - 1
+    if side_by_side and bool((np.diff(test) == 1).all()):
+        return X[int(test[0]) : int(test[-1]) + 1]
+    return X[test]
 
 
 def predictions(

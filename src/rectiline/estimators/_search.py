@@ -37,6 +37,7 @@ ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
 ScoreFold = Callable[[NDArray[np.intp]], ScorePoints]
 
 __all__ = [
+    "OTHER_PARTS",
     "Chosen",
     "MakeProblem",
     "RoutesToSplitter",
@@ -47,6 +48,7 @@ __all__ = [
     "score_table",
 ]
 
+OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
 _FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
 _MOST_SCORED = 4_000_000  # predictions made at once
 _TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
@@ -142,17 +144,17 @@ class Search:
     def run(self) -> Chosen:
         """Score the grid, choose, and solve the path of the winner on all the data.
 
-        A time limit is shared out evenly between the folds of every mix, that path, and what its
-        caller does with the answer.
+        A time limit is shared out evenly between the folds of every mix, their scores, that path,
+        and what its caller does with the answer.
         """
         began = time.perf_counter()
         limit = self.options.time_limit
-        parts = len(self.l1_ratios) * len(self.folds) + 2
+        parts = len(self.l1_ratios) * len(self.folds) + OTHER_PARTS
 
         def left(share: float) -> float | None:
             return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
 
-        scores, seconds = self._scores(left(1 - 2 / parts))
+        scores, seconds = self._scores(left(1 - OTHER_PARTS / parts))
         ratio, place = _best(_mean(scores))
         jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
         paths = tuple(self._paths(jobs, left(1 - 1 / parts)))

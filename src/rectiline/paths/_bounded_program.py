@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from rectiline._polling import checkpoint
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
@@ -66,6 +68,7 @@ class BoundedProgram:
         if not self._is_guessed:
             self._guess(lines, right)
         for _ in range(_ROUNDS):
+            checkpoint()
             found = self._restricted(lines, right)
             if found is None:
                 if self._works.all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._polling import asked_at_checkpoints
 from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
 from rectiline.paths._null import has_two_classes, null_model, rough_null_model
 from rectiline.problems import Problem
@@ -56,7 +57,8 @@ def grid_and_start(
         start = zero_point(problem)
         top = start.strength
     else:
-        top, ratio = _ridge_top(problem), ratio * ratio
+        with asked_at_checkpoints(None):  # two passes, whatever the time
+            top, ratio = _ridge_top(problem), ratio * ratio
     if not 0.0 < top < np.inf:  # nothing to learn from the columns: any strength gives zeros
         top = problem.penalty.strength
     return np.asarray(np.geomspace(top, top * ratio, n_strengths), dtype=np.float64), start

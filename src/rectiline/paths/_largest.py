@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._polling import asked_at_checkpoints, who_is_asked
 from rectiline.paths._multiplier_program import MultiplierProgram
 from rectiline.paths._null import null_model
 from rectiline.penalties import (
@@ -101,12 +102,13 @@ def zero_point(problem: Problem) -> ZeroPoint:
     )
     if free.size:
         return ZeroPoint(_with_free_columns(problem, norm, free), 0.0, None)
-    null = null_model(problem)
-    program = MultiplierProgram(problem, norm, null, _active_rows(problem))
-    with limited_threads(problem):
-        strength, point = program.solve()
-    tight = np.flatnonzero(problem.constraint_rows.c == 0)
-    dual = program.dual(point, tight, problem.constraint_rows.c.size)
+    keeper = who_is_asked()
+    with asked_at_checkpoints(None), limited_threads(problem):  # a few passes, whatever the time
+        null = null_model(problem)
+        program = MultiplierProgram(problem, norm, null, _active_rows(problem))
+        strength, point = program.solve(keeper)
+        tight = np.flatnonzero(problem.constraint_rows.c == 0)
+        dual = program.dual(point, tight, problem.constraint_rows.c.size)
     return ZeroPoint(strength, null.intercept, dual)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._polling import OutOfTime, Timekeeper, asked_at_checkpoints
 from rectiline.paths._ascent import ascend, can_ascend
 from rectiline.paths._bounded_program import BoundedProgram
 from rectiline.paths._null import NullModel
@@ -62,18 +63,23 @@ class MultiplierProgram:
         sizes = np.sqrt(problem.design.column_squares()) * terms
         self.rounding = norm.dual_norm(_ROUNDING * sizes)
 
-    def solve(self) -> tuple[float, Vector]:
+    def solve(self, keeper: Timekeeper | None = None) -> tuple[float, Vector]:
         """Return the strength that the best multipliers prove, and these multipliers.
 
-        A strength that is nothing but rounding is zero.
+        A strength that is nothing but rounding is zero. `keeper` may end the search for better
+        multipliers: what is proved so far is an upper bound.
         """
         self.point = self._middle()
         self.best, self.bound = self.norm.dual_norm(self._q(self.point)), 0.0
         start = self.best
         if self.point.size and start > self.rounding:
-            if self.point.size == self.open.size:
-                self._ascend()
-            self._along_vertices(start)
+            try:
+                with asked_at_checkpoints(keeper):
+                    if self.point.size == self.open.size:
+                        self._ascend()
+                    self._along_vertices(start)
+            except OutOfTime:
+                pass
         least = max(self.rounding, _CLOSE * start)
         return (float(self.best) if self.best > least else 0.0), self.point
 

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline._polling import Deadline
+from rectiline._polling import Deadline, asked_at_checkpoints
 from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._largest import ZeroPoint
@@ -21,6 +21,8 @@ from rectiline.solvers import Solution, Status
 Vector = NDArray[np.float64]
 
 __all__ = ["Path", "path"]
+
+_GRID_SHARE = 0.3  # of a time limit, for the largest strength: an upper bound if that is not enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +118,7 @@ def path(
         See `default_strengths`.
     time_limit : float, optional
         Most seconds for the whole path. Strengths that were not reached are left out, as they are
-        after a callback that stops.
+        after a callback that stops; the largest default strength may be an upper bound then.
     warm_start : Solution, optional
         Where the first strength starts.
     **options
@@ -146,7 +148,9 @@ def path(
         raise ValueError("penalty=None has no strength to vary.")
     start = None
     if strengths is None:
-        grid, start = grid_and_start(problem, n_strengths, ratio)
+        share = None if time_limit is None else _GRID_SHARE * time_limit
+        with asked_at_checkpoints(Deadline(share)):
+            grid, start = grid_and_start(problem, n_strengths, ratio)
     else:
         grid = checked_strengths(strengths)
     known: list[Solution] = []

@@ -269,6 +269,15 @@ def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
     # Arguments are compared with knots, so that these are terms as well; the floor of a linear term
     # is no knot of the user's, and where it lies is nobody's business.
     knots = np.array([float(np.max(np.abs(one.curve.knots))) for one in problem.losses])
+    norms = problem.design.norm_bounds
+    reach = norms.rows * norm_of(norms.scale * b)
+    # No argument is beyond `most`: losses there tell quickly whether the gap is far too large.
+    most = 2.0 * float(np.max(np.abs(problem.offset), initial=0.0)) + abs(b0) + float(knots.max())
+    most += float(np.max(reach, initial=0.0))
+    ends = np.array([most, -most])
+    dearest = max(float(np.max(one.curve.value(ends))) for one in problem.losses)
+    if gap > ZERO_LEVEL * (dearest * float(problem.weight.sum()) - problem.least_loss):
+        return 0.0
     floored = np.array([one.name == "floored_linear" for one in problem.losses])
     least = problem.least_loss + float(knots[floored].sum())
     knot = np.where(floored, 0.0, knots)[0 if problem.loss_index is None else problem.loss_index]
@@ -280,7 +289,6 @@ def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
         return most if math.isfinite(most) else 0.0
 
     with np.errstate(over="ignore", invalid="ignore"):
-        norms = problem.design.norm_bounds
-        if not gap <= ZERO_LEVEL * cost(fixed + norms.rows * norm_of(norms.scale * b)):
+        if not gap <= ZERO_LEVEL * cost(fixed + reach):
             return 0.0
         return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy import sparse as sp
 
+from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.problems._rounding import UNIT, gamma
 
@@ -100,7 +101,8 @@ def _moves_on(
         if not (size.min() > 1e-150 and size.max() < np.inf):
             return None
         M = weight[:, None] * Z / size
-        for invert in (_by_squares, _by_reflections):
+        for invert, cost in ((_by_squares, 3.0), (_by_reflections, 30.0)):
+            checkpoint(products=cost * float(M.size) * M.shape[1])
             P = invert(M)
             if P is None:
                 continue

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rectiline import _core
-from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, grace_of
+from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, grace_of, time_left
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.solvers._base import Budget, Callback, Progress, Stage
@@ -67,7 +67,10 @@ class Run:
         self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
         report = None if callback is None else self._report_again
-        self.watch = Watch(limits.time_limit, report, outer)
+        # Whoever is asked at checkpoints around this run may leave it less time.
+        limit = math.inf if limits.time_limit is None else limits.time_limit
+        ends = min(limit, time_left())
+        self.watch = Watch(ends if ends < math.inf else None, report, outer)
         self._certificate_seconds = certificate_seconds  # a guess, until one has been made
         self._grace = grace_of(limits.time_limit)
 
@@ -79,8 +82,11 @@ class Run:
         return self.left() <= 0.0
 
     def left(self) -> float:
-        """Return the seconds left for such work, which may exceed the limit by some grace."""
-        return self.watch.left(self._grace)
+        """Return the seconds left for such work.
+
+        It may exceed the limit by some grace, unless zero coefficients would be certified after it.
+        """
+        return self.watch.left(0.0 if self.best.pair is None else self._grace)
 
     def within_limits(self, work: Callable[[], Status], author: str) -> Status:
         """Return how the work of a run ends.

@@ -24,6 +24,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import BlockProblem, PassState, SplitDual, Totals, run_pass
@@ -44,6 +45,7 @@ __all__ = ["MOST_PASSES", "Declined", "solve_in_passes", "warn_unsolved"]
 
 MOST_PASSES = 30
 _SAMPLE_TOL = 1e-5
+_SECONDS_PER_ENTRY = 3e-9  # of a pass over rows in memory, for one problem
 _DIRECT = 50_000  # rows of a sample that is solved as it is
 _NESTED = 16  # rows of a device for one of its sample
 _NESTED_PASSES = 4
@@ -68,17 +70,23 @@ def solve_in_passes(
     """
     began = time.perf_counter()
     tol, seed = limits.tol, limits.seed
-    deadline = began + (math.inf if limits.time_limit is None else limits.time_limit)
+    reserve, given = 0.0, problems[0].in_memory
+    if given is not None:  # multipliers on all rows take a pass for each problem after the last one
+        reserve = _SECONDS_PER_ENTRY * (1 + len(problems)) * given.design.n_stored
+    ends = math.inf if limits.time_limit is None else max(limits.time_limit - reserve, 0.0)
+    deadline = began + ends
     max_passes = MOST_PASSES if limits.max_iter is None else limits.max_iter
     members: list[Member] = []
     passes, status = 0, Status.ITERATION_LIMIT
     try:
         members = _start(problems, callbacks, tol, seed, deadline, n_threads, declines)
-        if _first_pass(members, deadline, n_threads):
-            passes = 1
-            status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
-        else:
-            status = Status.TIME_LIMIT
+        status = Status.TIME_LIMIT
+        with asked_at_checkpoints(Deadline(limits.time_limit)):
+            if _first_pass(members, deadline, n_threads):
+                passes = 1
+                status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
+    except OutOfTime:
+        passes = len(members[0].history) + 1
     except KeyboardInterrupt:
         if not members or any(member.best is None for member in members):
             raise
@@ -262,12 +270,18 @@ def _finish(
     """Return the answer; warn about one that is not what was asked for, unless `tol` is None."""
     if member.is_solved:
         status = Status.SOLVED
-    proof = member.certificate
+    proof, given = member.certificate, member.problem.in_memory
+    everywhere: DualPoint | None = None
     if member.best is None:
         nothing = SplitDual(member.coef, member.intercept, np.zeros(0, dtype=np.int64), np.zeros(0))
         member.best = (member.coef, member.intercept, nothing)
+        if given is not None:  # nothing has been judged: zeros, which takes no pass
+            zero = np.zeros(given.n_features)
+            proof, everywhere = given.prove(zero, 0.0, given.zero_dual())
+            member.best = (zero, 0.0, nothing)
     coef, intercept, dual = member.best
-    given = member.problem.in_memory
+    if everywhere is None and given is not None:
+        everywhere = _full_dual(member, given, dual)
     solution = Solution(
         coef=coef,
         intercept=intercept,
@@ -275,7 +289,7 @@ def _finish(
         solver="passes",
         n_iter=passes,
         seconds=time.perf_counter() - began,
-        dual=dual if given is None else _full_dual(member, given, dual),  # type: ignore[arg-type]
+        dual=dual if everywhere is None else everywhere,  # type: ignore[arg-type]
         certificate=proof,
         reason=f"passes: {member.problem.n_samples} rows, few of them near a knot",
         history=tuple(member.history),
