@@ -55,11 +55,11 @@ class Deadline:
     Parameters
     ----------
     time_limit : float or None
-        Seconds; None for no limit.
+        Seconds; None or infinity for no limit.
     """
 
     def __init__(self, time_limit: float | None) -> None:
-        self.time_limit = time_limit
+        self.time_limit = None if time_limit == math.inf else time_limit
         self._ends = time.perf_counter() + (math.inf if time_limit is None else time_limit)
         self._grace = grace_of(time_limit)
 

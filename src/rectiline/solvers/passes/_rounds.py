@@ -24,7 +24,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, time_left
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import BlockProblem, PassState, SplitDual, Totals, run_pass
@@ -73,15 +73,16 @@ def solve_in_passes(
     reserve, given = 0.0, problems[0].in_memory
     if given is not None:  # multipliers on all rows take a pass for each problem after the last one
         reserve = _SECONDS_PER_ENTRY * (1 + len(problems)) * given.design.n_stored
-    ends = math.inf if limits.time_limit is None else max(limits.time_limit - reserve, 0.0)
-    deadline = began + ends
+    limit = min(math.inf if limits.time_limit is None else limits.time_limit, time_left())
+    deadline = began + max(limit - reserve, 0.0)
     max_passes = MOST_PASSES if limits.max_iter is None else limits.max_iter
     members: list[Member] = []
     passes, status = 0, Status.ITERATION_LIMIT
     try:
-        members = _start(problems, callbacks, tol, seed, deadline, n_threads, declines)
+        with asked_at_checkpoints(None):  # on a sample, whose solver knows the deadline
+            members = _start(problems, callbacks, tol, seed, deadline, n_threads, declines)
         status = Status.TIME_LIMIT
-        with asked_at_checkpoints(Deadline(limits.time_limit)):
+        with asked_at_checkpoints(Deadline(limit)):
             if _first_pass(members, deadline, n_threads):
                 passes = 1
                 status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
