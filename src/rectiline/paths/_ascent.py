@@ -4,8 +4,9 @@ With the losses L(b), the best intercept included, that strength is the maximum 
 
     (L(0) - L(b)) / |b|    over all b,    |b| the L1 norm of the penalty at strength 1.
 
-The b that is optimal at one strength gives the next strength. Every step proves a lower bound, and
-on linear programs, where b moves from vertex to vertex, the steps come to an end.
+The b that is optimal at one strength gives the next strength. Every b proves a lower bound, so the
+first steps are rough ones of `newton`; on linear programs, where b moves from vertex to vertex, the
+exact steps after them come to an end.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ Vector = NDArray[np.float64]
 
 __all__ = ["ascend", "can_ascend"]
 
-_STEPS = 16
+_STEPS = 16  # rough ones, and exact ones
+_FEW_COLUMNS = 1000  # up to which rough steps by `newton` pay
 _LOWER, _LOOKS = 0.02, 3  # factor, and number, of first strengths to try until one has coefficients
-_ROUGH_TOL, _TOL = 1e-4, 3e-11  # of the first fit, and of those that follow
+_ROUGH_TOL, _TOL = 1e-2, 3e-11  # of rough and of exact steps
+_FIRST_TOL = 1e-4  # of the first step where there are no rough ones
 _SAME = 1e-13  # relative change of the strength that counts as none
 _ROUNDING = 1e-15  # of the losses: what their difference may owe to rounding
 
@@ -54,7 +57,7 @@ def ascend(problem: Problem, start: float, intercept: float) -> tuple[float, Vec
     problem : Problem
         With an `L1` penalty of any strength; one that `can_ascend` accepts.
     start : float
-        The first strength.
+        The first strength to try.
     intercept : float
         The best one without coefficients.
     """
@@ -62,6 +65,9 @@ def ascend(problem: Problem, start: float, intercept: float) -> tuple[float, Vec
     assert isinstance(norm, L1)
     one, losses = norm.with_strength(1.0), problem.with_penalty(None)
     at_zero = losses.objective(np.zeros(problem.n_features), intercept)
+
+    def at(strength: float) -> Problem:
+        return problem.with_penalty(norm.with_strength(strength))
 
     def proved(coef: Vector, b0: float) -> float:
         if not coef.any():
@@ -71,18 +77,25 @@ def ascend(problem: Problem, start: float, intercept: float) -> tuple[float, Vec
 
     with warnings.catch_warnings():  # a fit that ends early is a start all the same
         warnings.simplefilter("ignore", ConvergenceWarning)
+        is_rough = problem.n_features <= min(problem.n_samples, _FEW_COLUMNS)
+        first = ("newton", _ROUGH_TOL) if is_rough else ("auto", _FIRST_TOL)
         for _ in range(_LOOKS):
-            found = solve(problem.with_penalty(norm.with_strength(start)), tol=_ROUGH_TOL)
+            found = solve(at(start), *first)
             strength = proved(found.coef, found.intercept)
             if strength > 0:
                 break
             start *= _LOWER
         else:
             return None
+        for _ in range(_STEPS if is_rough else 0):
+            again = solve(at(strength), *first, warm_start=found)
+            higher = proved(again.coef, again.intercept)
+            if higher <= strength * (1 + _ROUGH_TOL):
+                break
+            strength, found = higher, again
         session = Session()
         for _ in range(_STEPS):
-            here = problem.with_penalty(norm.with_strength(strength))
-            found = solve(here, "generation", _TOL, warm_start=found, session=session)
+            found = solve(at(strength), "generation", _TOL, warm_start=found, session=session)
             if not found.certificate.holds(_TOL):
                 return None
             higher = proved(found.coef, found.intercept)
