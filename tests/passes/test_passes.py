@@ -321,3 +321,21 @@ def test_contradicting_constraints_are_proved_infeasible():
     problem = rl.Problem(rows, loss=L.Absolute(), constraints=[C.LinearInequality(A, [-1.0, -1.0])])
     solution = rl.solve(problem)
     assert solution.status == "infeasible" and solution.infeasibility.proves
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "huber"])
+def test_where_sums_over_blocks_round_too_much(loss):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((N, 4))
+    y = A[:, 1] - A[:, 2] + rng.standard_normal(N)
+    y = np.where(y > 0, 1.0, -1.0) if loss == "squared_hinge" else y
+    A[:, 0] = 1e6 * np.abs(rng.standard_cauchy(N))
+    problem = rl.Problem(A, y, loss=loss)
+    solution = rl.solve(problem, "passes", tol=1e-10)  # rounding is bounded sharply in memory
+    assert solution.status == "solved" and solution.passes <= 4
+    assert problem.certify(solution).holds(1e-10)
+    blocks = rl.Problem(rl.rows.from_arrays(A, y), loss=loss)
+    with pytest.warns(rl.exceptions.ConvergenceWarning, match="precision_limit"):
+        limited = rl.solve(blocks, tol=1e-10)
+    assert limited.status == "precision_limit" and limited.passes <= 4
+    assert limited.objective == pytest.approx(solution.objective, rel=1e-9)

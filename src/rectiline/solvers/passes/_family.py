@@ -59,7 +59,8 @@ def try_passes(
     except Declined:
         pass
     if found is not None:
-        if found.status is Status.ITERATION_LIMIT or not math.isfinite(found.certificate.gap):
+        ended = found.status in (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT)
+        if not ended or not math.isfinite(found.certificate.gap):
             found = None
         else:
             warn_unsolved(found, limits.tol, stacklevel=4)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Certificate
+from rectiline.problems import Certificate, DualPoint
 from rectiline.problems.blocks import (
     BlockProblem,
     NearRows,
@@ -71,8 +71,10 @@ class Member:
     last_gap: float = math.inf
     was_good: bool = True
     is_rough: bool = False  # whether the reduced problem was not solved well enough
+    is_limited: bool = False  # whether rounding in the sums of passes is what is left of the gap
     aim: float = _AIM
     is_solved: bool = False
+    full_dual: DualPoint | None = None  # of the best pair, in memory, if it has been made
 
     def first_query(self, measure: bool) -> Query:
         """Return what to ask of the first pass: a split around the sample's answer."""
@@ -198,6 +200,7 @@ class Member:
         self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
         crossing = float(totals["gap"]) / max(abs(certificate.primal), 1e-300)
         self.is_rough = crossing < _CROSSING * certificate.relative_gap
+        self.is_limited = self.is_rough and self.certificate.limited_by_rounding(tol)
         if self.is_rough:
             self.aim *= _TIGHTER
         self.last_gap = min(self.last_gap, certificate.relative_gap)

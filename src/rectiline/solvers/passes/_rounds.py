@@ -255,14 +255,35 @@ def _rounds(
         stop = False
         for member, totals in zip(active, found, strict=True):
             member.take(totals, tol, passes, began, n_threads)
+            if member.is_limited:
+                _sharpen(member, tol)
             stop = member.tell() or stop
-        if all(member.is_solved for member in members):
+        left = [member for member in members if not member.is_solved]
+        if not left:
             return Status.SOLVED, passes
+        if all(member.is_limited for member in left):
+            return Status.PRECISION_LIMIT, passes
         if stop:
             return Status.STOPPED, passes
         if time.perf_counter() >= deadline:
             return Status.TIME_LIMIT, passes
     return Status.ITERATION_LIMIT, passes
+
+
+def _sharpen(member: Member, tol: float) -> None:
+    """Certify the best pair again where only rounding in the sums of a pass seems to be wrong.
+
+    The proof of problems in memory bounds rounding more sharply than sums over blocks can.
+    """
+    given = member.problem.in_memory
+    if given is None or member.best is None:
+        return
+    coef, intercept, dual = member.best
+    full = _full_dual(member, given, dual)
+    proof = given.certify(coef, intercept, full)
+    if proof.relative_gap < member.certificate.relative_gap:
+        member.certificate, member.full_dual, member.is_solved = proof, full, proof.holds(tol)
+        member.history[-1] = replace(member.history[-1], certificate=proof)
 
 
 def _finish(
@@ -272,7 +293,7 @@ def _finish(
     if member.is_solved:
         status = Status.SOLVED
     proof, given = member.certificate, member.problem.in_memory
-    everywhere: DualPoint | None = None
+    everywhere = member.full_dual
     if member.best is None:
         nothing = SplitDual(member.coef, member.intercept, np.zeros(0, dtype=np.int64), np.zeros(0))
         member.best = (member.coef, member.intercept, nothing)
