@@ -25,8 +25,8 @@ def pytest_configure(config: Any) -> None:
 def _is_about(item: Any) -> bool:
     """Whether a test is about our classes: by the values it is called with, or by its source."""
     if "[" in item.name and SUITE.word_in_values:
-        return SUITE.about in item.name
-    return SUITE.about in item.name or SUITE.about in inspect.getsource(item.function)
+        return re.search(SUITE.about, item.name) is not None
+    return re.search(SUITE.about, item.name + inspect.getsource(item.function)) is not None
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:

@@ -25,6 +25,7 @@ CANNOT_APPLY: dict[str, dict[str, str]] = {
             "expects that one iteration is not enough; ours count other iterations"
         ),
     },
+    "skglm-estimators": {},
     "statsmodels-quantreg": {
         "zero_resid": (
             "expects a residual of 9.4e-7 where the exact solution of the linear program has 0"

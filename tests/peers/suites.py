@@ -21,7 +21,7 @@ class Suite:
     put_in_place: Callable[[], None]
     package: str  # must be importable; "" where the clone brings it
     clone: str = ""  # owner/name of a repository, for tests that no wheel contains
-    about: str = ""  # a word in the name or the source of the tests that are about these classes
+    about: str = ""  # a pattern in the name or the source of the tests that are about these classes
     word_in_values: bool = False  # look for it in the values of tests with parameters
 
 
@@ -59,6 +59,12 @@ def _pyfixest() -> None:
     pyfixest_solver.put_in_place()
 
 
+def _skglm() -> None:
+    import skglm_solver
+
+    skglm_solver.put_in_place()
+
+
 _ALL = (
     Suite(
         "sklearn-quantile",
@@ -93,6 +99,14 @@ _ALL = (
         _pyfixest,
         "pyfixest",
         "py-econometrics/pyfixest",
+    ),
+    Suite(
+        "skglm-estimators",
+        ("skglm.tests.test_estimators",),
+        _skglm,
+        "skglm",
+        about=r"\b(Lasso|wLasso|ElasticNet|SVC)\b",
+        word_in_values=True,
     ),
     Suite("osqp-classes", (str(HERE / "osqp_classes.py"),), lambda: None, "clarabel"),
     Suite("rehline", ("tests",), _rehline, "", "softmin/ReHLine-python"),
