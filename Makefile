@@ -106,7 +106,7 @@ peers: $(STAMPS)/wheel  ## run tests of other libraries with our classes in plac
 	@$(PYTHON) -m venv $(VENV)-peers
 	@$(VENV)-peers/bin/pip install --quiet $(WHEELS)/*.whl pytest statsmodels cvxpy clarabel
 	@$(VENV)-peers/bin/pip install --quiet --no-deps --force-reinstall $(WHEELS)/*.whl
-	@for one in pyfixest; do $(VENV)-peers/bin/pip install --quiet $$one || \
+	@for one in pyfixest sortedl1 skglm; do $(VENV)-peers/bin/pip install --quiet $$one || \
 	  echo "==> $$one cannot be installed here: its tests are left out"; done
 	@CLONES="$(CLONES)" $(VENV)-peers/bin/python tests/peers/run.py $(SUITE)
 

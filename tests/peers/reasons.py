@@ -25,7 +25,11 @@ CANNOT_APPLY: dict[str, dict[str, str]] = {
             "expects that one iteration is not enough; ours count other iterations"
         ),
     },
+    "same-problems": {},
     "skglm-estimators": {},
+    "sortedl1-slope": {
+        "logistic": "the logistic loss is no PLQ loss",
+    },
     "statsmodels-quantreg": {
         "zero_resid": (
             "expects a residual of 9.4e-7 where the exact solution of the linear program has 0"

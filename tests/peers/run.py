@@ -28,8 +28,9 @@ def folder_of(clone: str) -> Path | None:
 
 def missing(suite: Suite) -> str:
     """What a suite needs and has not got; nothing if it can run."""
-    if suite.package and importlib.util.find_spec(suite.package) is None:
-        return f"{suite.package} is not installed"
+    for package in suite.needs:
+        if importlib.util.find_spec(package) is None:
+            return f"{package} is not installed"
     if suite.clone and folder_of(suite.clone) is None:
         return f"needs a clone of {suite.clone} in the folder CLONES"
     return ""
@@ -46,7 +47,7 @@ def run(suite: Suite) -> bool:
             str(folder),
             *(str(folder / one) for one in suite.modules),
         ]
-        if not suite.package:
+        if not suite.needs:
             paths, where = [*paths, str(folder)], folder
     inherited = map(os.path.abspath, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     environment = {

@@ -19,7 +19,7 @@ class Suite:
     name: str
     modules: tuple[str, ...]  # modules to import, or files of the clone
     put_in_place: Callable[[], None]
-    package: str  # must be importable; "" where the clone brings it
+    needs: tuple[str, ...]  # packages that must be importable; none where the clone brings its own
     clone: str = ""  # owner/name of a repository, for tests that no wheel contains
     about: str = ""  # a pattern in the name or the source of the tests that are about these classes
     word_in_values: bool = False  # look for it in the values of tests with parameters
@@ -65,25 +65,31 @@ def _skglm() -> None:
     skglm_solver.put_in_place()
 
 
+def _sortedl1() -> None:
+    import sortedl1_solver
+
+    sortedl1_solver.put_in_place()
+
+
 _ALL = (
     Suite(
         "sklearn-quantile",
         ("sklearn.linear_model.tests.test_quantile",),
         _quantile_regressor,
-        "sklearn",
+        ("sklearn",),
     ),
     Suite(
         "sklearn-svm",
         ("sklearn.svm.tests.test_svm",),
         _support_vectors,
-        "sklearn",
+        ("sklearn",),
         about="LinearSV",
     ),
     Suite(
         "sklearn-common",
         ("sklearn.linear_model.tests.test_common",),
         _support_vectors,
-        "sklearn",
+        ("sklearn",),
         about="LinearSV",
         word_in_values=True,
     ),
@@ -91,24 +97,37 @@ _ALL = (
         "statsmodels-quantreg",
         ("statsmodels.regression.tests.test_quantile_regression",),
         _quantreg,
-        "statsmodels",
+        ("statsmodels",),
     ),
     Suite(
         "pyfixest-quantreg",
         ("tests/test_quantreg.py",),
         _pyfixest,
-        "pyfixest",
+        ("pyfixest",),
         "py-econometrics/pyfixest",
     ),
     Suite(
         "skglm-estimators",
         ("skglm.tests.test_estimators",),
         _skglm,
-        "skglm",
+        ("skglm",),
         about=r"\b(Lasso|wLasso|ElasticNet|SVC)\b",
         word_in_values=True,
     ),
-    Suite("osqp-classes", (str(HERE / "osqp_classes.py"),), lambda: None, "clarabel"),
-    Suite("rehline", ("tests",), _rehline, "", "softmin/ReHLine-python"),
+    Suite(
+        "sortedl1-slope",
+        ("tests/test_basic.py", "tests/test_sklearn.py"),
+        _sortedl1,
+        ("sortedl1",),
+        "jolars/sortedl1",
+    ),
+    Suite("osqp-classes", (str(HERE / "osqp_classes.py"),), lambda: None, ("cvxpy", "clarabel")),
+    Suite(
+        "same-problems",
+        (str(HERE / "same_problems.py"),),
+        lambda: None,
+        ("sortedl1", "skglm"),
+    ),
+    Suite("rehline", ("tests",), _rehline, (), "softmin/ReHLine-python"),
 )
 SUITES = {one.name: one for one in _ALL}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ._base import Loss, Of
 from ._curve import PLQCurve
 
 __all__ = ["FlooredLinear"]
 
-
-_NEAR = 1e-4  # of the floor
+_SCALES = 10.0 ** np.arange(-15, 1, 3)
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,11 @@ class FlooredLinear(Loss):
     name = "floored_linear"
 
     def _make_curve(self) -> PLQCurve:
-        # Values are computed from the next knot on the way to the floor. One that is not so far off
-        # keeps the rounding errors of ordinary values below those of the floor's size.
-        far, near, zeros = self.floor, _NEAR * self.floor, [0.0, 0.0, 0.0]
+        # Values are computed from the next knot on the way to the floor. Knots at every scale keep
+        # their rounding errors in proportion to the values, however far off the floor is.
+        far = self.floor * _SCALES
+        slopes = np.append(np.ones(far.size - 1), 0.0)
+        zeros = np.zeros(far.size + 1)
         if self.of == "residual":  # z = -t
-            return PLQCurve([near, far], [-near, -far], [-1.0, -1.0], [-1.0, 0.0], zeros)
-        return PLQCurve([-far, -near], [-far, -near], [0.0, 1.0], [1.0, 1.0], zeros)
+            return PLQCurve(far, -far, np.full(far.size, -1.0), -slopes, zeros)
+        return PLQCurve(-far[::-1], -far[::-1], slopes[::-1], np.ones(far.size), zeros)
