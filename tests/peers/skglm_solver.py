@@ -1,8 +1,8 @@
 """The coordinate descent of skglm, `AndersonCD`, with our solvers in its place.
 
-`Lasso`, `WeightedLasso`, `ElasticNet` and `LinearSVC` of skglm end in one call of `AndersonCD.solve`
-with a data fit and a penalty. Those that are PLQ are solved here, all others by skglm itself. The
-tests import celer at their head, for groups with L2 norms: a stand-in lets the others run.
+`Lasso`, `WeightedLasso`, `ElasticNet` and `LinearSVC` end in one call of `AndersonCD.solve` with a
+data fit and a penalty. Those that are PLQ are solved here, all others by skglm itself. The tests
+import celer at their head, for groups with L2 norms: a stand-in lets the others run.
 """
 
 from __future__ import annotations
