@@ -11,6 +11,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -84,6 +85,16 @@ struct Rows {
     std::vector<rectiline::rows::Curve> curves;
     std::vector<nb::object> keep;
 };
+
+// Group g is columns[starts[g]] .. columns[starts[g + 1] - 1], of `width` columns in all.
+inline void require_groups(const IndexIn& columns, const IndexIn& starts, std::int64_t width) {
+    const auto at = in(starts);
+    require(!at.empty() && at.front() == 0 && at.back() == length(columns),
+            "starts must run from 0 to the number of columns");
+    require(std::is_sorted(at.begin(), at.end()), "starts must not fall");
+    for (const std::int64_t j : in(columns))
+        require(j >= 0 && j < width, "a column is out of range");
+}
 
 inline void require_rows(const Rows& rows, std::size_t size) {
     require(size == static_cast<std::size_t>(rows.view.n),

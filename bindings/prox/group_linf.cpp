@@ -6,65 +6,49 @@
 namespace {
 
 using rectiline::prox::Groups;
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Plain arrays and no object of its own: penalties live in modules until the very end.
-Groups checked(const Indices& columns, const Indices& starts, std::size_t width) {
-    const std::int64_t size = static_cast<std::int64_t>(columns.shape(0));
-    const std::int64_t count = static_cast<std::int64_t>(starts.shape(0)) - 1;
-    require(count >= 0 && starts.data()[0] == 0 && starts.data()[count] == size,
-            "starts must run from 0 to the number of columns");
-    bool rising = true;
-    for (std::int64_t g = 0; g < count; ++g)
-        rising &= starts.data()[g] <= starts.data()[g + 1];
-    require(rising, "starts must not fall");
-    std::int64_t least = 0, most = -1;
-    for (std::int64_t k = 0; k < size; ++k) {
-        least = std::min(least, columns.data()[k]);
-        most = std::max(most, columns.data()[k]);
-    }
-    require(least >= 0 && most < static_cast<std::int64_t>(width), "a column is out of range");
-    return {{columns.data(), columns.shape(0)}, {starts.data(), starts.shape(0)}};
+Groups checked(const IndexIn& columns, const IndexIn& starts, std::size_t width) {
+    require_groups(columns, starts, static_cast<std::int64_t>(width));
+    return {in(columns), in(starts)};
 }
 
-NumpyVector totals(Indices columns, Indices starts, VectorIn values) {
+NumpyVector totals(IndexIn columns, IndexIn starts, VectorIn values) {
     const Groups groups = checked(columns, starts, values.shape(0));
     NumpyVector out = new_vector(static_cast<std::size_t>(groups.count()));
-    rectiline::prox::group_totals(groups, values.data(), out.data());
+    rectiline::prox::group_totals(groups, in(values), in(out));
     return out;
 }
 
-NumpyVector largest(Indices columns, Indices starts, VectorIn values) {
+NumpyVector largest(IndexIn columns, IndexIn starts, VectorIn values) {
     const Groups groups = checked(columns, starts, values.shape(0));
     NumpyVector out = new_vector(static_cast<std::size_t>(groups.count()));
-    rectiline::prox::group_largest(groups, values.data(), out.data());
+    rectiline::prox::group_largest(groups, in(values), in(out));
     return out;
 }
 
-double fenchel_young(Indices columns, Indices starts, double strength, VectorIn coef, VectorIn q) {
+double fenchel_young(IndexIn columns, IndexIn starts, double strength, VectorIn coef, VectorIn q) {
     require(coef.shape(0) == q.shape(0), "coef and q must have equal length");
     const Groups groups = checked(columns, starts, coef.shape(0));
-    return rectiline::prox::group_fenchel_young(groups, strength, coef.data(), q.data());
+    return rectiline::prox::group_fenchel_young(groups, strength, in(coef), in(q));
 }
 
-NumpyVector prox(Indices columns, Indices starts, double radius, VectorIn v) {
+NumpyVector prox(IndexIn columns, IndexIn starts, double radius, VectorIn v) {
     const Groups groups = checked(columns, starts, v.shape(0));
     NumpyVector out = new_vector(v.shape(0));
     std::copy(v.data(), v.data() + v.shape(0), out.data());
-    rectiline::prox::group_prox(groups, radius, out.data());
+    rectiline::prox::group_prox(groups, radius, in(out));
     return out;
 }
 
-NumpyMatrix signed_sums(const Design& X, Indices columns, Indices starts, VectorIn signs) {
+NumpyMatrix signed_sums(const Design& X, IndexIn columns, IndexIn starts, VectorIn signs) {
     const std::size_t n = static_cast<std::size_t>(rectiline::design::n_rows(X.view));
     const Groups groups =
         checked(columns, starts, static_cast<std::size_t>(rectiline::design::n_columns(X.view)));
     require(signs.shape(0) == columns.shape(0), "signs must have one entry per column");
-    const std::size_t count = static_cast<std::size_t>(groups.count());
-    double* data = new double[n * count > 0 ? n * count : 1];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    rectiline::prox::signed_sums(X.view, groups, signs.data(), data);
-    return NumpyMatrix(data, {count, n}, owner);
+    NumpyMatrix out = new_matrix(static_cast<std::size_t>(groups.count()), n);
+    rectiline::prox::signed_sums(X.view, groups, in(signs), in(out));
+    return out;
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace {
 
 using rectiline::prox::ProximalMultipliers;
 using rectiline::prox::ProximalUnits;
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class Array>
 auto values(const Array& array) {
@@ -22,15 +21,15 @@ struct Method {
     nb::object keep;
 };
 
-void make(Method* self, Indices row, VectorIn sign, VectorIn low, VectorIn high, VectorIn lift,
+void make(Method* self, IndexIn row, VectorIn sign, VectorIn low, VectorIn high, VectorIn lift,
           VectorIn bend, std::int64_t n_rows, std::int64_t n_ones, double one_scale) {
     const std::size_t count = row.shape(0);
     require(sign.shape(0) == count && low.shape(0) == count && high.shape(0) == count &&
                 lift.shape(0) == count && bend.shape(0) == count,
             "the vectors of the units must have equal length");
     require(0 <= n_ones && n_ones <= n_rows, "n_ones must lie between 0 and n_rows");
-    for (std::size_t u = 0; u < count; ++u)
-        require(row.data()[u] >= 0 && row.data()[u] < n_rows, "a row is out of range");
+    for (const std::int64_t i : in(row))
+        require(i >= 0 && i < n_rows, "a row is out of range");
     new (self) Method{ProximalMultipliers(ProximalUnits{values(row), values(sign), values(low),
                                                         values(high), values(lift), values(bend)},
                                           n_rows, n_ones, one_scale),
@@ -60,16 +59,10 @@ void set_sorted(Method& self, nb::object X, VectorIn strengths) {
     set_columns(self, X, std::make_unique<rectiline::prox::SortedProx>(values(strengths)));
 }
 
-void set_groups(Method& self, nb::object X, Indices columns, Indices starts, double strength,
+void set_groups(Method& self, nb::object X, IndexIn columns, IndexIn starts, double strength,
                 double l1) {
     const std::int64_t d = rectiline::design::n_columns(nb::cast<const Design&>(X).view);
-    require(starts.shape(0) >= 1 && starts.data()[0] == 0 &&
-                starts.data()[starts.shape(0) - 1] == static_cast<std::int64_t>(columns.shape(0)),
-            "starts must run from 0 to the number of columns");
-    for (std::size_t g = 1; g < starts.shape(0); ++g)
-        require(starts.data()[g - 1] <= starts.data()[g], "starts must not fall");
-    for (std::size_t k = 0; k < columns.shape(0); ++k)
-        require(columns.data()[k] >= 0 && columns.data()[k] < d, "a column is out of range");
+    require_groups(columns, starts, d);
     set_columns(self, X,
                 std::make_unique<rectiline::prox::GroupProx>(d, values(columns), values(starts),
                                                              strength, l1));
@@ -86,17 +79,11 @@ void set_separable(Method& self, nb::object X, VectorIn l1, VectorIn lower, Vect
 std::pair<std::int64_t, double> advance(Method& self, VectorOut dual, VectorOut b, double b0,
                                         double step, double room, double tolerance,
                                         std::int64_t most, double seconds) {
-    require(static_cast<std::int64_t>(dual.shape(0)) == self.core.n_units() &&
-                static_cast<std::int64_t>(b.shape(0)) == self.core.n_columns(),
+    require(length(dual) == self.core.n_units() && length(b) == self.core.n_columns(),
             "dual needs an entry per unit and b one per column");
-    PythonInterrupt interrupt(seconds);
-    std::int64_t taken = 0;
-    {
-        nb::gil_scoped_release release;
-        taken = self.core.advance(dual.data(), b.data(), b0, {step, room, tolerance, most},
-                                  interrupt.handle());
-    }
-    interrupt.rethrow();
+    const std::int64_t taken = run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.core.advance(in(dual), in(b), b0, {step, room, tolerance, most}, interrupt);
+    });
     return {taken, b0};
 }
 

@@ -10,7 +10,7 @@ NumpyVector prox(VectorIn v, VectorIn strengths) {
     nb::gil_scoped_release release;
     rectiline::prox::SortedProx method({strengths.data(), strengths.data() + strengths.shape(0)});
     rectiline::prox::Clusters clusters;
-    method.prox(v.data(), 1.0, result.data(), clusters);
+    method.prox(in(v), 1.0, in(result), clusters);
     return result;
 }
 

@@ -7,15 +7,16 @@ namespace rectiline::prox {
 
 namespace {
 
-double squares(const double* b, std::int64_t size) {
-    return dot(b, b, size);
+double squares(std::span<const double> b) {
+    return dot(b.data(), b.data(), static_cast<std::int64_t>(b.size()));
 }
 
 }  // namespace
 
-double SortedProx::prox(const double* v, double s, double* b, Clusters& clusters) {
+double SortedProx::prox(std::span<const double> v, double s, std::span<double> b,
+                        Clusters& clusters) {
     const std::int64_t d = size();
-    std::fill(b, b + d, 0.0);
+    std::fill(b.begin(), b.end(), 0.0);
     clusters.clear();
     // What does not exceed the last strength is not in a block with a positive mean.
     const double least = d > 0 ? s * strengths_.back() : 0.0;
@@ -65,7 +66,8 @@ GroupProx::GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
         if (!owned[static_cast<std::size_t>(j)]) free_.push_back(j);
 }
 
-double GroupProx::prox(const double* v, double s, double* b, Clusters& clusters) {
+double GroupProx::prox(std::span<const double> v, double s, std::span<double> b,
+                       Clusters& clusters) {
     for (std::int64_t j = 0; j < size_; ++j)
         b[j] = v[j] - std::clamp(v[j], -s * l1_, s * l1_);
     clusters.clear();
@@ -95,10 +97,11 @@ double GroupProx::prox(const double* v, double s, double* b, Clusters& clusters)
         clusters.places.push_back(j);
         clusters.close();
     }
-    return squares(b, size_) / (2.0 * s);
+    return squares(b) / (2.0 * s);
 }
 
-double SeparableProx::prox(const double* v, double s, double* b, Clusters& clusters) {
+double SeparableProx::prox(std::span<const double> v, double s, std::span<double> b,
+                           Clusters& clusters) {
     clusters.clear();
     double value = 0.0;
     for (std::int64_t j = 0; j < size(); ++j) {

@@ -11,17 +11,17 @@ namespace {
 
 // The cap of one group. Newton's method on the sum, a convex piecewise linear function of the
 // level, climbs from the left to the root in finitely many steps without sorting.
-double cap(const std::int64_t* columns, std::int64_t size, double radius, const double* v) {
+double cap(std::span<const std::int64_t> columns, double radius, std::span<const double> v) {
     double total = 0.0;
-    for (std::int64_t k = 0; k < size; ++k)
-        total += std::fabs(v[columns[k]]);
-    std::int64_t active = size;
-    double level = std::max((total - radius) / static_cast<double>(size), 0.0);
+    for (const std::int64_t j : columns)
+        total += std::fabs(v[j]);
+    std::int64_t active = static_cast<std::int64_t>(columns.size());
+    double level = std::max((total - radius) / static_cast<double>(active), 0.0);
     while (level > 0.0) {
         std::int64_t above = 0;
         total = 0.0;
-        for (std::int64_t k = 0; k < size; ++k) {
-            const double one = std::fabs(v[columns[k]]);
+        for (const std::int64_t j : columns) {
+            const double one = std::fabs(v[j]);
             if (one > level) {
                 total += one;
                 ++above;
@@ -38,7 +38,8 @@ double cap(const std::int64_t* columns, std::int64_t size, double radius, const 
 }
 
 template <class T>
-void sums_by_rows(const DenseView<T>& X, const Groups& atoms, const double* signs, double* out) {
+void sums_by_rows(const DenseView<T>& X, const Groups& atoms, std::span<const double> signs,
+                  std::span<double> out) {
     for (std::int64_t i = 0; i < X.n; ++i) {
         const T* x = X.row(i);
         for (std::int64_t a = 0; a < atoms.count(); ++a) {
@@ -51,16 +52,17 @@ void sums_by_rows(const DenseView<T>& X, const Groups& atoms, const double* sign
 }
 
 template <class T>
-void sums_by_columns(const DenseView<T>& X, const Groups& atoms, const double* signs, double* out) {
-    std::fill(out, out + atoms.count() * X.n, 0.0);
+void sums_by_columns(const DenseView<T>& X, const Groups& atoms, std::span<const double> signs,
+                     std::span<double> out) {
+    std::fill(out.begin(), out.end(), 0.0);
     for (std::int64_t a = 0; a < atoms.count(); ++a)
         for (std::int64_t k = atoms.starts[a]; k < atoms.starts[a + 1]; ++k)
-            axpy(signs[k], X.data + atoms.columns[k] * X.column_stride, out + a * X.n, X.n);
+            axpy(signs[k], X.data + atoms.columns[k] * X.column_stride, out.data() + a * X.n, X.n);
 }
 
 }  // namespace
 
-void group_totals(const Groups& groups, const double* values, double* totals) {
+void group_totals(const Groups& groups, std::span<const double> values, std::span<double> totals) {
     for (std::int64_t g = 0; g < groups.count(); ++g) {
         double total = 0.0;
         for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
@@ -69,7 +71,8 @@ void group_totals(const Groups& groups, const double* values, double* totals) {
     }
 }
 
-void group_largest(const Groups& groups, const double* values, double* largest) {
+void group_largest(const Groups& groups, std::span<const double> values,
+                   std::span<double> largest) {
     for (std::int64_t g = 0; g < groups.count(); ++g) {
         double found = 0.0;
         for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
@@ -78,8 +81,8 @@ void group_largest(const Groups& groups, const double* values, double* largest) 
     }
 }
 
-double group_fenchel_young(const Groups& groups, double strength, const double* coef,
-                           const double* q) {
+double group_fenchel_young(const Groups& groups, double strength, std::span<const double> coef,
+                           std::span<const double> q) {
     double sum = 0.0;
     for (std::int64_t g = 0; g < groups.count(); ++g) {
         const std::int64_t first = groups.starts[g], last = groups.starts[g + 1];
@@ -98,19 +101,19 @@ double group_fenchel_young(const Groups& groups, double strength, const double* 
     return sum;
 }
 
-void group_prox(const Groups& groups, double radius, double* v) {
+void group_prox(const Groups& groups, double radius, std::span<double> v) {
     for (std::int64_t g = 0; g < groups.count(); ++g) {
-        const std::int64_t* columns = groups.columns.data() + groups.starts[g];
-        const std::int64_t size = groups.starts[g + 1] - groups.starts[g];
-        const double level = cap(columns, size, radius, v);
-        for (std::int64_t k = 0; k < size; ++k) {
-            double& one = v[columns[k]];
-            one = std::clamp(one, -level, level) + 0.0;  // no negative zeros
-        }
+        const auto columns = groups.columns.subspan(
+            static_cast<std::size_t>(groups.starts[g]),
+            static_cast<std::size_t>(groups.starts[g + 1] - groups.starts[g]));
+        const double level = cap(columns, radius, v);
+        for (const std::int64_t j : columns)
+            v[j] = std::clamp(v[j], -level, level) + 0.0;  // no negative zeros
     }
 }
 
-void signed_sums(const DesignView& X, const Groups& atoms, const double* signs, double* out) {
+void signed_sums(const DesignView& X, const Groups& atoms, std::span<const double> signs,
+                 std::span<double> out) {
     std::visit(
         [&](const auto& view) {
             if constexpr (requires { view.row_stride; }) {

@@ -79,7 +79,7 @@ void ProximalMultipliers::evaluate(State& state) {
     multiply_transposed(X_, slopes_.data(), image_.data(), 1);
     for (std::size_t j = 0; j < v_.size(); ++j)
         v_[j] = anchor_b_[j] - how_.step * image_[j];
-    value += penalty_->prox(v_.data(), how_.step, state.b.data(), state.clusters);
+    value += penalty_->prox(v_, how_.step, state.b, state.clusters);
     state.b0 = anchor_b0_;
     if (n_ones_ > 0) {
         const double step0 = how_.step * one_scale_ * one_scale_;
@@ -114,19 +114,19 @@ double ProximalMultipliers::projected_gradient(const State& state) {
 void ProximalMultipliers::set_model(const State& state) {
     const Clusters& clusters = state.clusters;
     const std::int64_t count = clusters.count() + (n_ones_ > 0);
-    double* F = model_.vectors(count);
-    std::fill(F, F + count * n_, 0.0);
+    const std::span<double> F = model_.vectors(count);
+    std::fill(F.begin(), F.end(), 0.0);
     const double root = std::sqrt(how_.step);
     for (std::int64_t c = 0; c < clusters.count(); ++c) {
         const std::int64_t first = clusters.starts[c], last = clusters.starts[c + 1];
         const double share = root / std::sqrt(static_cast<double>(last - first));
         for (std::int64_t k = first; k < last; ++k) {
             const std::int64_t j = clusters.places[k];
-            add_column(X_, j, std::copysign(share, state.b[j]), F + c * n_);
+            add_column(X_, j, std::copysign(share, state.b[j]), F.data() + c * n_);
         }
     }
     if (n_ones_ > 0) {
-        double* ones = F + clusters.count() * n_;
+        double* ones = F.data() + clusters.count() * n_;
         std::fill(ones, ones + n_ones_, root * one_scale_);
     }
     for (std::size_t u = 0; u < units_.row.size(); ++u)
@@ -155,14 +155,14 @@ void ProximalMultipliers::set_move(const State& state, Interrupt& interrupt) {
             held |= move_[u] != 0.0;
         }
         right_.resize(free_.size());
-        if (held) model_.multiply(move_.data(), product_.data());
+        if (held) model_.multiply(move_, product_);
         for (std::size_t k = 0; k < free_.size(); ++k)
             right_[k] = -(gradient_[free_[k]] + (held ? product_[free_[k]] : 0.0));
         if (!free_.empty()) model_.solve(free_, right_);
         work_ += static_cast<double>(model_.work(free_.size()));
         for (std::size_t k = 0; k < free_.size(); ++k)
             move_[free_[k]] = right_[k];
-        model_.multiply(move_.data(), product_.data());
+        model_.multiply(move_, product_);
         bool changed = false;
         for (std::size_t u = 0; u < count; ++u) {
             const double multiplier = gradient_[u] + product_[u];
@@ -201,12 +201,12 @@ bool ProximalMultipliers::search(State& state, double slope) {
     return false;
 }
 
-std::int64_t ProximalMultipliers::advance(double* dual, double* b, double& b0,
+std::int64_t ProximalMultipliers::advance(std::span<double> dual, std::span<double> b, double& b0,
                                           const ProximalSteps& how, Interrupt& interrupt) {
-    const std::int64_t n_units = this->n_units(), d = n_columns();
+    const std::int64_t d = n_columns();
     how_ = how;
-    anchor_dual_.assign(dual, dual + n_units);
-    anchor_b_.assign(b, b + d);
+    anchor_dual_.assign(dual.begin(), dual.end());
+    anchor_b_.assign(b.begin(), b.end());
     anchor_b0_ = b0;
     State state;
     state.dual = anchor_dual_;
@@ -230,8 +230,8 @@ std::int64_t ProximalMultipliers::advance(double* dual, double* b, double& b0,
         ++taken;
         if (!search(state, slope)) break;
     }
-    std::copy(state.dual.begin(), state.dual.end(), dual);
-    std::copy(state.b.begin(), state.b.end(), b);
+    std::copy(state.dual.begin(), state.dual.end(), dual.begin());
+    std::copy(state.b.begin(), state.b.end(), b.begin());
     b0 = state.b0;
     return taken;
 }

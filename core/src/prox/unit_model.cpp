@@ -26,13 +26,13 @@ UnitModel::UnitModel(const std::vector<std::int64_t>& row, const std::vector<dou
                      std::int64_t n_rows)
     : row_(row), sign_(sign), n_(n_rows), diagonal_(row.size()) {}
 
-double* UnitModel::vectors(std::int64_t count) {
+std::span<double> UnitModel::vectors(std::int64_t count) {
     count_ = count;
     F_.resize(static_cast<std::size_t>(count * n_));
-    return F_.data();
+    return F_;
 }
 
-void UnitModel::multiply(const double* move, double* image) {
+void UnitModel::multiply(std::span<const double> move, std::span<double> image) {
     weight_.assign(static_cast<std::size_t>(n_), 0.0);
     by_row_.assign(static_cast<std::size_t>(n_), 0.0);
     for (std::size_t u = 0; u < row_.size(); ++u)

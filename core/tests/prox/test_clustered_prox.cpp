@@ -82,10 +82,10 @@ void check_derivative(ClusteredProx& method, const Vector& v, double s, Random& 
     const std::size_t d = v.size();
     Vector before(d), after(d), expected(d, 0.0), moved = v, move(d);
     Clusters clusters, moved_clusters;
-    method.prox(v.data(), s, before.data(), clusters);
+    method.prox(v, s, before, clusters);
     for (std::size_t j = 0; j < d; ++j)
         move[j] = uniform(random, -1, 1), moved[j] += length * move[j];
-    method.prox(moved.data(), s, after.data(), moved_clusters);
+    method.prox(moved, s, after, moved_clusters);
     if (clusters.places != moved_clusters.places || clusters.starts != moved_clusters.starts)
         return;  // v is next to a point where the clusters change
     for (std::int64_t c = 0; c < clusters.count(); ++c) {
@@ -111,7 +111,7 @@ void check_sorted(Random& random, bool rounded) {
     const double s = uniform(random, 0.1, 1.5);
     SortedProx method(strengths);
     Clusters clusters;
-    const double value = method.prox(v.data(), s, b.data(), clusters);
+    const double value = method.prox(v, s, b, clusters);
     check_near(b, sorted_oracle(v, strengths, s), 1e-12);
     check_value(value, v, b, s, [&](const Vector& x) {
         Vector sizes(x.size());
@@ -137,7 +137,7 @@ void check_groups(Random& random) {
     for (double& one : expected)
         one = std::copysign(std::max(std::fabs(one) - s * l1, 0.0), one);
     Clusters clusters;
-    const double value = method.prox(v.data(), s, b.data(), clusters);
+    const double value = method.prox(v, s, b, clusters);
     for (const auto& group : groups)
         group_oracle(group, s * strength, expected);
     check_near(b, expected, 1e-12);
@@ -167,7 +167,7 @@ void check_separable(Random& random) {
     const double s = uniform(random, 0.2, 1.5);
     SeparableProx method(l1, lower, upper);
     Clusters clusters;
-    const double value = method.prox(v.data(), s, b.data(), clusters);
+    const double value = method.prox(v, s, b, clusters);
     const auto cost = [&](std::size_t j, double x) {
         return s * l1[j] * std::fabs(x) + 0.5 * (x - v[j]) * (x - v[j]);
     };

@@ -24,7 +24,7 @@ void check_prox(Random& random, double radius, bool rounded) {
     for (double& one : v)
         one = rounded ? std::round(2.0 * uniform(random)) : uniform(random);
     std::vector<double> b = v;
-    group_prox(groups, radius, b.data());
+    group_prox(groups, radius, b);
     CHECK(b[4] == v[4] && b[9] == v[9]);  // in no group
     for (int g = 0; g < 3; ++g) {
         double largest = 0.0, total = 0.0, before = 0.0;
@@ -55,7 +55,7 @@ void check_ties() {
         const std::int64_t starts[] = {0, static_cast<std::int64_t>(one.v.size())};
         const std::vector<std::int64_t> columns = {0, 1, 2, 3, 4, 5};
         std::vector<double> b = one.v;
-        group_prox({columns, starts}, one.radius, b.data());
+        group_prox({columns, starts}, one.radius, b);
         for (std::size_t j = 0; j < b.size(); ++j)
             CHECK(std::fabs(b[j] - std::min(one.v[j], one.cap)) < 1e-14);
     }
@@ -68,13 +68,13 @@ void check_fenchel_young(Random& random) {
     for (int j = 0; j < 5; ++j)
         b[j] = uniform(random), q[j] = uniform(random);
     double totals[2], largest[2], expected = 0.0;
-    group_totals(groups, q.data(), totals);
-    group_largest(groups, b.data(), largest);
+    group_totals(groups, q, totals);
+    group_largest(groups, b, largest);
     const double strength = std::max(totals[0], totals[1]) + 0.1;
     for (int j = 0; j < 5; ++j)
         expected -= q[j] * b[j];
     expected += strength * (largest[0] + largest[1]);
-    CHECK(std::fabs(group_fenchel_young(groups, strength, b.data(), q.data()) - expected) < 1e-12);
+    CHECK(std::fabs(group_fenchel_young(groups, strength, b, q) - expected) < 1e-12);
 }
 
 void check_sums(Random& random) {
@@ -94,7 +94,7 @@ void check_sums(Random& random) {
                                 DenseView<float>{single.data(), n, d, d, 1}};
     for (const DesignView& X : views) {
         std::vector<double> out(2 * n, 9.0);
-        signed_sums(X, atoms, signs.data(), out.data());
+        signed_sums(X, atoms, signs, out);
         for (std::int64_t i = 0; i < n; ++i) {
             const double* x = by_rows.data() + i * d;
             CHECK(std::fabs(out[i] - (x[1] - x[4])) < 1e-14);

@@ -23,7 +23,7 @@ void check_model(Random& random, std::int64_t count) {
     const std::vector<std::int64_t> row = {0, 1, 2, 3, 4, 5, 1, 4};
     std::vector<double> sign(row.size());
     UnitModel model(row, sign, n);
-    double* F = model.vectors(count);
+    const std::span<double> F = model.vectors(count);
     std::vector<double> kept(static_cast<std::size_t>(count * n));
     for (std::size_t k = 0; k < kept.size(); ++k)
         F[k] = kept[k] = uniform(random);
@@ -39,7 +39,7 @@ void check_model(Random& random, std::int64_t count) {
     model.solve(free, right);
     for (std::size_t k = 0; k < free.size(); ++k)
         move[free[k]] = right[k];
-    model.multiply(move.data(), image.data());
+    model.multiply(move, image);
     for (std::size_t k = 0; k < free.size(); ++k)
         CHECK(std::fabs(image[free[k]] - wanted[k]) < 1e-10);
 }
@@ -49,7 +49,8 @@ void check_zero_model() {
     const std::vector<std::int64_t> row = {0, 1}, free = {0, 1};
     const std::vector<double> sign = {1.0, 1.0};
     UnitModel model(row, sign, 2);
-    std::fill_n(model.vectors(3), 6, 0.0);
+    for (double& one : model.vectors(3))
+        one = 0.0;
     std::vector<double> right = {0.0, 0.0};
     model.solve(free, right);
     CHECK(right[0] == 0.0 && right[1] == 0.0);
@@ -87,8 +88,7 @@ void check_pair(const Problem& problem, std::unique_ptr<ClusteredProx> penalty, 
     double b0 = 0.0, step = 1.0, room = 1.0;
     Interrupt never;
     for (int k = 0; k < 120; ++k) {
-        const std::int64_t taken =
-            method.advance(a.data(), b.data(), b0, {step, room, 1e-9, 30}, never);
+        const std::int64_t taken = method.advance(a, b, b0, {step, room, 1e-9, 30}, never);
         const double factor = taken < 8 ? 2.0 : taken == 30 ? 0.2 : 1.0;
         step = std::min(factor * step, 1e5);
         room = std::min(factor * room, 1e5);
@@ -150,12 +150,12 @@ void check_groups(Random& random) {
         problem, std::make_unique<GroupProx>(problem.d, columns, starts, strength, 0.0),
         [&](const std::vector<double>& b) {
             double largest[3];
-            group_largest(groups, b.data(), largest);
+            group_largest(groups, b, largest);
             return strength * (largest[0] + largest[1] + largest[2]);
         },
         [&](const std::vector<double>& q) {
             double totals[3];
-            group_totals(groups, q.data(), totals);
+            group_totals(groups, q, totals);
             return *std::max_element(totals, totals + 3) / strength;
         });
 }

@@ -46,15 +46,6 @@ RECTILINE_MULTIVERSION double derivative_pass(const Ramps& r, std::int64_t n, co
     return sum;
 }
 
-template <class Packed>
-RECTILINE_MULTIVERSION void slope_pass(const Packed& curve, std::int64_t n, const double* t,
-                                       double* s) {
-    const Packed f = curve;
-#pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i)
-        s[i] = f.slope_at(t[i]);
-}
-
 // How many entries of two vectors differ.
 RECTILINE_MULTIVERSION inline std::int64_t count_changed(const double* one, const double* other,
                                                          std::int64_t n) {

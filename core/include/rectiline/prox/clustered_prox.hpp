@@ -10,6 +10,7 @@
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,8 @@ class ClusteredProx {
     virtual ~ClusteredProx() = default;
     virtual std::int64_t size() const = 0;
     // Fills b and its clusters; returns max_b v'b / s - Omega(b) - |b|^2 / (2 s).
-    virtual double prox(const double* v, double s, double* b, Clusters& clusters) = 0;
+    virtual double prox(std::span<const double> v, double s, std::span<double> b,
+                        Clusters& clusters) = 0;
 };
 
 // sum_k strengths_k |b|_(k), strengths non-increasing and non-negative, |b|_(1) >= |b|_(2) >= ...
@@ -41,7 +43,8 @@ class SortedProx : public ClusteredProx {
   public:
     explicit SortedProx(std::vector<double> strengths) : strengths_(std::move(strengths)) {}
     std::int64_t size() const override { return static_cast<std::int64_t>(strengths_.size()); }
-    double prox(const double* v, double s, double* b, Clusters& clusters) override;
+    double prox(std::span<const double> v, double s, std::span<double> b,
+                Clusters& clusters) override;
 
   private:
     struct Block {
@@ -60,7 +63,8 @@ class GroupProx : public ClusteredProx {
     GroupProx(std::int64_t size, std::vector<std::int64_t> columns,
               std::vector<std::int64_t> starts, double strength, double l1);
     std::int64_t size() const override { return size_; }
-    double prox(const double* v, double s, double* b, Clusters& clusters) override;
+    double prox(std::span<const double> v, double s, std::span<double> b,
+                Clusters& clusters) override;
 
   private:
     std::int64_t size_;
@@ -74,7 +78,8 @@ class SeparableProx : public ClusteredProx {
     SeparableProx(std::vector<double> l1, std::vector<double> lower, std::vector<double> upper)
         : l1_(std::move(l1)), lower_(std::move(lower)), upper_(std::move(upper)) {}
     std::int64_t size() const override { return static_cast<std::int64_t>(l1_.size()); }
-    double prox(const double* v, double s, double* b, Clusters& clusters) override;
+    double prox(std::span<const double> v, double s, std::span<double> b,
+                Clusters& clusters) override;
 
   private:
     std::vector<double> l1_, lower_, upper_;

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace rectiline::prox {
@@ -46,8 +47,8 @@ class ProximalMultipliers {
     // X by columns (dense with rows next to one another, or CSC); it must outlive its use.
     void set_columns(const DesignView& X, std::unique_ptr<ClusteredProx> penalty);
     // Moves all three to the next point; returns the number of Newton steps.
-    std::int64_t advance(double* dual, double* b, double& b0, const ProximalSteps& how,
-                         Interrupt& interrupt);
+    std::int64_t advance(std::span<double> dual, std::span<double> b, double& b0,
+                         const ProximalSteps& how, Interrupt& interrupt);
 
     // Products of all Newton steps so far, about: the same on every machine.
     double work() const { return work_; }

@@ -5,6 +5,7 @@
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::prox {
@@ -16,11 +17,11 @@ class UnitModel {
               std::int64_t n_rows);
 
     // Room for `count` vectors of F, to be filled by the caller, each of n_rows entries.
-    double* vectors(std::int64_t count);
+    std::span<double> vectors(std::int64_t count);
     std::vector<double>& diagonal() { return diagonal_; }
 
     // image = matrix times move
-    void multiply(const double* move, double* image);
+    void multiply(std::span<const double> move, std::span<double> image);
     // Solves the equations of the units listed in `free`, in the smaller of the two dimensions;
     // `right` is overwritten by the solution.
     void solve(const std::vector<std::int64_t>& free, std::vector<double>& right);

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from rectiline.problems import DualPoint, MultiTaskProblem
+from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.solvers._base import Budget
 from rectiline.solvers.multitask._blocks import Block, Matrix, Steps, TaskSteps, Vector
 from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 
-__all__ = ["MultiTaskForm", "make_steps", "passes"]
+__all__ = ["MultiTaskForm", "TaskMethod", "make_steps", "passes"]
 
 _MOST_PASSES = 8  # between two certificates, where a pass is a closed form
 _ROUNDING = 1e-14  # of the objective: gaps below this ask nothing more of the tasks
@@ -40,6 +40,26 @@ class MultiTaskForm:
     def start(self, warm: Block | None) -> Block:
         """Return where to start: the given block, or zeros."""
         return warm or Block.zeros(self.problem.n_features, self.problem.n_tasks)
+
+
+class TaskMethod:
+    """What the multi-task solvers share: the form, and the answer of the tasks as their point."""
+
+    form: ClassVar[type[Any]] = MultiTaskForm
+    first_burst: ClassVar[int] = 1
+
+    @staticmethod
+    def refuses(problem: MultiTaskProblem) -> str | None:
+        """Return why the method does not apply, or None."""
+        return None
+
+    def point(self, state: Any) -> Block:
+        """Return the last answer of the tasks with its multipliers."""
+        answer: Block = state.steps.with_dual(state.answer)
+        return answer
+
+    def learn(self, state: Any, certificate: Certificate) -> None:
+        """Do nothing: the next budget tells the certified gap."""
 
 
 def make_steps(problem: MultiTaskProblem, seed: int, n_threads: int) -> Any:

@@ -13,15 +13,15 @@ Candes). The multipliers of a step prove its answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Certificate, MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
-from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
+from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
 
 Matrix = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class APGState:
 
 
 @dataclass(frozen=True, slots=True)
-class APG:
+class APG(TaskMethod):
     """Options of the solver.
 
     Parameters
@@ -57,13 +57,6 @@ class APG:
 
     name: ClassVar[str] = "apg"
     default_max_iter: ClassVar[int] = 20_000
-    form: ClassVar[type[Any]] = MultiTaskForm
-    first_burst: ClassVar[int] = 1
-
-    @staticmethod
-    def refuses(problem: MultiTaskProblem) -> str | None:
-        """Return None: every multi-task problem has such steps."""
-        return None
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> APGState:
         """Return the state at a given point."""
@@ -91,10 +84,3 @@ class APG:
             state.momentum, state.answer = after, answer
             done += 1
         return Step(done, False)
-
-    def point(self, state: APGState) -> Block:
-        """Return the last answer of the tasks with its multipliers."""
-        return state.steps.with_dual(state.answer)
-
-    def learn(self, state: APGState, certificate: Certificate) -> None:
-        """Do nothing: the next budget tells the certified gap."""

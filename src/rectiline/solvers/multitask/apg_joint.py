@@ -11,15 +11,15 @@ dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Certificate, MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
-from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
+from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -54,7 +54,7 @@ class JointState:
 
 
 @dataclass(frozen=True, slots=True)
-class JointAPG:
+class JointAPG(TaskMethod):
     """Options of the solver.
 
     Parameters
@@ -70,8 +70,6 @@ class JointAPG:
 
     name: ClassVar[str] = "apg_joint"
     default_max_iter: ClassVar[int] = 20_000
-    form: ClassVar[type[Any]] = MultiTaskForm
-    first_burst: ClassVar[int] = 1
 
     @staticmethod
     def refuses(problem: MultiTaskProblem) -> str | None:
@@ -117,13 +115,6 @@ class JointAPG:
             state.momentum = (old, 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * old * old)))
             done += 1
         return Step(done, False)
-
-    def point(self, state: JointState) -> Block:
-        """Return the last answer of the tasks with its multipliers."""
-        return state.steps.with_dual(state.answer)
-
-    def learn(self, state: JointState, certificate: Certificate) -> None:
-        """Do nothing: the next budget tells the certified gap."""
 
 
 def _penalty(U: Matrix, M: Matrix, eta: float, c: float) -> tuple[float, Matrix, Matrix]:

@@ -20,17 +20,17 @@ Stopping is the driver's business: the certificate of `MultiTaskProblem`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Certificate, MultiTaskProblem
+from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._anderson import Anderson
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 from rectiline.solvers.multitask._common import joint_step
-from rectiline.solvers.multitask._form import MultiTaskForm, make_steps, passes
+from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
 
 Matrix = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class BCDState:
 
 
 @dataclass(frozen=True, slots=True)
-class BCD:
+class BCD(TaskMethod):
     """Options of the solver.
 
     Parameters
@@ -69,13 +69,6 @@ class BCD:
 
     name: ClassVar[str] = "bcd"
     default_max_iter: ClassVar[int] = 2000
-    form: ClassVar[type[Any]] = MultiTaskForm
-    first_burst: ClassVar[int] = 1
-
-    @staticmethod
-    def refuses(problem: MultiTaskProblem) -> str | None:
-        """Return None: every multi-task problem has such steps."""
-        return None
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> BCDState:
         """Return the state at a given point."""
@@ -99,13 +92,6 @@ class BCD:
             state.answer = answer
             done += 1
         return Step(done, False)
-
-    def point(self, state: BCDState) -> Block:
-        """Return the last answer of the tasks with its multipliers."""
-        return state.steps.with_dual(state.answer)
-
-    def learn(self, state: BCDState, certificate: Certificate) -> None:
-        """Do nothing: the next budget tells the certified gap."""
 
     def _move(self, state: BCDState, answer: Block) -> None:
         """Choose where the next pass starts: the accelerated point or the plain one."""
