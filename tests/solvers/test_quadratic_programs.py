@@ -13,7 +13,7 @@ from rectiline.constraints import LinearConstraint, Nonnegative
 from rectiline.penalties import L1, Columnwise, Ridge
 
 
-def factors(k=4, n=300, seed=0):
+def factors(k=20, n=2000, seed=0):
     rng = np.random.default_rng(seed)
     F = sp.random(n, k, 0.5, "csr", random_state=rng, data_rvs=rng.standard_normal)
     return F, rng.random(n) * np.sqrt(k), rng.normal(size=n)
@@ -39,8 +39,9 @@ def test_portfolio():
     assert solution.coef.sum() == pytest.approx(1.0) and solution.coef.min() >= 0.0
 
 
+@pytest.mark.parametrize("solver", ["auto", "interior"])
 @pytest.mark.parametrize("equal", [True, False])
-def test_random_programs(equal):
+def test_random_programs(equal, solver):
     rng = np.random.default_rng(1)
     n, m = 60, 30 if equal else 400
     M, A = (
@@ -57,13 +58,13 @@ def test_random_programs(equal):
         LinearConstraint(A, middle - width, middle + width),
         linear=q,
     )
-    solution = rl.solve(problem, tol=1e-8)
+    solution = rl.solve(problem, solver, tol=1e-8)
     x = cp.Variable(n)
     cost = 0.5 * cp.sum_squares(M @ x) + 0.005 * cp.sum_squares(x) + q @ x
     best = cp.Problem(cp.Minimize(cost), [cp.abs(A @ x - middle) <= width]).solve(
         solver=cp.CLARABEL
     )
-    assert solution.status == "solved" and solution.solver == "interior"
+    assert solution.status == "solved"
     assert solution.objective == pytest.approx(best, rel=1e-6)
 
 

@@ -14,7 +14,8 @@ Slope or groups                                 generation, for as long as      
 linear program, warm                            generation                        paths
 linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret
                                                 see `_linear_program`
-squared error with constraint rows, d >= 30     interior                          qp
+squared error with constraint rows, d >= 30     interior; newton with a ridge     qp
+                                                and less than 20,000 entries
 L1, d >= 200, sparse, n > 5 d                   newton; interior for squared      sparse lasso, qp
                                                 error
 L1, d >= 200, n <= 10 d                         generation for a while; interior  regret, lasso
@@ -25,6 +26,7 @@ ridge alone, dense, d > 3 n                     reduced_newton                  
 d > 3000                                        rehline; interior where rows      tf-idf text,
                                                 constrain many columns            2,000 x 4,000
 d > n, d >= 100                                 rehline for a while, interior     regret
+sparse, without ridge, d >= 250, n <= 4 d       interior                          Fused signals
 dense, not L1, kinked, d >= 100, n <= 60 d      interior                          600 to 10,000 x
 dense, not L1, squared error, d >= 30           interior                          60 to 300
 anything else                                   newton; before that rehline for a rehline and
@@ -85,10 +87,12 @@ _ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is know
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _MANY_IN_PROGRAM = 60  # and in linear programs from here on
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
+_LARGE_PROGRAM = 20_000  # entries from which on interior's steps cost more than calling them
 _FEW_COLUMNS = 100  # up to which Newton's systems cost less than interior's steps
 _FEW_WITHOUT_BENDS = 30  # the same for losses that are one parabola: a few steps are enough
 _LARGE_TABLE = 50_000  # entries of X from which on that holds
 _LONG = 10  # rows per column from which on steps on a part of the rows pay
+_SHORT = 4  # rows per column, differences included, up to which free columns are for interior
 _VERY_LONG = 60  # and from which on they pay whatever the penalty
 _LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats generation
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
@@ -207,8 +211,9 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
         return _linear_program(problem, pull)
     quadratic = _is_quadratic(problem) and not warm
     if quadratic and problem.has_constraint_rows and d >= _FEW_WITHOUT_BENDS:
-        reason = f"interior: a quadratic program of {d} columns, few steps"
-        return [Stage(Interior(), reason), newton, sweeps]
+        large = Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps")
+        small = problem.columns.strongly_convex and _n_entries(problem) < _LARGE_PROGRAM
+        return [newton, interior, sweeps] if small else [large, newton, sweeps]
     if pull is not None and d >= _MANY_COLUMNS and not warm:
         if quadratic and not is_dense and n > _LONG_AND_SPARSE * d:
             reason = f"interior: {d} columns whose squares are summed up once"
@@ -236,6 +241,9 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if d > n and d >= _FEW_COLUMNS and pull is None:
         return [_first_try(form), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
+    has_ridge = problem.columns.strongly_convex
+    if not (is_dense or warm or has_ridge) and d >= _SMALL_MATRIX and n <= _SHORT * d:
+        stages = [interior, newton, sweeps]
     if is_dense and pull is None and not warm and _has_fast_squares(problem):
         large = Stage(Interior(), f"interior: {d} columns, few steps of fast matrix products")
         stages = [large, newton, sweeps]
@@ -264,6 +272,12 @@ def _is_quadratic(problem: Problem) -> bool:
     """
     bent = [one.curve for one in problem.losses if one.curve.curvature.any()]
     return bool(bent) and all(curve.is_parabola for curve in bent)
+
+
+def _n_entries(problem: Problem) -> int:
+    """Return how many entries X and the constraint rows have."""
+    rows = problem.terms.region.stacked.design
+    return int(problem.design.n_stored + rows.n_stored)
 
 
 def _has_many_rows(problem: Problem) -> bool:

@@ -85,9 +85,9 @@ class InteriorState:
     def is_stuck(self, moved: bool) -> bool:
         """Whether there is no progress, not even from another start.
 
-        Without constraints one start is as good as another. With them, rows may be met long before
-        the products are small, or their multipliers start far too small: steps become short. A
-        start inside the constraints, or one with more room and other units, avoids that.
+        Rows may be met long before the products are small, or their multipliers start far too
+        small: steps become short. A start inside the constraints, or one with more room and other
+        units, avoids that; without constraints one further start is enough.
         """
         late = self.steps >= _LONG and bool(self.starts)
         if moved and self.idle < _PATIENCE and not late:
@@ -175,7 +175,8 @@ class Interior:
         program = build(form)
         b = program.begin(warm)
         state = Iterate(program, b, program.pull(), _by_rows(form), self.proximal)
-        starts = _STARTS if program.inequalities or program.equalities or program.others else ()
+        constrained = program.inequalities or program.equalities or program.others
+        starts = _STARTS if constrained else _STARTS[:1]
         return InteriorState(state, program.point(b), self.proximal, starts=starts)
 
     def advance(self, state: InteriorState, budget: Budget) -> Step:
