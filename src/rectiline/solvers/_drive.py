@@ -241,7 +241,8 @@ def _certificate_seconds(problem: Problem) -> float:
     """Return a guess at what a certificate takes: products with X, and balancing free columns."""
     free = float(problem.terms.free_columns.size)
     rounds = _BALANCING_ROUNDS if free else 0
-    products = 0.5 * rounds * problem.n_samples * free * min(free, problem.n_samples)
+    sums = rounds if free <= problem.n_samples else 1  # products of rows are known once
+    products = 0.5 * sums * problem.n_samples * free * min(free, problem.n_samples)
     passes = _SECONDS_PER_ENTRY + 2 * rounds * SECONDS_PER_ENTRY
     seconds = passes * problem.design.n_stored + _SECONDS_PER_ROW * problem.n_samples
     return seconds + SECONDS_PER_PRODUCT * products

@@ -30,6 +30,7 @@ _LONGEST_BURST = 320
 _USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
 _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
+_MOST_RESERVED = 0.5  # of the time limit, for a first certificate
 _MOST_IDLE = 3  # bursts without an iteration that end a stage
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
 
@@ -71,7 +72,8 @@ class Run:
         limit = math.inf if limits.time_limit is None else limits.time_limit
         ends = min(limit, time_left())
         self.watch = Watch(ends if ends < math.inf else None, report, outer)
-        self._certificate_seconds = certificate_seconds  # a guess, until one has been made
+        # A guess, until one has been made; it must not leave a solver without any time.
+        self._certificate_seconds = min(certificate_seconds, _MOST_RESERVED * ends)
         self._grace = grace_of(limits.time_limit)
 
     # ---- time -------------------------------------------------------------------------------

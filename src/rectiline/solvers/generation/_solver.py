@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rectiline._polling import time_left
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
@@ -133,7 +134,7 @@ class Generation:
             return None
         linear = LinearProgramForm(problem)
         state = start_linear(linear, None, self.plan(linear), seed)
-        advance_linear(state, Budget(50, np.inf, _ROUGH_GAP))
+        advance_linear(state, Budget(50, time_left(), _ROUGH_GAP))
         return state.point
 
     def restart(self, state: GenerationState, form: CompositeForm) -> GenerationState | None:
