@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Proof", "prove", "prove_many"]
 
-_NEAR = 10.0  # times the target: errors of q may have shrunk the dual point, which counts as gap
+_MARGIN = (
+    10.0  # times the rounding: errors of q may have shrunk the dual point, which adds to the gap
+)
 
 
 class Candidate(Protocol):
@@ -138,7 +140,8 @@ def _is_undecided(certificate: Certificate, tol: float | None) -> bool:
     primal, plain = certificate.primal, certificate.gap - certificate.rounding
     if plain <= ZERO_LEVEL * certificate.scale:
         return True
-    return plain <= _NEAR * tol * max(abs(primal), abs(primal - plain))
+    target = tol * max(abs(primal), abs(primal - plain))
+    return plain <= target + _MARGIN * certificate.rounding
 
 
 def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
