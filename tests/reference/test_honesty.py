@@ -9,7 +9,7 @@ from reference.oracle import answer, optimum, slack
 from rectiline import DualPoint
 from rectiline.problems.proofs import prove
 from rectiline.solvers._base import Budget
-from rectiline.solvers._choose import SOLVERS as METHODS
+from rectiline.solvers._names import SOLVERS as METHODS
 
 # Every penalty there is, also those that no solver takes yet.
 JUDGED = [*CASES[::3], *FLAT_CASES[::2], *COUPLED_CASES[::2]]

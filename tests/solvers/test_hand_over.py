@@ -16,7 +16,8 @@ from rectiline.penalties import L1, Ridge
 from rectiline.problems import DualPoint
 from rectiline.solvers._base import Budget, Stage, Step
 from rectiline.solvers._best import Best
-from rectiline.solvers._choose import SOLVERS, choose, remaining
+from rectiline.solvers._choose import choose, remaining
+from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._polish import PairForm
 from rectiline.solvers._run import Run, RunLimits, _Polled
 from rectiline.solvers._watch import REPORT_EVERY, Watch

@@ -1,4 +1,4 @@
-"""Choosing a strength: the grid, the winner, and the fit with it."""
+"""Base classes of the CV estimators: make a grid, search it, fit with the chosen strength."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing a strength by cross-validation: what the three CV estimators share."""
+"""Score a grid of strengths on folds and find the best one, for the CV estimators."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 from rectiline.solvers._base import Callback, Progress, Solver
 from rectiline.solvers._candidate import Candidate, PathFollower
-from rectiline.solvers._choose import check_name
 from rectiline.solvers._drive import solve
+from rectiline.solvers._names import check_name
 from rectiline.solvers._polish import central_intercept
 from rectiline.solvers._session import Session
 from rectiline.solvers._show import GapMeter, ProgressBar, Told, progress_line

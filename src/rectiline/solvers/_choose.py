@@ -39,12 +39,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._suggest import unknown_name
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
 from rectiline.solvers._base import Solver, Stage
-from rectiline.solvers.first_order import FirstOrder
+from rectiline.solvers._names import SOLVERS
+from rectiline.solvers._sweeps import first_try, is_easy, is_near
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
@@ -52,38 +52,12 @@ from rectiline.solvers.rehline import Rehline
 
 Vector = NDArray[np.float64]
 
-__all__ = ["SOLVERS", "check_name", "choose", "passes_pay", "remaining", "zero_may_do"]
+__all__ = ["choose", "remaining"]
 
-SOLVERS: dict[str, type[Solver]] = {
-    "first_order": FirstOrder,
-    "generation": Generation,
-    "interior": Interior,
-    "newton": Newton,
-    "reduced_newton": ReducedNewton,
-    "rehline": Rehline,
-    "twofold": TwofoldInterior,
-}
-
-# What other libraries call such methods.
-_ALIASES = {
-    "coordinate_descent": "rehline",
-    "fista": "first_order",
-    "ipm": "interior",
-    "interior_point": "interior",
-    "liblinear": "rehline",
-    "newton_cg": "newton",
-    "simplex": "generation",
-    "ssnal": "newton",
-}
-
-_PASSES_ROWS, _PASSES_ROWS_PER_COLUMN = 200_000, 20_000  # from which on `passes` beats newton
 _MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _MANY_CONSTRAINTS = 0.1  # rows per column
-_ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
-_ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
-_ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _MANY_IN_PROGRAM = 60  # and in linear programs from here on
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
@@ -98,21 +72,13 @@ _LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats g
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
 _WIDE = 4  # columns per row from which on a basis is soon found all the same
 _LARGE_SHARE = 0.5  # of them that would be in it
-_FEW_ROWS, _WARM = 25, 10.0  # rows per column; difficulty that a warm start makes up for
 _INTERIOR_STEPS = 25.0
 _PER_LEVEL = 2e4  # products in the time that a step spends on each level of a Slope and column
 _NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
 _LEAST_TRY = 5e6  # products: a few milliseconds
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
-_SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
-
-
-def check_name(solver: str) -> None:
-    """Raise ValueError if there is no solver of that name."""
-    if solver not in ("auto", "passes") and solver not in SOLVERS:
-        raise ValueError(unknown_name("solver", solver, ["auto", "passes", *SOLVERS], _ALIASES))
 
 
 def choose(problem: Problem, warm: bool = False) -> list[Stage]:
@@ -128,16 +94,6 @@ def choose(problem: Problem, warm: bool = False) -> list[Stage]:
         return stages
     reasons = "; ".join(f"{name}: {one.refuses(problem)}" for name, one in SOLVERS.items())
     raise UnsupportedProblemError(f"No solver takes this problem. {reasons}.")
-
-
-def passes_pay(problem: Problem) -> bool:
-    """Whether there are so many rows for each column that `passes` is tried first."""
-    return (
-        problem.n_samples >= max(_PASSES_ROWS, _PASSES_ROWS_PER_COLUMN * problem.n_features)
-        and problem.is_separable
-        and not problem.has_constraint_rows
-        and not problem.design.is_sparse
-    )
 
 
 def remaining(plan: list[Stage]) -> list[Stage]:
@@ -239,7 +195,7 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if d > _LARGEST_MATRIX:
         return [sweeps, generation, newton, interior]
     if d > n and d >= _FEW_COLUMNS and pull is None:
-        return [_first_try(form), interior, newton, sweeps]
+        return [first_try(form), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
     has_ridge = problem.columns.strongly_convex
     if not (is_dense or warm or has_ridge) and d >= _SMALL_MATRIX and n <= _SHORT * d:
@@ -247,12 +203,12 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if is_dense and pull is None and not warm and _has_fast_squares(problem):
         large = Stage(Interior(), f"interior: {d} columns, few steps of fast matrix products")
         stages = [large, newton, sweeps]
-    if warm and _is_near(form):
-        return [_first_try(form), *stages]
+    if warm and is_near(form):
+        return [first_try(form), *stages]
     if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
         return stages
-    if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and _is_easy(form):
-        return [_first_try(form), *stages]
+    if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and is_easy(form):
+        return [first_try(form), *stages]
     return stages
 
 
@@ -284,31 +240,6 @@ def _has_many_rows(problem: Problem) -> bool:
     """Whether there are constraint rows for many of the columns: sweeps over them take long."""
     rows = problem.constraint_rows
     return int(rows.c.size + rows.f.size) >= _MANY_CONSTRAINTS * problem.n_features
-
-
-def zero_may_do(problem: Problem) -> bool:
-    """Whether zero coefficients may be good enough, so that looking at them first can pay.
-
-    The slopes at zero can gain no more than their square over the ridge part. Losses with bounded
-    slopes on targets far from zero (prices under a Huber loss) gain next to nothing. Where all
-    slopes are the same, their sum over the rows is known: centred columns leave nothing of it.
-    """
-    if problem.fit_intercept or problem.has_constraint_rows or not problem.is_separable:
-        return False
-    if problem.design.n_stored < _ZERO_SIZE:  # solved about as fast as looked at
-        return False
-    columns = problem.columns
-    if not columns.strongly_convex or columns.has_bounds:
-        return False
-    total = problem.total_weight * problem.slope_width[0]
-    most = 0.5 * total**2 * problem.design.mean_row_square(1.0 / columns.rho)
-    if most <= _ZERO_SHARE * problem.loss_at_zero:
-        return True
-    slopes = problem.rows.slopes(np.zeros(problem.n_samples))
-    if slopes[0] == 0 or (slopes != slopes[0]).any():
-        return False
-    pull = slopes[0] * problem.design.column_sums
-    return float(0.5 * (pull * pull / columns.rho).sum()) <= _ZERO_GAIN * problem.loss_at_zero
 
 
 def _is_linear_program(problem: Problem) -> bool:
@@ -366,43 +297,3 @@ def _pull_at_zero(problem: Problem) -> Vector | None:
     gradient = problem.design.tdot(slopes)
     held = ((gradient > 0) & (columns.lower >= 0)) | ((gradient < 0) & (columns.upper <= 0))
     return np.where(held, 0.0, np.abs(gradient)) / columns.l1
-
-
-def _is_easy(form: RectifiedForm) -> bool:
-    """Whether coordinate ascent is worth a try before a Newton matrix of `d` columns.
-
-    Measured. On losses with kinks a Newton method takes many steps, most on few rows; on others it
-    takes few steps, each with the squares of all rows. Either way its steps grow with d squared,
-    sweeps with d.
-    """
-    squared = 0.1 * form.design.n_features**2
-    return _difficulty(form) <= (max(200.0, squared) if form.slope_width()[1] else squared - 200.0)
-
-
-def _is_near(form: RectifiedForm) -> bool:
-    """Whether a few sweeps may do from a neighbouring solution: kinks, and few rows per column.
-
-    Measured on paths of 3,000 x 200: Newton's method takes twenty steps at each strength there.
-    """
-    n, d = form.design.n_samples, form.design.n_features
-    few = form.columns.strongly_convex and n < _FEW_ROWS * d and d <= n
-    hard = _WARM * max(200.0, 0.1 * d**2)
-    return few and form.slope_width()[1] and _difficulty(form) <= hard
-
-
-def _first_try(form: RectifiedForm) -> Stage:
-    d = form.design.n_features
-    # What a Newton method costs, in sweeps.
-    patience = 10.0 + 0.5 * d if form.slope_width()[1] else 4.0 + d / 12.0
-    patience *= _SPARSE_SWEEPS if form.design.is_sparse else 1.0
-    return Stage(Rehline(patience=patience), "rehline: a try, as the penalty looks strong")
-
-
-def _difficulty(form: RectifiedForm) -> float:
-    """Return how stiff the dual is: total weight times squared row length over the ridge part.
-
-    Judged on a sample of rows; sweeps of coordinate ascent grow with it.
-    """
-    width, _ = form.slope_width()
-    total = form.total_weight * width / form.argument_scale()
-    return total * form.design.mean_row_square(1.0 / np.maximum(form.columns.rho, 1e-300))

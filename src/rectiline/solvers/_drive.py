@@ -17,14 +17,9 @@ from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction, is_on_floor, may_be_unbounded
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
-from rectiline.solvers._choose import (
-    SOLVERS,
-    check_name,
-    choose,
-    passes_pay,
-    remaining,
-    zero_may_do,
-)
+from rectiline.solvers._choose import choose, remaining
+from rectiline.solvers._first_looks import passes_pay, zero_may_do
+from rectiline.solvers._names import SOLVERS, check_name
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run, RunLimits
 from rectiline.solvers._session import Session

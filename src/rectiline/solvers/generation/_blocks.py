@@ -1,4 +1,4 @@
-"""Small blocks of the program's matrix: scaled, joined, dense or sparse as they come."""
+"""Scale and join small blocks of a linear program's matrix, dense or sparse, for its masters."""
 
 from __future__ import annotations
 

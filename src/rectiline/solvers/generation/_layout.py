@@ -1,4 +1,4 @@
-"""Units in the order of their columns: which samples they belong to, and how they move these."""
+"""The units of a linear program by column, with their samples and signs; used by the master."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What masters hand back: points of the restricted problem with their multipliers, and steps."""
+"""Records that the masters of `generation` return: points with multipliers, and steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bases: kept when a master is rebuilt over fewer units or directions, or guessed."""
+"""Keep or guess the basis of a master that is built again over fewer units or directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block: rows, their arguments, and the parts on them."""
+"""`Block`: rows of the interior point program with their arguments and boxed dual variables."""
 
 from __future__ import annotations
 

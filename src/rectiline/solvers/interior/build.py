@@ -1,4 +1,4 @@
-"""From the form to the scaled program: blocks of rows with their parts, at the starting point."""
+"""Build the scaled program of `interior` from a form: blocks of rows, and a starting point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided centrally: directions, step lengths, how hard to aim at the centre.
+"""The decisions of an interior point step: direction, step lengths and how far to centre.
 
 One iteration is a step of Mehrotra's predictor-corrector method. It needs from the rows the
 weighted sum of their squares, three weighted sums of rows, and a few scalars.

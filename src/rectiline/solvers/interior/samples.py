@@ -1,4 +1,4 @@
-"""The samples that count: weights, signs, offsets, and the dual variables of their losses."""
+"""The samples with weight: signs, offsets and dual variables of their losses, for `build`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows and columns a step is about, once the iterates are near their bounds.
+"""Choose the rows and columns of a factor, once iterates of `interior` are near their bounds.
 
 With row weights w and column diagonals ``delta`` the equations are those of the matrix
 ``B_ij = sqrt(w_i / delta_j) R_ij``. Near the end rows away from their kinks have tiny weights and

@@ -1,4 +1,4 @@
-"""Where the iteration stands, and its own opinion of that."""
+"""The iterate of `interior` and the method's own estimate of its certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step with a common part: minimise over u_0 as well.
+"""The step of `bcd` for problems with a common part u_0: minimise over u_0 as well.
 
 For a fixed subspace let ``phi_t(u_0)`` be what task t pays at best for ``u_t = u_0 + v_t``. The
 sum over the tasks is convex and differentiable with gradient ``-strength S^-1 sum_t v_t``.

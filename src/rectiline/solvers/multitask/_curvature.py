@@ -1,4 +1,4 @@
-"""How a task resists when the common part of all tasks moves.
+"""The curvature of a task's optimal value in the common part of all tasks, for `_common`.
 
 With the subspace fixed let ``phi(u_0)`` be what a task pays at best for ``u = u_0 + v``. Rows on a
 kink hold their prediction, rows on a curved piece resist by their curvature, active constraints do

@@ -1,4 +1,4 @@
-"""From the soft subspace to h directions, and how far that model can be from the best of its kind.
+"""Round the soft subspace to h directions and bound the distance to the best such model.
 
 The convex problem relaxes ASO, where M must be a projector. Rounding M to the projector on the h
 leading directions and solving the tasks once more gives a model of ASO itself; since the lower

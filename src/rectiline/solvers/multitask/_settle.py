@@ -1,4 +1,4 @@
-"""A task solved as linear equations, from the places its rows had in the last pass.
+"""Solve a task by linear equations, from the pieces that its rows were on in the last pass.
 
 With the subspace held and the place of every row on the graph of its slope known
 (`rectiline.problems._task_pieces`), the optimality conditions of a task are linear: with

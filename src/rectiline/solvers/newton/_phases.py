@@ -1,4 +1,4 @@
-"""Few passes over all rows: a subsample to start from and a working set to finish on."""
+"""Choose the subsamples that `newton` starts on and the working set of rows it finishes on."""
 
 from __future__ import annotations
 

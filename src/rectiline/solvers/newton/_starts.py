@@ -1,4 +1,4 @@
-"""What a run is started with: multipliers of a warm start, and a stiffness that fits the data."""
+"""The start of a Newton run: multipliers of a warm start, a stiffness that fits the data."""
 
 from __future__ import annotations
 

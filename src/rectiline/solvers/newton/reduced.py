@@ -1,4 +1,4 @@
-"""`reduced_newton`: the same method in the span of the rows."""
+"""`reduced_newton`: Newton's method in the span of the rows."""
 
 from __future__ import annotations
 
