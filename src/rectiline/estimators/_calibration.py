@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+
+from rectiline.estimators._array_api import like, on_host
 
 __all__ = ["HasProbabilities"]
 
@@ -57,4 +59,5 @@ class HasProbabilities:
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return np.asarray(self.calibrated_.predict_proba(X))
+        found = np.asarray(self.calibrated_.predict_proba(on_host(X)))
+        return cast(NDArray[np.float64], like(found, X))

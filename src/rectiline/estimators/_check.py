@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
 from rectiline.backends import Design, as_design
+from rectiline.estimators._array_api import as_numpy
 from rectiline.rows import is_source
 
 Vector = NDArray[np.float64]
@@ -76,5 +77,5 @@ def column_names(estimator: Any) -> NDArray[Any] | None:
 
 def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return ``X @ coef_.T + intercept_`` for data that are checked already."""
-    product = safe_sparse_dot(X, estimator.coef_.T, dense_output=True)
-    return np.asarray(product + estimator.intercept_)
+    product = safe_sparse_dot(X, as_numpy(estimator.coef_).T, dense_output=True)
+    return np.asarray(product + as_numpy(estimator.intercept_))

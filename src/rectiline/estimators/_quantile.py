@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline.estimators._adaptive import adapted_makers, is_adaptive
+from rectiline.estimators._array_api import as_numpy, like
 from rectiline.estimators._check import (
     check_data,
     check_design,
@@ -310,9 +311,9 @@ class QuantileRegressor(
         ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        quantiles = self.predict(X)
+        quantiles = as_numpy(self.predict(X))
         low, high = central_pair(self.quantiles_, coverage)
-        return np.sort(quantiles[:, [low, high]], axis=1)
+        return cast(NDArray[np.float64], like(np.sort(quantiles[:, [low, high]], axis=1), X))
 
     def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains, averaged over the quantiles.
@@ -329,7 +330,7 @@ class QuantileRegressor(
         -------
         float
         """
-        quantiles = self.predict(X).reshape(np.shape(y)[0], -1)
+        quantiles = as_numpy(self.predict(X)).reshape(np.shape(y)[0], -1)
         losses = [self._loss(q) for q in self.quantiles_]
         return float(explained_loss(losses, np.asarray(y, float), sample_weight)(quantiles))
 

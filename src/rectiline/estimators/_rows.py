@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline import rows as row_sources
+from rectiline.estimators._array_api import as_numpy, like, on_host
 from rectiline.estimators._check import linear_scores
 from rectiline.rows import Block, RowBlocks
 
@@ -148,18 +149,17 @@ def predicted(
         The method that turns scores, ``X @ coef_.T + intercept_``, into the answer.
     """
     check_is_fitted(estimator)
-    rows = as_rows(X)
+    rows, given = as_rows(X), X
     if rows is None:
+        X = on_host(X)
         X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)
         if not blocks:
-            made: NDArray[Any] | Iterator[NDArray[Any]] = getattr(estimator, method)(
-                linear_scores(estimator, X)
-            )
-            return made
+            made: NDArray[Any] = getattr(estimator, method)(linear_scores(estimator, X))
+            return cast(NDArray[Any], like(made, given))
         rows = row_sources.of(X)
     _check_columns(estimator, rows)
     parts = rows.map_blocks(_predict_block, (estimator, method))
-    return parts if blocks else np.concatenate(list(parts))
+    return parts if blocks else cast(NDArray[Any], like(np.concatenate(list(parts)), given))
 
 
 def _check_columns(estimator: Any, rows: RowBlocks) -> None:
@@ -198,8 +198,8 @@ def _tensor_scores(estimator: Any, X: Any) -> Vector:
     """Return the scores of a tensor, computed in float64 on its device."""
     import torch
 
-    coef = torch.as_tensor(np.ascontiguousarray(estimator.coef_.T), device=X.device)
-    intercept = torch.as_tensor(np.asarray(estimator.intercept_), device=X.device)
+    coef = torch.as_tensor(np.ascontiguousarray(as_numpy(estimator.coef_).T), device=X.device)
+    intercept = torch.as_tensor(as_numpy(estimator.intercept_), device=X.device)
     step = max(1, _ENTRIES // X.shape[1])
     parts = [
         (X[first : first + step].double() @ coef + intercept).cpu().numpy()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import _fit_context
+
+from rectiline.estimators._array_api import fitted_like, on_host
 
 __all__ = ["checked_fit"]
 
@@ -17,6 +20,15 @@ def checked_fit(method: Method) -> Method:
     """Check the parameters of the estimator before its fit.
 
     What overflows inside a fit is not finite and never counts as solved; NumPy need not warn.
+    Tensors in the memory of the host are taken as arrays.
     """
-    quiet = np.errstate(all="ignore")(method)
-    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(quiet))
+
+    @wraps(method)
+    def fit(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
+        named = {name: on_host(value) for name, value in named.items()}
+        with np.errstate(all="ignore"):
+            fitted = method(self, on_host(X), *map(on_host, rest), **named)
+        fitted_like(self, X)
+        return fitted
+
+    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(fit))

@@ -9,7 +9,7 @@ from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, is_source, of
 from rectiline.rows._spread import on_host, spread_rows
-from rectiline.rows._tensors import TensorRows
+from rectiline.rows._tensors import TensorRows, is_on_gpu, is_tensor_like
 
 __all__ = [
     "Block",
@@ -21,7 +21,9 @@ __all__ = [
     "from_parquet",
     "from_stream",
     "from_svmlight",
+    "is_on_gpu",
     "is_source",
+    "is_tensor_like",
     "join",
     "of",
     "on_host",
