@@ -261,10 +261,10 @@ def _rounds(
         left = [member for member in members if not member.is_solved]
         if not left:
             return Status.SOLVED, passes
-        if all(member.is_limited for member in left):
-            return Status.PRECISION_LIMIT, passes
         if stop:
             return Status.STOPPED, passes
+        if all(member.is_limited for member in left):
+            return Status.PRECISION_LIMIT, passes
         if time.perf_counter() >= deadline:
             return Status.TIME_LIMIT, passes
     return Status.ITERATION_LIMIT, passes
