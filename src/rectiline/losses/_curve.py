@@ -222,15 +222,10 @@ class PLQCurve(Record):
         return self.knots.size
 
     @cached_property
-    def has_kinks(self) -> bool:
-        """Whether the slope jumps at some knot."""
-        return bool((self.left != self.right).any())
-
-    @cached_property
     def is_parabola(self) -> bool:
         """Whether the function is one parabola."""
-        curvature = self.curvature
-        return bool(curvature[0] > 0 and (curvature == curvature[0]).all() and not self.has_kinks)
+        bends = (self.left != self.right).any() or (self.curvature != self.curvature[0]).any()
+        return bool(self.curvature[0] > 0 and not bends)
 
     @cached_property
     def _lowest(self) -> int:

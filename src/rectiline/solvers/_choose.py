@@ -27,8 +27,6 @@ d > 3000                                        rehline; interior where rows    
                                                 constrain many columns            2,000 x 4,000
 d > n, d >= 100                                 rehline for a while, interior     regret
 sparse, without ridge, d >= 250, n <= 4 d       interior                          Fused signals
-dense, not L1, kinked, d >= 100, n <= 60 d      interior                          600 to 10,000 x
-dense, not L1, squared error, d >= 30           interior                          60 to 300
 anything else                                   newton; before that rehline for a rehline and
                                                 while if the dual is not stiff    foundation
 =============================================== ================================= ===============
@@ -63,11 +61,8 @@ _MANY_IN_PROGRAM = 60  # and in linear programs from here on
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
 _LARGE_PROGRAM = 20_000  # entries from which on interior's steps cost more than calling them
 _FEW_COLUMNS = 100  # up to which Newton's systems cost less than interior's steps
-_FEW_WITHOUT_BENDS = 30  # the same for losses that are one parabola: a few steps are enough
-_LARGE_TABLE = 50_000  # entries of X from which on that holds
 _LONG = 10  # rows per column from which on steps on a part of the rows pay
 _SHORT = 4  # rows per column, differences included, up to which free columns are for interior
-_VERY_LONG = 60  # and from which on they pay whatever the penalty
 _LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats generation
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
 _WIDE = 4  # columns per row from which on a basis is soon found all the same
@@ -200,9 +195,6 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     has_ridge = problem.columns.strongly_convex
     if not (is_dense or warm or has_ridge) and d >= _SMALL_MATRIX and n <= _SHORT * d:
         stages = [interior, newton, sweeps]
-    if is_dense and pull is None and not warm and _has_fast_squares(problem):
-        large = Stage(Interior(), f"interior: {d} columns, few steps of fast matrix products")
-        stages = [large, newton, sweeps]
     if warm and is_near(form):
         return [first_try(form), *stages]
     if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
@@ -210,15 +202,6 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and is_easy(form):
         return [first_try(form), *stages]
     return stages
-
-
-def _has_fast_squares(problem: Problem) -> bool:
-    """Whether a few sums of the squares of all rows cost less than many of some rows."""
-    n, d = problem.n_samples, problem.n_features
-    if all(one.curve.is_parabola for one in problem.losses):
-        return d >= _FEW_WITHOUT_BENDS and n * d >= _LARGE_TABLE
-    kinked = any(one.curve.has_kinks for one in problem.losses)
-    return kinked and d >= _FEW_COLUMNS and n <= _VERY_LONG * d
 
 
 def _is_quadratic(problem: Problem) -> bool:
