@@ -166,7 +166,8 @@ class Design:
         margin = 1.0 + 2.0**-51 * (self.n_samples + self.n_features + 8)
         with np.errstate(over="ignore", invalid="ignore"):
             _, squares, scale, rows = self._moments
-            lost = float((scale**-2).sum()) * least
+            inverse = 1.0 / scale
+            lost = float(inverse.dot(inverse)) * least
             columns = np.sqrt(squares * margin + self.n_samples * least) * margin
             return NormBounds(columns, scale, np.sqrt(rows * margin + lost) * margin)
 

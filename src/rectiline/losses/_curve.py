@@ -222,10 +222,20 @@ class PLQCurve(Record):
         return self.knots.size
 
     @cached_property
+    def has_kinks(self) -> bool:
+        """Whether the slope jumps at some knot."""
+        return bool((self.left != self.right).any())
+
+    @cached_property
     def is_parabola(self) -> bool:
         """Whether the function is one parabola."""
-        bends = (self.left != self.right).any() or (self.curvature != self.curvature[0]).any()
-        return bool(self.curvature[0] > 0 and not bends)
+        first = self.curvature[0]
+        return bool(first > 0 and not self.has_kinks and (self.curvature == first).all())
+
+    @cached_property
+    def largest_curvature(self) -> float:
+        """The largest second derivative of a piece."""
+        return float(self.curvature.max())
 
     @cached_property
     def _lowest(self) -> int:

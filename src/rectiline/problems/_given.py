@@ -104,7 +104,7 @@ def read_given(
 
 def _check_size(samples: Samples) -> None:
     """Raise ValueError if the objective is infinite before anything is fitted."""
-    finite = math.isfinite(samples.loss_at_zero) and math.isfinite(samples.weight.sum())
+    finite = math.isfinite(samples.loss_at_zero) and math.isfinite(samples.total_weight)
     if not finite:
         raise ValueError(
             f"The loss of zero coefficients overflows float64 (largest |y| or offset "

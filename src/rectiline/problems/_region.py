@@ -75,7 +75,8 @@ class Region:
         else:
             matrix = np.vstack([rows.A, rows.E])
         design = Design(matrix if sp.issparse(matrix) else np.ascontiguousarray(matrix))
-        is_equality = np.repeat([0, 1], [rows.c.size, rows.f.size]).astype(np.uint8)
+        is_equality = np.zeros(rows.c.size + rows.f.size, dtype=np.uint8)
+        is_equality[rows.c.size :] = 1
         return StackedRows(design, np.concatenate([rows.c, rows.f]), is_equality)
 
     @cached_property

@@ -6,6 +6,7 @@ here depends on X, so that a problem on other columns shares everything that was
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -155,14 +156,14 @@ class Samples:
         for loss in self.losses:
             curve = loss.curve
             low, high = curve.domain()
-            if not np.isfinite(high - low):
+            if not math.isfinite(high - low):
                 reach = self.argument_scale
                 low = max(low, -float(curve.curvature[0]) * reach + float(curve.left[0]))
                 high = min(high, float(curve.curvature[-1]) * reach + float(curve.right[-1]))
             widths.append(max(float(high - low), 1e-300))
-            bend = widths[-1] / max(float(curve.curvature.max()), 1e-300)
+            bend = widths[-1] / max(curve.largest_curvature, 1e-300)
             sharp = bend < _SHARP_BEND * self.argument_scale
-            kinks = kinks or sharp or bool((curve.right > curve.left).any())
+            kinks = kinks or sharp or curve.has_kinks
         return max(widths), kinks
 
 
