@@ -61,6 +61,7 @@ _MANY_IN_PROGRAM = 60  # and in linear programs from here on
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
 _LARGE_PROGRAM = 20_000  # entries from which on interior's steps cost more than calling them
 _FEW_COLUMNS = 100  # up to which Newton's systems cost less than interior's steps
+_FEW_WITHOUT_BENDS = 30  # the same for quadratic programs: a few steps are enough
 _LONG = 10  # rows per column from which on steps on a part of the rows pay
 _SHORT = 4  # rows per column, differences included, up to which free columns are for interior
 _LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats generation
