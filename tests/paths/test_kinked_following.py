@@ -99,3 +99,12 @@ def test_a_target_out_of_reach_gives_no_candidate():
     follower = KinkedFollower(problem(rl.losses.Hinge()), 1e-30)
     follower.place(np.zeros(D), 0.0, rl.problems.DualPoint(np.zeros(N)))
     assert follower.move(100.0, seconds=60.0) is None
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_predictions_that_do_not_move_at_all(seed):
+    rng = np.random.default_rng(seed)
+    X = 1e-260 * rng.normal(size=(13, 2))
+    y = np.where(rng.random(13) < 0.5, 0.0, rng.normal(size=13))
+    found = path(rl.Problem(X, y, "absolute", rl.penalties.Ridge(1.0)), n_strengths=5)
+    assert found.relative_gaps.max() <= 1e-6

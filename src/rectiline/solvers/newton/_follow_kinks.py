@@ -219,10 +219,11 @@ class KinkedFollower:
         if before is not None and strength != before:
             move = _Move(pair.b - self._pair.b, pair.z - self._pair.z, math.log(strength / before))
             if last is not None:
-                along = (
-                    float((self._metric * last.z) @ move.z) / max(self._size(last.z), 1e-300) ** 2
-                )
-                self._share = min(max(along * last.log_ratio / move.log_ratio, 0.0), _FARTHEST)
+                # Squares of the least predictions are zero, those of the largest are infinite.
+                squares = float(self._metric @ (last.z * last.z))
+                along = float((self._metric * last.z) @ move.z) / squares if squares > 0 else 0.0
+                share = along * last.log_ratio / move.log_ratio if move.log_ratio else 0.0
+                self._share = min(max(share, 0.0), _FARTHEST) if math.isfinite(share) else 0.0
             self._last = move
             self._error = self._size(pair.z - predicted.z)
         self._pair, self._strength = pair, strength
