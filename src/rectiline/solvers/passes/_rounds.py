@@ -132,7 +132,7 @@ def _start(
             curves=problem.curves,
             callback=callback,
         )
-        if len(problems) == 1 and problem.in_memory is not None:
+        if problem.in_memory is not None:
             member.out = np.empty(problem.n_samples)
         members.append(member)
     return members
