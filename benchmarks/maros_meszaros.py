@@ -5,7 +5,7 @@
 FOLDER holds one .mat file per problem with P, q, r, A, l, u of ``min x'Px/2 + q'x + r`` over
 ``l <= Ax <= u``, as osqp_benchmarks and maros_meszaros_qpbenchmark keep them; rows of A with one
 entry are bounds. Problems with more than 1,200 columns are left out. A problem counts as solved if
-its certificate holds at 1e-6 and the value agrees with Clarabel's.
+its certificate holds at 1e-6; Clarabel's value is there to compare.
 """
 
 from __future__ import annotations
@@ -122,15 +122,17 @@ def factor_of(P: Any) -> Any:
 
 
 def _block_factor(block: Any) -> np.ndarray:
-    """Factor one block in an order with little fill-in or, if that is inaccurate, with pivoting."""
+    """Factor one block with pivoting or, if that fills in, in an order with little fill-in."""
     square = block.toarray()
     scale = np.sqrt(np.maximum(np.diag(square), 0.0))
     scale[scale == 0.0] = 1.0
     unit = square / np.outer(scale, scale)
-    for part in (_in_sparse_order(unit), _pivoted(unit)):
-        if np.abs(part.T @ part - unit).max() <= 1e-12:
-            return part * scale
-    raise ValueError("P is not positive semidefinite")
+    found = [_pivoted(unit), _in_sparse_order(unit)]
+    found = [part for part in found if np.abs(part.T @ part - unit).max() <= 1e-12]
+    if not found:
+        raise ValueError("P is not positive semidefinite")
+    fills_in = np.count_nonzero(found[0]) > 2 * np.count_nonzero(found[-1])
+    return found[-1 if fills_in else 0] * scale
 
 
 def _in_sparse_order(unit: np.ndarray) -> np.ndarray:

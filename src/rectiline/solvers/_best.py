@@ -139,7 +139,7 @@ class Best:
             self.keep(coef, intercept, self._dual, author)
 
     def sharpen(self) -> bool:
-        """Certify the best pair with the least bound on rounding that there is.
+        """Certify the best pair with the least bound on rounding that there is, if that helps.
 
         Returns whether rounding in plain doubles, in which solvers work, keeps `tol` out of reach.
         """
@@ -147,8 +147,9 @@ class Best:
             return False
         coef, intercept, dual = self.pair
         plain, dual = self._problem.prove(coef, intercept, dual)
-        self.certificate, dual = self._problem.prove(coef, intercept, dual, 0.0)
-        self.pair = (coef, intercept, dual)
+        sharp, dual = self._problem.prove(coef, intercept, dual, 0.0)
+        if _rank(sharp) <= _rank(self.certificate):  # multipliers are repaired anew: it may fail
+            self.certificate, self.pair = sharp, (coef, intercept, dual)
         return plain.limited_by_rounding(self.tol)
 
     def clear(self) -> None:
