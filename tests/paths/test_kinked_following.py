@@ -95,6 +95,15 @@ def test_separable_classes():
     check(path(one, np.geomspace(1e3, 1e-6, 12)), one)
 
 
+@pytest.mark.parametrize("loss", [rl.losses.EpsilonInsensitive(0.5), rl.losses.Absolute()])
+def test_coefficients_that_do_not_move(loss):
+    """Targets without errors: the same model, without coefficients, at every strength."""
+    one = rl.Problem(X, np.full(N, 2.0), loss, Ridge(1.0))
+    found = path(one, np.append(GRID, GRID[-1] * (1 - 1e-16)))
+    assert all(point.status == "solved" for point in found)
+    np.testing.assert_allclose(found.coefs, 0.0, atol=1e-12)
+
+
 def test_a_target_out_of_reach_gives_no_candidate():
     follower = KinkedFollower(problem(rl.losses.Hinge()), 1e-30)
     follower.place(np.zeros(D), 0.0, rl.problems.DualPoint(np.zeros(N)))

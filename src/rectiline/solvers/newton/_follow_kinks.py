@@ -215,17 +215,18 @@ class KinkedFollower:
 
     def _remember(self, pair: _Pair, predicted: _Pair, strength: float) -> None:
         """Take the pair, and what its move says about the next one."""
-        before, last = self._strength, self._last
-        if before is not None and strength != before:
-            move = _Move(pair.b - self._pair.b, pair.z - self._pair.z, math.log(strength / before))
+        last, log_ratio = self._last, 0.0
+        if self._strength is not None:
+            log_ratio = math.log(strength / self._strength)
+        if log_ratio != 0.0:
+            move = _Move(pair.b - self._pair.b, pair.z - self._pair.z, log_ratio)
             if last is not None:
                 # Squares of the least predictions are zero, those of the largest are infinite.
                 squares = float(self._metric @ (last.z * last.z))
                 along = float((self._metric * last.z) @ move.z) / squares if squares > 0 else 0.0
-                share = along * last.log_ratio / move.log_ratio if move.log_ratio else 0.0
+                share = along * last.log_ratio / log_ratio
                 self._share = min(max(share, 0.0), _FARTHEST) if math.isfinite(share) else 0.0
-            self._last = move
-            self._error = self._size(pair.z - predicted.z)
+            self._last, self._error = move, self._size(pair.z - predicted.z)
         self._pair, self._strength = pair, strength
 
     def _predictions(self, coef: Vector, intercept: float) -> Vector:
