@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rectiline.problems._certificate import ZERO_LEVEL, Certificate
+from rectiline.problems._certificate import Certificate
 from rectiline.problems._terms import PenaltyTerms
 
 __all__ = ["Closed", "Products", "Program", "Term", "close"]
@@ -58,27 +58,6 @@ class Products(NamedTuple):
     excess: float
     scale: Callable[[float], float]
     radius: float = math.inf
-
-    @classmethod
-    def unbounded(
-        cls, loss: float, q: Any, terms: list[float], least_loss: float, scale: float
-    ) -> Products:
-        """Return products whose rounding errors are not bounded, but for one of the losses' size.
-
-        Sums of losses of size `scale` are not known better than that, so that an optimum of zero is
-        not told from one far below their last digit.
-        """
-        excess = max(loss - least_loss, 0.0)
-        return cls(
-            loss=loss,
-            loss_error=0.25 * ZERO_LEVEL * abs(scale),
-            q=q,
-            q_error=np.zeros_like(q),
-            terms=[Term(one, one) for one in terms],
-            at_zero=lambda: Term(excess, excess),
-            excess=excess,
-            scale=lambda _: abs(scale),
-        )
 
 
 class Program(Protocol):

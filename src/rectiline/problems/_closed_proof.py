@@ -20,13 +20,24 @@ from rectiline.problems._rounding import UNIT, Measured, gamma, norm_of
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["Proof", "balanced_on", "closed_proof"]
+__all__ = [
+    "RADIUS",
+    "Balance",
+    "Proof",
+    "RowTerms",
+    "balanced_on",
+    "closed_proof",
+    "constraint_terms",
+    "exact_balance",
+    "row_terms",
+    "size_of_terms",
+]
 
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
 _LITTLE_SHRINKING = 1e-11  # of the multipliers: costs next to nothing
 _SHRINKING_PER_TOL = 1e-2  # of the target: what shrinking may cost before moves are looked for
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
-_RADIUS = 1024.0  # see `Certificate.radius`
+RADIUS = 1024.0  # see `Certificate.radius`
 
 
 class Proof(NamedTuple):
@@ -36,7 +47,7 @@ class Proof(NamedTuple):
     dual: DualPoint
 
 
-class _Balance(NamedTuple):
+class Balance(NamedTuple):
     """What an exact balance of free columns and of the intercept takes.
 
     Attributes
@@ -88,10 +99,10 @@ def closed_proof(
     q, error = _without(measured, free)
     little = max(_LITTLE_SHRINKING, _SHRINKING_PER_TOL * (tol or 0.0))
     outside, excess = _outside_by_rounding(problem, q, error, point.sample, little)
-    balance = _exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
+    balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
     if outside.size and balance.move is None:
         outside = outside[:0]
-        balance = _exact_balance(problem, b, b0, point.sample, free, measured)
+        balance = exact_balance(problem, b, b0, point.sample, free, measured)
     if outside.size:
         q = q.copy()
         q[outside] = np.clip(q, *problem.columns.dual_range)[outside]
@@ -104,37 +115,59 @@ def closed_proof(
         exact = _share(problem, q, np.zeros(q.size), outside)
         shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
-    rows, at, radius = problem.rows, *measured.arguments
-    sample = point.sample
-    loss, loss_error, gap, upper = _core.row_bounds(rows, at, radius, sample, share, balance.move)
-    # What the rows pay for that is rounding as well: at most about twice the losses' share of it.
-    gap = max(gap - 2.0 * shrunk * abs(loss), 0.0)
-    parts = [Term(gap, upper), *_constraint_terms(measured, point, share)]
-    if balance.row >= 0:
-        k = balance.row
-        moved = _core.row_growth(rows, k, at[k], radius[k], sample[k], balance.row_move, share)
-        parts.append(Term(0.0, moved))
-    if balance.charge > 0:
-        parts.append(Term(0.0, balance.charge * share))
-
-    def at_zero() -> Term:
-        return Term(*_core.row_bounds(rows, at, radius, np.zeros(sample.size))[2:])
-
+    rows = row_terms(problem, point, measured, balance, share, shrunk)
     products = Products(
-        loss=loss,
-        loss_error=loss_error,
+        loss=rows.loss,
+        loss_error=rows.loss_error,
         q=q,
         q_error=error,
-        terms=parts,
-        at_zero=at_zero,
-        excess=max(loss - problem.least_loss, 0.0),
-        scale=lambda gap: _size_of_terms(problem, b, b0, gap),
+        terms=rows.terms,
+        at_zero=rows.at_zero,
+        excess=max(rows.loss - problem.least_loss, 0.0),
+        scale=lambda gap: size_of_terms(problem, b, b0, gap),
         radius=balance.radius,
     )
     certificate, by_zero_dual = close(problem, b, products)
     if by_zero_dual:
         return Proof(certificate, terms.region.zero_dual(problem.n_samples))
     return Proof(certificate, point.scaled(share))
+
+
+class RowTerms(NamedTuple):
+    """What the samples and the constraint rows of a problem add to a certificate."""
+
+    loss: float
+    loss_error: float
+    terms: list[Term]
+    at_zero: Callable[[], Term]
+
+
+def row_terms(
+    problem: Problem,
+    point: DualPoint,
+    measured: Measured,
+    balance: Balance,
+    share: float = 1.0,
+    shrunk: float = 0.0,
+) -> RowTerms:
+    """Return the terms for `share` of the multipliers; `shrunk` of them is due to rounding."""
+    rows, at, radius = problem.rows, *measured.arguments
+    sample = point.sample
+    loss, loss_error, gap, upper = _core.row_bounds(rows, at, radius, sample, share, balance.move)
+    # What the rows pay for that is rounding as well: at most about twice the losses' share of it.
+    gap = max(gap - 2.0 * shrunk * abs(loss), 0.0)
+    terms = [Term(gap, upper), *constraint_terms(measured, point, share)]
+    if balance.row >= 0:
+        k = balance.row
+        moved = _core.row_growth(rows, k, at[k], radius[k], sample[k], balance.row_move, share)
+        terms.append(Term(0.0, moved))
+    if balance.charge > 0:
+        terms.append(Term(0.0, balance.charge * share))
+
+    def at_zero() -> Term:
+        return Term(*_core.row_bounds(rows, at, radius, np.zeros(sample.size))[2:])
+
+    return RowTerms(loss, loss_error, terms, at_zero)
 
 
 def balanced_on(problem: Problem, point: DualPoint, free: Indices) -> DualPoint:
@@ -164,7 +197,7 @@ def _without(measured: Measured, free: Indices) -> tuple[Vector, Vector]:
     return q, error
 
 
-def _exact_balance(
+def exact_balance(
     problem: Problem,
     b: Vector,
     b0: float,
@@ -173,7 +206,7 @@ def _exact_balance(
     measured: Measured,
     outside: Indices | None = None,
     excess: Vector | None = None,
-) -> _Balance:
+) -> Balance:
     """Return what it takes to balance `free` columns and the intercept exactly.
 
     With `outside`, q moves on these columns as well, by up to `excess`.
@@ -182,13 +215,13 @@ def _exact_balance(
     total = (abs(value) + error) * (1 + 4 * UNIT)
     if not free.size and (outside is None or not outside.size):
         if not problem.fit_intercept or total == 0.0:
-            return _Balance()
+            return Balance()
         k = _core.row_inside(problem.rows, sample, 4.0 * total)
         if k >= 0:
             X = problem.design.X
             row = X[[k]].toarray().ravel() if problem.design.is_sparse else X[k]
             sizes = np.abs(np.asarray(row, dtype=np.float64))
-            return _Balance(row=k, row_move=total, q_error=sizes * (total * (1 + 4 * UNIT)))
+            return Balance(row=k, row_move=total, q_error=sizes * (total * (1 + 4 * UNIT)))
         return _charged(problem, b, b0, free, measured)
     left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
     columns, residual = free, left
@@ -197,19 +230,19 @@ def _exact_balance(
     move = balancing_move(problem, sample, columns, residual, total)
     if move is not None:
         change = problem.design.norm_bounds.columns * norm_of(move) if move.any() else None
-        return _Balance(move=move, q_error=change)
+        return Balance(move=move, q_error=change)
     return _charged(problem, b, b0, free, measured)
 
 
-def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Measured) -> _Balance:
+def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Measured) -> Balance:
     """Return what is charged for columns and an intercept that are not balanced exactly."""
     left = (np.abs(measured.q.value) + measured.q.error)[free]
-    charge = float(left @ (_RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
+    charge = float(left @ (RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
     if problem.fit_intercept:
         offset = float(np.max(np.abs(problem.offset), initial=0.0))
-        largest = _RADIUS * max(abs(b0), offset, problem.argument_scale)
+        largest = RADIUS * max(abs(b0), offset, problem.argument_scale)
         charge += (abs(measured.total[0]) + measured.total[1]) * largest
-    return _Balance(charge=charge * (1 + gamma(free.size)), radius=_RADIUS)
+    return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
 
 
 def _outside_by_rounding(
@@ -243,7 +276,7 @@ def _share(problem: Problem, q: Vector, error: Vector, outside: Indices) -> floa
     return problem.terms.safe_share(q, error)
 
 
-def _constraint_terms(measured: Measured, point: DualPoint, share: float) -> list[Term]:
+def constraint_terms(measured: Measured, point: DualPoint, share: float) -> list[Term]:
     """Return ``xi'(A b + c)`` and ``|nu|'|E b + f|``, violated inequalities counted as zero."""
     found: list[Term] = []
     if not (measured.slack.value.size or measured.miss.value.size):
@@ -261,7 +294,7 @@ def _constraint_terms(measured: Measured, point: DualPoint, share: float) -> lis
     return found
 
 
-def _size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
+def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
     """Return what the losses would cost if the terms of their arguments did not cancel.
 
     0.0 where `gap` is too large for that to matter.

@@ -34,6 +34,8 @@ from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._prove_tasks import TaskProof, prove_tasks
+from rectiline.problems._rounding import gamma, norm_of
+from rectiline.problems._subspace_rounding import subspace_terms
 from rectiline.problems._task import Task
 from rectiline.problems._task_inputs import make_tasks
 from rectiline.problems._terms import PenaltyTerms
@@ -285,11 +287,11 @@ class MultiTaskProblem:
             losses at the predictions are tried.
         """
         if not hasattr(coef, "coef"):
-            return prove_tasks(self, coef, intercept, dual).certificate
+            return prove_tasks(self, coef, intercept, dual, 0.0).certificate
         if intercept is not None or dual is not None:
             raise TypeError("certify takes a solution alone, without intercept and dual.")
         pair: Any = coef
-        return prove_tasks(self, pair.coef, pair.intercept, pair.dual).certificate
+        return prove_tasks(self, pair.coef, pair.intercept, pair.dual, 0.0).certificate
 
     def prove(
         self,
@@ -300,22 +302,19 @@ class MultiTaskProblem:
     ) -> TaskProof:
         """Return the certificate of a pair and the repaired multipliers behind it, for solvers.
 
-        `tol` is not used: rounding is not bounded for several tasks.
+        The bound on its rounding is as sharp as a decision about `tol` needs it.
         """
-        return prove_tasks(self, coef, intercept, dual)
+        return prove_tasks(self, coef, intercept, dual, tol)
 
     def penalty_terms(self, coef: Matrix, q: Matrix, error: Matrix) -> PenaltyTerms:
         """Return Omega(U), and ``Omega(U) + Omega*(Q) - <Q, U>``, from one decomposition."""
         charged = self.charged(coef)
         value, space = self.penalty.charge(charged)
         gap = self.penalty.fenchel_young(charged, q, space)
-        if self.center:  # <Q, U> and <Q, U C> differ by what is left of the sum of the q_t
-            gap += abs(float(coef.mean(axis=1) @ q.sum(axis=1)))
-        return PenaltyTerms(value, 0.0, gap, gap)
-
-    def constraint_gap(self, coef: Matrix, dual: Sequence[DualPoint]) -> float:
-        """Return the sum over the tasks of ``xi'(A u + c) + |nu|'|E u + f|``."""
-        return sum(task.region.gap(u, one) for task, u, one in zip(self.tasks, coef.T, dual))
+        lost, known = 2 * gamma(self.n_tasks), self.center and coef.any()
+        coef_error = lost * norm_of(coef.ravel("K")) if known else 0.0
+        q_error = norm_of(error.ravel("K")) if error.any() else 0.0
+        return subspace_terms(self.penalty, value, gap, charged, q, coef_error, q_error)
 
     def checked_point(self, coef: ArrayLike, intercept: ArrayLike | None) -> tuple[Matrix, Vector]:
         """Return coefficients and intercepts as float64, or raise where they do not fit."""

@@ -23,7 +23,7 @@ from rectiline.problems._rounding import Measured, measure_plain, measure_twofol
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["Candidate", "Proof", "prove", "prove_many"]
+__all__ = ["Candidate", "Proof", "is_undecided", "prove", "prove_many"]
 
 _MARGIN = (
     10.0  # times the rounding: errors of q may have shrunk the dual point, which adds to the gap
@@ -118,7 +118,7 @@ def _certified(
         return measure_plain(problem, b, b0, moved, z, known)
 
     proof = closed_proof(problem, b, b0, point, plain, tol)
-    if _is_undecided(proof.certificate, tol):
+    if is_undecided(proof.certificate, tol):
         better = closed_proof(
             problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved), tol
         )
@@ -127,7 +127,7 @@ def _certified(
     return proof
 
 
-def _is_undecided(certificate: Certificate, tol: float | None) -> bool:
+def is_undecided(certificate: Certificate, tol: float | None) -> bool:
     """Whether a smaller bound on rounding can matter."""
     if tol is None:
         return False

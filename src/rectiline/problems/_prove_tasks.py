@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._typing import Matrix, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, close
+from rectiline.problems._close import Closed, Products, Term, close
+from rectiline.problems._closed_proof import (
+    RADIUS,
+    RowTerms,
+    exact_balance,
+    row_terms,
+    size_of_terms,
+)
 from rectiline.problems._common_part import feasible_dual
+from rectiline.problems._prove import is_undecided
+from rectiline.problems._rounding import Measured, gamma, measure_plain, measure_twofold
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
+    from rectiline.problems._task import Task
 
 __all__ = ["TaskProof", "prove_tasks"]
 
 _FREE_TOLERANCE = 1e-13  # what may be left of a sum that must be zero, relative to its terms
+_NO_COLUMNS = np.zeros(0, dtype=np.intp)
 
 
 class TaskProof(NamedTuple):
@@ -28,33 +40,88 @@ class TaskProof(NamedTuple):
     dual: list[DualPoint]
 
 
+@np.errstate(all="ignore")  # what overflows is not finite, and proves nothing
 def prove_tasks(
     problem: MultiTaskProblem,
     coef: ArrayLike,
     intercept: ArrayLike | None = None,
     dual: Sequence[DualPoint | ArrayLike] | None = None,
+    tol: float | None = None,
 ) -> TaskProof:
     """Return the certificate of a pair together with the repaired multipliers behind it.
 
-    Parameters are those of `MultiTaskProblem.certify`.
+    Parameters are those of `MultiTaskProblem.certify` and, for `tol`, of `prove`.
     """
     U, b = problem.checked_point(coef, intercept)
     tasks, columns = problem.tasks, np.ascontiguousarray(U.T)
-    z = [task.design.dot(u) + b0 for task, u, b0 in zip(tasks, columns, b)]
+    z = [task.design.dot(u) for task, u in zip(tasks, columns)]
     if dual is None:
-        dual = [DualPoint(task.base.rows.slopes(zt)) for task, zt in zip(tasks, z)]
+        dual = [DualPoint(task.base.rows.slopes(zt + b0)) for task, zt, b0 in zip(tasks, z, b)]
     points, left = feasible_dual(tasks, dual, problem.fit_intercept, problem.center)
-    sums = [task.base.rows.sums(zt, p.sample) for task, zt, p in zip(tasks, z, points)]
-    loss = sum(loss for loss, _ in sums)
-    q = np.array([task.q(point) for task, point in zip(tasks, points)]).T
-    terms = [sum(gap for _, gap in sums), problem.constraint_gap(U, points)]
-    if problem.fit_intercept:
-        terms.append(sum(abs(b0 * float(p.sample.sum())) for b0, p in zip(b, points)))
-    if left > _FREE_TOLERANCE:
-        terms.append(math.inf)
-    least, scale = problem.least_loss, problem.loss_at_zero
-    products = Products.unbounded(loss, q, terms, least, scale)
-    certificate, by_zero_dual = close(problem, U, products)
-    if by_zero_dual:
+    pairs = list(zip(tasks, columns, b, points))
+
+    def plain(k: int) -> Measured:
+        task, u, b0, p = pairs[k]
+        return measure_plain(task.base, u, b0, p, z[k], task.design.tdot(p.sample), task.region)
+
+    def twofold(k: int) -> Measured:
+        task, u, b0, p = pairs[k]
+        return measure_twofold(task.base, u, b0, p, task.region)
+
+    closed = _closed(problem, U, pairs, plain, left)
+    if is_undecided(closed.certificate, tol):
+        better = _closed(problem, U, pairs, twofold, left)
+        closed = closed if better.certificate.gap > closed.certificate.gap else better
+    if closed.by_zero_dual:
         points = [task.region.zero_dual(task.design.n_samples) for task in tasks]
-    return TaskProof(certificate, points)
+    return TaskProof(closed.certificate, points)
+
+
+def _closed(
+    problem: MultiTaskProblem,
+    U: Matrix,
+    pairs: list[tuple[Task, Vector, float, DualPoint]],
+    measure: Callable[[int], Measured],
+    left: float,
+) -> Closed:
+    """Return the certificate of a pair; `measure` computes what is needed of a task."""
+    rows: list[RowTerms] = []
+    q, error = np.empty((2, len(pairs), problem.n_features))
+    radius = math.inf
+    for k, (task, u, b0, point) in enumerate(pairs):
+        measured = measure(k)
+        balance = exact_balance(task.base, u, b0, point.sample, _NO_COLUMNS, measured)
+        rows.append(row_terms(task.base, point, measured, balance))
+        q[k], error[k] = measured.q
+        if balance.q_error is not None:
+            error[k] += balance.q_error
+        radius = min(radius, balance.radius)
+    terms = [term for one in rows for term in one.terms]
+    if problem.center:
+        # The common part is free: it may be as large as coefficients without any cost are.
+        largest = np.zeros(problem.n_features)
+        for task, u, _, _ in pairs:
+            largest = np.maximum(largest, np.maximum(np.abs(u), task.base.coef_unit))
+        summed = np.abs(q.sum(axis=0)) + gamma(len(rows)) * np.abs(q).sum(axis=0)
+        terms.append(Term(0.0, RADIUS * float((summed + error.sum(axis=0)) @ largest)))
+        radius = RADIUS
+    if left > _FREE_TOLERANCE:
+        terms.append(Term(math.inf, math.inf))
+    loss = sum(one.loss for one in rows)
+
+    def at_zero() -> Term:
+        found = [one.at_zero() for one in rows]
+        return Term(sum(one.value for one in found), sum(one.upper for one in found))
+
+    products = Products(
+        loss=loss,
+        loss_error=sum(one.loss_error for one in rows) + gamma(len(rows)) * abs(loss),
+        q=q.T,
+        q_error=error.T,
+        terms=terms,
+        at_zero=at_zero,
+        excess=max(loss - problem.least_loss, 0.0),
+        scale=lambda gap: sum(size_of_terms(one.base, u, b0, gap) for one, u, b0, _ in pairs),
+        radius=radius,
+    )
+    return close(problem, U, products)

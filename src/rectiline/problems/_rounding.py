@@ -21,6 +21,7 @@ from rectiline.problems._certificate import DualPoint
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
+    from rectiline.problems._region import Region
 
 __all__ = [
     "UNDERFLOW",
@@ -83,10 +84,19 @@ class Measured(NamedTuple):
 
 
 def measure_plain(
-    problem: Problem, b: Vector, b0: float, point: DualPoint, z: Vector, image: Vector
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    point: DualPoint,
+    z: Vector,
+    image: Vector,
+    region: Region | None = None,
 ) -> Measured:
-    """Return the numbers in plain doubles; ``z = X b`` and ``image = X'g`` are known."""
-    design, region = problem.design, problem.terms.region
+    """Return the numbers in plain doubles; ``z = X b`` and ``image = X'g`` are known.
+
+    `region` is where the constraint rows are, by default the problem's own.
+    """
+    design, region = problem.design, problem.terms.region if region is None else region
     norms = design.norm_bounds
     arguments = Bounded(*_core.plain_arguments(problem.rows, z, b0, b, norms.scale, norms.rows))
     q, q_error = _core.plain_slopes(point.sample, image, norms.columns)
@@ -102,9 +112,11 @@ def measure_plain(
     return Measured(arguments, Bounded(q, q_error), slack, miss, total, False)
 
 
-def measure_twofold(problem: Problem, b: Vector, b0: float, point: DualPoint) -> Measured:
+def measure_twofold(
+    problem: Problem, b: Vector, b0: float, point: DualPoint, region: Region | None = None
+) -> Measured:
     """Return the numbers in twofold arithmetic."""
-    design, rows = problem.design, problem.terms.region.rows
+    design, rows = problem.design, (problem.terms.region if region is None else region).rows
     checkpoint(seconds=_TWOFOLD_COST * SECONDS_PER_ENTRY * design.n_stored)
     z = _core.twofold_dot(design.view, b)
     arguments = Bounded(*_core.twofold_arguments(problem.rows, z, b0))

@@ -16,8 +16,7 @@ from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._close import Products, Term, close
-from rectiline.problems._closed_proof import _constraint_terms as constraint_terms
-from rectiline.problems._closed_proof import _exact_balance as exact_balance
+from rectiline.problems._closed_proof import constraint_terms, exact_balance
 from rectiline.problems._problem import Problem
 from rectiline.problems._repair import balance_free_columns
 from rectiline.problems._rounding import UNIT, Bounded, Measured, measure_plain
