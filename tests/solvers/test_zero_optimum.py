@@ -87,3 +87,17 @@ def test_small_is_not_zero():
     assert not proof.holds(1e-3)
     assert rl.Certificate(primal=1e-20, gap=2e-20, violation=0.0, scale=1.0).holds(1e-3)
     assert not rl.Certificate(primal=1e-9, gap=1e-9, violation=0.0, scale=1.0).holds(1e-3)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "epsilon_insensitive", "squared_error"])
+def test_rows_without_weight_add_nothing_to_the_gap(loss):
+    """Not even what products may lose by underflow."""
+    rng = np.random.default_rng(0)
+    y, weight = np.zeros(20), np.ones(20)
+    y[3], weight[3] = 1.0, 0.0
+    problem = rl.Problem(
+        rng.normal(size=(20, 2)), y, loss, rl.penalties.ElasticNet(0.5, 0.5), sample_weight=weight
+    )
+    solution = rl.solve(problem)
+    assert solution.status == "solved"
+    assert solution.certificate.gap == 0.0

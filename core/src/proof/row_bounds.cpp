@@ -139,9 +139,10 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
                               RECTILINE_INLINE_LAMBDA { return f.fenchel_young(point, slope); };
         const RowBound row =
             bound_of<Known == Slopes::exact>(f, term, t, e, s, lowest, highest, room);
+        const double counts = w > 0 ? 1.0 : 0.0;
         losses[i - block.first] = w * row.loss;
-        size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
-        gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
+        size += w * size_of(row.loss), error += w * row.loss_error + counts * row.loss_lost;
+        gap += w * row.gap, upper += w * row.gap_upper + counts * row.gap_lost;
     }
     return {size, error, gap, upper};
 }
