@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn import get_config
 
 from rectiline.rows import is_on_gpu, is_tensor_like
@@ -20,11 +20,11 @@ def on_host(values: Any) -> Any:
     return as_numpy(values) if is_tensor_like(values) and not is_on_gpu(values) else values
 
 
-def as_numpy(values: Any) -> NDArray[Any]:
-    """Return fitted arrays, wherever they are, as NumPy arrays."""
+def as_numpy(values: Any) -> Any:
+    """Return fitted arrays, wherever they are, as NumPy arrays; sparse matrices as they are."""
     if is_tensor_like(values):
         values = values.detach().cpu()
-    return np.asarray(values)
+    return values if issparse(values) else np.asarray(values)
 
 
 def like(values: Any, X: Any) -> Any:

@@ -15,7 +15,7 @@ import math
 
 from rectiline._typing import Matrix
 from rectiline.penalties import SharedSubspace
-from rectiline.problems._rounding import gamma, norm_of
+from rectiline.problems._rounding import UNDERFLOW, gamma, norm_of
 from rectiline.problems._terms import PenaltyTerms
 
 __all__ = ["subspace_terms"]
@@ -43,16 +43,17 @@ def subspace_terms(
         How far the exact ones may be from them, in the Frobenius norm.
     """
     relative = gamma(8 * sum(coef.shape))
+    lost = UNDERFLOW * coef.size if coef.any() or q.any() else 0.0  # by products
     c, eta = penalty.scale, penalty.eta
     size, slope = (norm_of(one.ravel("K")) if one.any() else 0.0 for one in (coef, q))
     moved, turned = coef_error + relative * size, q_error + relative * slope
-    value_error = _growth(math.sqrt(value), math.sqrt(c / eta) * moved) + relative * value
+    value_error = _growth(math.sqrt(value), math.sqrt(c / eta) * moved) + relative * value + lost
     steep = math.sqrt((1.0 + eta) / (4.0 * c))
     error = value_error + _growth(steep * slope, steep * turned)
     error += slope * moved + size * turned + moved * turned
     # The gap itself is a squared distance in the norm of Omega* and a sum of products of squares.
     away = relative * steep * (slope + 2.0 * c * size / eta)
-    error += _growth(math.sqrt(max(gap, 0.0)), away) + relative * (steep * slope) ** 2
+    error += _growth(math.sqrt(max(gap, 0.0)), away) + relative * (steep * slope) ** 2 + lost
     return PenaltyTerms(value, value_error, gap, (gap + error) * (1.0 + relative))
 
 
