@@ -304,3 +304,15 @@ def test_wrong_input_is_named(data):
         with pytest.raises(ValueError, match="tasks is None") as error:
             kind().fit(X, np.arange(90) % 2)
         assert "the task of each row" in str(error.value)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_candidates_that_time_leaves_out_have_infinite_losses(n_jobs):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 3))
+    model = MultiTaskRegressorCV(cv=3, time_limit=1e-6, n_jobs=n_jobs).fit(X, Y)
+    assert np.isinf(model.loss_path_).all()
+    assert np.isneginf(model.cv_results_["mean_test_score"]).all()
+    assert model.shared_dim_ == model.shared_dims_[0]
+    assert model.predict(X).shape == Y.shape

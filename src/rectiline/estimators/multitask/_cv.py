@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
 from rectiline.estimators._docs import documented
 from rectiline.estimators._run import seed_of
 from rectiline.estimators._search import score_table
@@ -48,7 +50,7 @@ shared_dim_, alpha_, beta_
     The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
     folds.
 loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
-    That loss for every candidate and fold.
+    That loss for every candidate and fold; infinite for those that a time limit left out.
 cv_results_ : dict of ndarray
     The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
     are the losses with a minus sign.
@@ -80,9 +82,11 @@ class _Chooses(MultiTaskModel):
 
     def _choose(self, data: TaskData, targets: list[NDArray[Any]]) -> None:
         dims, alphas, betas = self._grid(data)
+        splits = list(folds(data, self.cv, seed_of(self.random_state)))
+        shares = self._shares(len(splits))
         jobs = [
-            _FoldJob.of(data, targets, train, test)
-            for train, test in folds(data, self.cv, seed_of(self.random_state))
+            _FoldJob(data, targets, train, test, seconds)
+            for (train, test), seconds in zip(splits, shares, strict=True)
         ]
         # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
         found = in_threads(partial(self._fold, grid=(dims, alphas, betas)), jobs, self.n_jobs or 1)
@@ -99,6 +103,14 @@ class _Chooses(MultiTaskModel):
             -losses.reshape(-1, len(jobs)),
             seconds.reshape(-1, len(jobs)),
         )
+
+    def _shares(self, n_folds: int) -> list[float | None]:
+        """Return the seconds from now on by which each fold ends; the last share is for the fit."""
+        left = self._seconds_left()
+        if left is None:
+            return [None] * n_folds
+        alone = effective_n_jobs(self.n_jobs or 1) == 1
+        return [left * (k + 1 if alone else n_folds) / (n_folds + 1) for k in range(n_folds)]
 
     def _grid(self, data: TaskData) -> tuple[list[int], list[float], list[float]]:
         d = data.X[0].shape[1]
@@ -126,31 +138,46 @@ class _Chooses(MultiTaskModel):
         self, job: _FoldJob, grid: tuple[list[int], list[float], list[float]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the held-out loss of every candidate on one fold, and the seconds of its fit."""
-        dims, alphas, betas = grid
-        losses = np.empty((len(dims), len(alphas), len(betas)))
+        losses = np.full([len(values) for values in grid], np.inf)
         seconds = np.zeros(losses.shape)
+        with asked_at_checkpoints(job.deadline), suppress(OutOfTime):
+            self._try_all(job.rows(), job.deadline, grid, losses, seconds)
+        return losses, seconds
+
+    def _try_all(
+        self,
+        rows: _FoldRows,
+        deadline: Deadline,
+        grid: tuple[list[int], list[float], list[float]],
+        losses: NDArray[np.float64],
+        seconds: NDArray[np.float64],
+    ) -> None:
+        """Fill in the candidates in turn, as many as there is time for."""
+        dims, alphas, betas = grid
         problem: MultiTaskProblem | None = None
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
         for place in np.ndindex(losses.shape):
             beta = betas[place[2]]
             penalty = SharedSubspace(dims[place[0]], alphas[place[1]], beta)
+            if deadline.is_late:
+                return
             if problem is None:
-                problem = self._problem(job.train, job.train_targets, penalty)
+                problem = self._problem(rows.train, rows.train_targets, penalty)
             problem = problem.with_penalty(penalty)
             if problem.is_decoupled and beta in known:
                 losses[place] = known[beta]
                 continue
             warm = self._solve(problem, warm, max(self.tol, _LOOSE), False, n_threads=1)
-            losses[place] = _held_out(problem.loss, warm, job.test, job.test_targets)
+            if deadline.is_late:  # a fit that time has cut off says nothing about its candidate
+                return
+            losses[place] = _held_out(problem.loss, warm, rows.test, rows.test_targets)
             seconds[place] = warm.seconds
             if problem.is_decoupled:
                 known[beta] = float(losses[place])
-        return losses, seconds
 
 
-@dataclass(frozen=True, eq=False)
-class _FoldJob:
+class _FoldRows(NamedTuple):
     """The rows of each task that a fold trains on, and those that it holds out."""
 
     train: TaskData
@@ -158,20 +185,28 @@ class _FoldJob:
     test: TaskData
     test_targets: list[NDArray[Any]]
 
-    @classmethod
-    def of(
-        cls,
+
+class _FoldJob:
+    """A fold, whose rows are copied when it begins, and when it has to end."""
+
+    def __init__(
+        self,
         data: TaskData,
         targets: list[NDArray[Any]],
         train: Sequence[NDArray[np.intp]],
         test: Sequence[NDArray[np.intp]],
-    ) -> _FoldJob:
-        return cls(
-            data.take(train),
-            [y[k] for y, k in zip(targets, train, strict=True)],
-            data.take(test),
-            [y[k] for y, k in zip(targets, test, strict=True)],
-        )
+        seconds: float | None,
+    ) -> None:
+        self._data, self._targets, self._train, self._test = data, targets, train, test
+        self.deadline = Deadline(seconds)
+
+    def rows(self) -> _FoldRows:
+        """Return copies of the fold's rows."""
+        parts: list[Any] = []
+        for chosen in (self._train, self._test):
+            parts.append(self._data.take(chosen))
+            parts.append([y[k] for y, k in zip(self._targets, chosen, strict=True)])
+        return _FoldRows(*parts)
 
 
 def _held_out(
