@@ -165,7 +165,10 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if quadratic and problem.has_constraint_rows and d >= _FEW_WITHOUT_BENDS:
         large = Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps")
         small = problem.columns.strongly_convex and _n_entries(problem) < _LARGE_PROGRAM
-        return [newton, interior, sweeps] if small else [large, newton, sweeps]
+        if not small:
+            return [large, newton, sweeps]
+        if d <= n:
+            return [newton, interior, sweeps]
     if pull is not None and d >= _MANY_COLUMNS and not warm:
         if quadratic and not is_dense and n > _LONG_AND_SPARSE * d:
             reason = f"interior: {d} columns whose squares are summed up once"
