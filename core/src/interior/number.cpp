@@ -8,6 +8,15 @@ namespace {
 
 constexpr double kLostPivot = 1e-28;  // of the diagonal: a pivot that is rounding
 
+// (high, low) += product + rest, where the rest is small.
+RECTILINE_INLINE void add_to(double& high, double& low, double product, double rest) {
+    const double sum = high + product, part = sum - high;
+    const double lost = (high - (sum - part)) + (product - part);
+    const double small = lost + (low + rest);
+    high = sum + small;
+    low = small - (high - sum);
+}
+
 // a += s * b for columns of numbers.
 RECTILINE_MULTIVERSION void add_multiple(double* a_high, double* a_low, Number s,
                                          const double* b_high, const double* b_low,
@@ -17,12 +26,7 @@ RECTILINE_MULTIVERSION void add_multiple(double* a_high, double* a_low, Number s
         const double product = s.hi * b_high[i];
         const double rest =
             std::fma(s.hi, b_high[i], -product) + (s.hi * b_low[i] + s.lo * b_high[i]);
-        const double sum = a_high[i] + product, part = sum - a_high[i];
-        const double lost = (a_high[i] - (sum - part)) + (product - part);
-        const double small = lost + (a_low[i] + rest);
-        const double value = sum + small;
-        a_low[i] = small - (value - sum);
-        a_high[i] = value;
+        add_to(a_high[i], a_low[i], product, rest);
     }
 }
 
@@ -33,12 +37,7 @@ RECTILINE_MULTIVERSION void add_multiple(double* a_high, double* a_low, Number s
     for (std::int64_t i = 0; i < count; ++i) {
         const double product = s.hi * b[i];
         const double rest = std::fma(s.hi, b[i], -product) + s.lo * b[i];
-        const double sum = a_high[i] + product, part = sum - a_high[i];
-        const double lost = (a_high[i] - (sum - part)) + (product - part);
-        const double small = lost + (a_low[i] + rest);
-        const double value = sum + small;
-        a_low[i] = small - (value - sum);
-        a_high[i] = value;
+        add_to(a_high[i], a_low[i], product, rest);
     }
 }
 

@@ -67,33 +67,7 @@ class _Move:
 
 
 class KinkedFollower:
-    """Moves a pair from strength to strength of the problem's penalty.
-
-    Parameters
-    ----------
-    problem : Problem
-        At the first strength; see `accepts`.
-    target : float
-        Relative gap that candidates are to be certified to. Steps stop somewhat below, by
-        estimate.
-    n_threads : int, default=0
-        As for `Newton`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rectiline as rl
-    >>> from rectiline.solvers import KinkedFollower
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((50, 3))
-    >>> problem = rl.Problem(X, X[:, 0] + rng.standard_normal(50), loss=rl.losses.Absolute())
-    >>> follower = KinkedFollower(problem, target=1e-6)
-    >>> follower.place(np.zeros(3), 0.0, rl.problems.DualPoint(np.zeros(50)))
-    >>> found = follower.move(0.5, seconds=10.0)
-    >>> weaker = problem.with_penalty(rl.penalties.Ridge(0.5))
-    >>> weaker.certify(found.coef, found.intercept, found.dual).relative_gap < 2e-6
-    True
-    """
+    """Moves a pair along the strengths of a loss with kinks; parameters as in `NewtonFollower`."""
 
     name = "newton"
 
