@@ -1,0 +1,196 @@
+"""What threads buy: products, passes, Newton matrices, certificates, and fits of many problems.
+
+    python -m benchmarks.threads                       # 4,000,000 rows, 1 2 4 8 16 threads, minutes
+    python -m benchmarks.threads passes --rows 500_000 --threads 1 2
+
+One line per operation: the least wall seconds of some repeats with each number of threads, the
+speed-up over one thread, and whether all numbers of threads gave equal bits. Linear algebra of
+NumPy stays on one thread, so that only our own threads are measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from scipy import sparse as sp
+
+import rectiline as rl
+from rectiline import _core
+from rectiline.backends import Design
+
+from . import machine
+from .passes import LOSSES
+
+Work = Callable[[int], Any]  # of a number of threads; returns what must not depend on it
+COUNTS = (1, 2, 4, 8, 16)
+COSTS = (1, 10_000)  # of the losses, over the number of rows
+PATIENCE = 1.0  # seconds for the repeats of one number of threads
+
+
+def tall(n: int, d: int, margin: bool, seed: int = 0) -> tuple[Any, Any]:
+    """Return heavy-tailed, heteroscedastic rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = X @ np.linspace(-1, 1, d) + rng.standard_t(3, n) * (1.0 + 0.5 * np.abs(X[:, 0]))
+    return X, np.where(y > 0, 1.0, -1.0) if margin else y
+
+
+def products(n: int) -> Iterator[tuple[str, Work]]:
+    """Yield products with dense and sparse X, plain and in twofold arithmetic."""
+    rng = np.random.default_rng(0)
+    shape = f"{n} x 20"
+    dense = Design(rng.standard_normal((n, 20)))
+    b, g = np.linspace(-1, 1, 20), rng.standard_normal(n)
+    yield f"X b, {shape}", lambda t: dense.dot(b, t)
+    yield f"X' g, {shape}", lambda t: dense.tdot(g, t)
+    yield f"X b and X' g, {shape}", lambda t: np.concatenate(dense.both(b, g, t))
+    yield f"X b twofold, {shape}", lambda t: np.concatenate(_core.twofold_dot(dense.view, b, t))
+    yield f"X' g twofold, {shape}", lambda t: np.concatenate(_core.twofold_tdot(dense.view, g, t))
+    for d in (1000, 100_000):
+        m, each = n // 2, 20
+        values, columns = rng.standard_normal(m * each), rng.integers(0, d, (m, each))
+        pointers = np.arange(0, m * each + 1, each)
+        X = sp.csr_array((values, np.sort(columns).ravel().astype(np.int32), pointers), (m, d))
+        sparse, c = Design(X), rng.standard_normal(d)
+        u, name = g[:m], f"CSR {m} x {d}"
+        yield f"X b, {name}", lambda t, of=sparse, c=c: of.dot(c, t)
+        yield f"X' g, {name}", lambda t, of=sparse, u=u: of.tdot(u, t)
+
+
+def solves(X: Any, y: Any, loss: str, solver: str, cost: float, tol: float) -> Work:
+    """Return a certified solve of a fresh problem."""
+
+    def work(threads: int) -> Any:
+        problem = rl.Problem(X, y, loss=LOSSES[loss], penalty=rl.penalties.Ridge(len(y) / cost))
+        found = rl.solve(problem, solver, tol=tol, n_threads=threads)
+        assert found.status == "solved", found.status
+        return np.concatenate([found.coef, [found.intercept], found.dual.sample])
+
+    return work
+
+
+def passes(n: int) -> Iterator[tuple[str, Work]]:
+    """Yield fits by `passes`."""
+    for d, rows in ((20, n), (100, n // 4)):
+        for losses in (("hinge", "squared_hinge"), ("pinball", "huber")):
+            X, y = tall(rows, d, "hinge" in losses[0])
+            for loss in losses:
+                for cost in COSTS if d == 20 else COSTS[1:]:
+                    name = f"passes, {loss} C={cost}/n, {rows} x {d}"
+                    yield name, solves(X, y, loss, "passes", cost, 1e-9)
+
+
+def newton(n: int) -> Iterator[tuple[str, Work]]:
+    """Yield fits by `newton` (`huber`: all rows are in its matrices), and a certificate."""
+    X, y = tall(n // 8, 100, False)
+    for loss in ("huber", "pinball"):
+        name = f"newton, {loss}, {n // 8} x 100"
+        yield name, solves(X, y, loss, "newton", 10_000, 1e-6)
+    problem = rl.Problem(X, y, loss=LOSSES["huber"], penalty=rl.penalties.Ridge(1.0))
+    found = rl.solve(problem, "newton", tol=1e-6)
+
+    def certify(threads: int) -> Any:
+        os.environ["RECTILINE_NUM_THREADS"] = str(threads)
+        fresh = rl.Problem(X, y, loss=LOSSES["huber"], penalty=rl.penalties.Ridge(1.0))
+        proof = fresh.certify(found)
+        return np.array([proof.primal, proof.gap])
+
+    yield f"Problem and certify, {n // 8} x 100", certify
+
+
+def fits(n: int) -> Iterator[tuple[str, Work]]:
+    """Yield fits of estimators that consist of several problems, by `n_jobs`."""
+    m = n // 200
+    X, y = tall(m, 50, True)
+
+    def search(threads: int) -> Any:
+        model = rl.PLQClassifierCV("hinge", cv=16, n_jobs=threads).fit(X, y)
+        return np.concatenate([model.coef_.ravel(), model.cv_results_["mean_test_score"]])
+
+    yield f"16 folds of a search, {m} x 50", search
+    score = X[:, :16] + np.random.default_rng(1).standard_normal((m, 16))
+    classes = score.argmax(axis=1)
+    yield (
+        f"16 one-vs-rest classes, {m} x 50",
+        lambda t: rl.PLQClassifier("hinge", C=1.0, n_jobs=t).fit(X, classes).coef_,
+    )
+    Z, u = tall(5 * m, 20, False)
+    levels = np.linspace(0.05, 0.95, 16)
+    yield (
+        f"16 quantiles, {5 * m} x 20",
+        lambda t: rl.QuantileRegressor(quantile=levels, n_jobs=t).fit(Z, u).coef_,
+    )
+    from rectiline.estimators.multitask import MultiTaskRegressor
+
+    tasks = np.arange(m) % 32
+    v = tall(m, 50, False)[1]
+
+    def shared(threads: int) -> Any:
+        model = MultiTaskRegressor(loss="huber", shared_dim=3, n_jobs=threads, max_iter=8)
+        return model.fit(X, v, tasks=tasks).coef_
+
+    yield f"32 tasks, {m} x 50", shared
+
+
+SUITES = {"products": products, "passes": passes, "newton": newton, "fits": fits}
+
+
+def bits(found: Any) -> bytes:
+    """Return the bytes of an array."""
+    return np.ascontiguousarray(found, dtype=np.float64).tobytes()
+
+
+def seconds(work: Work, threads: int) -> tuple[float, bytes]:
+    """Return the least seconds of a few runs, and the bits of the result."""
+    least, spent, found = np.inf, 0.0, b""
+    for repeat in range(20):
+        began = time.perf_counter()
+        result = work(threads)
+        took = time.perf_counter() - began
+        least, spent = min(least, took), spent + took
+        if repeat == 0:
+            found = bits(result)
+        if spent > (PATIENCE if repeat else 3 * PATIENCE):
+            break
+    return least, found
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
+    parser.add_argument("--rows", type=int, default=4_000_000)
+    parser.add_argument("--threads", type=int, nargs="+", default=list(COUNTS))
+    parser.add_argument("--filter", default="", help="only operations with this text")
+    asked = parser.parse_args()
+    unknown = set(asked.suites) - set(SUITES)
+    if unknown:
+        parser.error(f"unknown suite {sorted(unknown)[0]!r}; there are {', '.join(SUITES)}")
+    print(machine.describe())
+    counts = asked.threads
+    print(f"{'seconds with so many threads':46}" + "".join(f"{t:>9}" for t in counts), end="")
+    print("  speed-up" + "".join(f"{t:>6}" for t in counts[1:]) + "  bits")
+    for name in asked.suites or SUITES:
+        for operation, work in SUITES[name](asked.rows):
+            if asked.filter not in operation:
+                continue
+            found = [seconds(work, threads) for threads in counts]
+            took = [one for one, _ in found]
+            equal = all(one == found[0][1] for _, one in found)
+            print(f"{operation:46}" + "".join(f"{one:9.4f}" for one in took), end="          ")
+            print("".join(f"{took[0] / one:6.2f}" for one in took[1:]), end="  ")
+            print("equal" if equal else "DIFFERENT", flush=True)
+
+
+if __name__ == "__main__":
+    main()
