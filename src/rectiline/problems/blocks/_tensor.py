@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.problems.blocks._pass import Answer, NearRows, PassState, Query
-from rectiline.problems.blocks._targets import Encoded, EncodedTargets
+from rectiline.problems.blocks._pass import Answer, PassState, Query
+from rectiline.problems.blocks._targets import EncodedTargets
 from rectiline.problems.blocks._tensor_rows import (
     column_sums,
+    copies,
     encode,
+    places,
     refuse,
     summed_depth,
     total,
@@ -28,7 +30,7 @@ _ENTRIES = 1 << 26  # of X that are converted to float64 at a time
 
 def run_tensor_block(block: Block, state: PassState) -> list[Answer]:
     """Return the answers of one block of tensors to all queries."""
-    return [_run_query(block, query, state.fit_intercept) for query in state.queries]
+    return [_run_query(block, query, state) for query in state.queries]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,15 +130,16 @@ def _clamped(t: Any, low: Any, high: Any) -> Any:
     return t.clamp_max(float(high)) if high is not None else t
 
 
-def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
+def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     import torch
 
+    has_intercept = state.fit_intercept
     device = block.X.device
     curve = TensorCurve.of(query.curves[0], device)
     if _fits_kernel(block, query, curve):
         from rectiline.problems.blocks._tensor_fast import run_fast
 
-        return run_fast(block, query, curve, has_intercept)
+        return run_fast(block, query, curve, state)
     d = block.X.shape[1]
     step = max(1, _ENTRIES // d)
     first, last = np.searchsorted(query.listed, (block.start, block.start + block.n_rows))
@@ -172,14 +175,10 @@ def _run_query(block: Block, query: Query, has_intercept: bool) -> Answer:
     }
     if "curvature" in numbers:
         numbers["curvature"] = np.ravel(numbers["curvature"])
-    weight = None if block.weight is None else block.weight[at]
-    encoded = encode(query.targets, block.y[at], weight, block.start)
-    arrays = [np.ascontiguousarray(one.cpu().numpy()) for one in encoded]
-    rows = at.cpu().numpy() + block.start
-    X = np.ascontiguousarray(block.X[at].cpu().numpy())
     if not all(np.isfinite(value).all() for value in numbers.values()):
         refuse(block, query.targets)
-    return Answer(numbers, NearRows(rows, X, Encoded(*arrays)), float(at_zero))
+    near_rows = copies(block, query.targets, at) if state.copies else places(block, at)
+    return Answer(numbers, near_rows, float(at_zero))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:

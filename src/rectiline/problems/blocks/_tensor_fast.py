@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.problems.blocks._pass import Answer, NearRows, Query
-from rectiline.problems.blocks._targets import Encoded, EncodedTargets
-from rectiline.problems.blocks._tensor_rows import encode, refuse
+from rectiline.problems.blocks._pass import Answer, PassState, Query
+from rectiline.problems.blocks._targets import EncodedTargets
+from rectiline.problems.blocks._tensor_rows import copies, encode, places, refuse
 from rectiline.rows import Block
 
 __all__ = ["run_fast"]
 
 
-def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Answer:
+def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer:
     """Return the answer of a block of tensors to one query."""
     import torch
 
@@ -48,7 +48,7 @@ def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Ans
         at = torch.unique(torch.cat([at, always]))
     elif query.collect:
         at = listed
-    close = _Close(block, query, curve, at, is_listed[at] != 0, coef, has_intercept)
+    close = _Close(block, query, curve, at, is_listed[at] != 0, coef, state.fit_intercept)
     answer: dict[str, Any] = {"depth": sums["depth"]}
     if query.measure:
         answer["sizes"] = column_sizes(block.X, block.weight).cpu().numpy()
@@ -63,7 +63,8 @@ def run_fast(block: Block, query: Query, curve: Any, has_intercept: bool) -> Ans
         if split is None:
             change, total = change + gradient, total + sums["total"]
         answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
-    return Answer(answer, close.copies(near), at_zero)
+    near_rows = copies(block, targets, at[near]) if state.copies else places(block, at[near])
+    return Answer(answer, near_rows, at_zero)
 
 
 def _here(rows: Any, block: Block, device: Any) -> Any:
@@ -122,11 +123,3 @@ class _Close:
         after = torch.where(near, 0.0, self.direction * self.weight * slope)
         change = after - before
         return near.nonzero()[:, 0], self.X.T @ change, change.sum()
-
-    def copies(self, near: Any) -> NearRows:
-        """Return copies of rows on the host."""
-        parts = (self.direction[near], self.offset[near], self.weight[near])
-        arrays = [np.ascontiguousarray(part.cpu().numpy()) for part in parts]
-        rows = self.at[near].cpu().numpy() + self.block.start
-        X = self.block.X[self.at[near]].cpu().numpy()
-        return NearRows(rows, X, Encoded(*arrays))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rectiline.problems.blocks._targets import ClassTargets, EncodedTargets
-from rectiline.rows import Block
+import numpy as np
 
-__all__ = ["column_sums", "encode", "refuse", "summed_depth", "total"]
+from rectiline.problems.blocks._pass import NearRows
+from rectiline.problems.blocks._targets import ClassTargets, Encoded, EncodedTargets
+from rectiline.rows import Block, copy_to_host
+
+__all__ = ["column_sums", "copies", "encode", "places", "refuse", "summed_depth", "total"]
 
 _RUN = 1024  # rows that are added up first; the order within is the library's
 
@@ -42,6 +45,21 @@ def encode(targets: Any, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any
             f"{start + row} has {y[row].item()}."
         )
     return torch.where(up, 1.0, -1.0).double(), torch.zeros_like(ones), w
+
+
+def copies(block: Block, targets: Any, at: Any) -> NearRows:
+    """Return copies of some rows of a block on the host."""
+    weight = None if block.weight is None else block.weight[at]
+    encoded = encode(targets, block.y[at], weight, block.start)
+    arrays = [np.ascontiguousarray(part.cpu().numpy()) for part in encoded]
+    return NearRows(at.cpu().numpy() + block.start, copy_to_host(block.X[at]), Encoded(*arrays))
+
+
+def places(block: Block, at: Any) -> NearRows:
+    """Return the numbers of some rows of a block without copies of them."""
+    nothing = np.zeros(0)
+    numbers = at.cpu().numpy() + block.start
+    return NearRows(numbers, nothing, Encoded(nothing, nothing, nothing))
 
 
 def refuse(block: Block, targets: Any) -> None:

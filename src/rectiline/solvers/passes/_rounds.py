@@ -202,9 +202,9 @@ def _run(
     """Run a pass, the `number`-th, and tell everybody who listens how far it is."""
     problem = members[0].problem
     seconds = deadline - time.perf_counter()
-    copies = any(member.problem.in_memory is None for member in members)
+    at_hand = isinstance(problem.blocks, TensorRows) or problem.in_memory is not None
     state = PassState(
-        tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0), copies=copies
+        tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0), copies=not at_hand
     )
     total = problem.blocks.n_rows if problem.blocks.knows_n_rows else None
     told = [one.callback for one in members if hasattr(one.callback, "during_pass")]
