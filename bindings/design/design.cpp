@@ -46,7 +46,7 @@ NumpyVector product(const Design& X, VectorIn b, int n_threads) {
     require(b.shape(0) == columns_of(X), "the vector must have one entry per column");
     NumpyVector z = new_vector(rows_of(X));
     nb::gil_scoped_release release;
-    multiply(X.view, b.data(), z.data(), n_threads);
+    multiply(X.view, in(b), in(z), n_threads);
     return z;
 }
 
@@ -54,7 +54,7 @@ NumpyVector transposed_product(const Design& X, VectorIn g, int n_threads) {
     require(g.shape(0) == rows_of(X), "the vector must have one entry per row");
     NumpyVector q = new_vector(columns_of(X));
     nb::gil_scoped_release release;
-    multiply_transposed(X.view, g.data(), q.data(), n_threads);
+    multiply_transposed(X.view, in(g), in(q), n_threads);
     return q;
 }
 
@@ -65,19 +65,18 @@ std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, V
     NumpyVector z = new_vector(rows_of(X)), q = new_vector(columns_of(X));
     {
         nb::gil_scoped_release release;
-        multiply_both(X.view, b.data(), g.data(), z.data(), q.data(), n_threads);
+        multiply_both(X.view, in(b), in(g), in(z), in(q), n_threads);
     }
     return {z, q};
 }
 
 using OptionalVector = std::optional<VectorIn>;
-using Places = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using BlockOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
 
 // Fills `out`, whose rows must lie in one piece.
 template <class T>
-void copy_part(const Design& X, Places rows, Places columns, VectorIn factor, BlockOut<T> out,
+void copy_part(const Design& X, IndexIn rows, IndexIn columns, VectorIn factor, BlockOut<T> out,
                OptionalVector centre, OptionalVector row_factor) {
     const std::size_t n = rows.shape(0), d = columns.shape(0);
     const bool dense = std::holds_alternative<DenseView<double>>(X.view) ||
@@ -88,18 +87,11 @@ void copy_part(const Design& X, Places rows, Places columns, VectorIn factor, Bl
     require(factor.shape(0) == d && (!centre || centre->shape(0) == d),
             "factor and centre must have one entry per column");
     require(!row_factor || row_factor->shape(0) == n, "row_factor must have one entry per row");
-    for (std::size_t i = 0; i < n; ++i)
-        require(0 <= rows.data()[i] && rows.data()[i] < n_rows(X.view), "a row is out of range");
-    for (std::size_t j = 0; j < d; ++j)
-        require(0 <= columns.data()[j] && columns.data()[j] < n_columns(X.view),
-                "a column is out of range");
-    const BlockOf block{rows.data(),
-                        columns.data(),
-                        static_cast<std::int64_t>(n),
-                        static_cast<std::int64_t>(d),
-                        centre ? centre->data() : nullptr,
-                        factor.data(),
-                        row_factor ? row_factor->data() : nullptr};
+    for (const std::int64_t i : in(rows))
+        require(0 <= i && i < n_rows(X.view), "a row is out of range");
+    for (const std::int64_t j : in(columns))
+        require(0 <= j && j < n_columns(X.view), "a column is out of range");
+    const BlockOf block{in(rows), in(columns), in(centre), in(factor), in(row_factor)};
     nb::gil_scoped_release release;
     copy_block(X.view, block, out.stride(0), out.data());
 }
@@ -116,7 +108,7 @@ NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {
     require(scale.shape(0) == columns_of(X), "scale must have one entry per column");
     NumpyVector r = new_vector(rows_of(X));
     nb::gil_scoped_release release;
-    row_squares(X.view, scale.data(), r.data(), n_threads);
+    row_squares(X.view, in(scale), in(r), n_threads);
     return r;
 }
 
@@ -124,7 +116,7 @@ NumpyVector squares_by_column(const Design& X, VectorIn scale, int n_threads) {
     require(scale.shape(0) == rows_of(X), "scale must have one entry per row");
     NumpyVector s = new_vector(columns_of(X));
     nb::gil_scoped_release release;
-    column_squares(X.view, scale.data(), s.data(), n_threads);
+    column_squares(X.view, in(scale), in(s), n_threads);
     return s;
 }
 
@@ -134,7 +126,7 @@ std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector> moments_of(const 
     NumpyVector row_square = new_vector(rows_of(X));
     {
         nb::gil_scoped_release release;
-        moments(X.view, {sum.data(), square.data(), scale.data(), row_square.data()});
+        moments(X.view, {in(sum), in(square), in(scale), in(row_square)});
     }
     return {sum, square, scale, row_square};
 }

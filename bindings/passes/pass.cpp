@@ -15,7 +15,6 @@ using namespace rectiline;
 // A member with the arrays it looks at.
 struct Member {
     passes::Member view;
-    std::size_t d;
     bool intercept;
     std::vector<nb::object> keep;
 };
@@ -24,60 +23,57 @@ void make_member(Member* self, const Rows& rows, VectorIn coef, double intercept
                  bool fit_intercept) {
     new (self) Member();
     self->view.rows = rows.view;
-    self->view.coef = coef.data();
+    self->view.coef = in(coef);
     self->view.intercept = intercept;
-    self->d = coef.shape(0);
     self->intercept = fit_intercept;
     self->keep = {nb::find(rows), nb::cast(coef)};
 }
 
-void check_rows(const Member& self, IndexIn listed) {
-    const std::int64_t *rows = listed.data(), *end = rows + listed.shape(0);
-    require(std::is_sorted(rows, end), "listed rows must grow");
-    require(rows == end || (rows[0] >= 0 && end[-1] < self.view.rows.n),
+// The rows, which are kept alive with the member.
+std::span<const std::int64_t> take_rows(Member& self, const IndexIn& listed) {
+    const auto rows = in(listed);
+    require(std::is_sorted(rows.begin(), rows.end()), "listed rows must grow");
+    require(rows.empty() || (rows.front() >= 0 && rows.back() < self.view.rows.n),
             "listed rows must be rows of the block");
+    self.keep.push_back(nb::cast(listed));
+    return rows;
 }
 
 void keep_rows(Member& self, IndexIn rows) {
-    check_rows(self, rows);
-    self.view.always = rows.data();
-    self.view.n_always = length(rows);
-    self.keep.push_back(nb::cast(rows));
+    self.view.always = take_rows(self, rows);
 }
 
 void list_rows(Member& self, IndexIn listed) {
-    check_rows(self, listed);
-    self.view.listed = listed.data();
-    self.view.n_listed = length(listed);
-    self.keep.push_back(nb::cast(listed));
+    self.view.listed = take_rows(self, listed);
 }
 
 void judge(Member& self, VectorIn split, double split_intercept, std::optional<VectorOut> out) {
-    require(split.shape(0) == self.d, "split must have one entry per column");
-    self.view.split = split.data();
+    require(split.shape(0) == self.view.coef.size(), "split must have one entry per column");
+    self.view.judges = true;
+    self.view.split = in(split);
     self.view.split_intercept = split_intercept;
     self.keep.push_back(nb::cast(split));
     if (out) {
         require(length(*out) == self.view.rows.n, "out must have one entry per row");
-        self.view.out = out->data();
+        self.view.out = in(*out);
         self.keep.push_back(nb::cast(*out));
     }
 }
 
 void split(Member& self, double reach, VectorIn scale, VectorIn centre, double least,
            MatrixIn directions, bool keeps_listed) {
-    require(scale.shape(0) == self.d && centre.shape(0) == self.d,
+    const std::size_t d = self.view.coef.size();
+    require(scale.shape(0) == d && centre.shape(0) == d,
             "scale and centre must have one entry per column");
-    require(directions.shape(1) == self.d + (self.intercept ? 1 : 0),
+    require(directions.shape(1) == d + (self.intercept ? 1 : 0),
             "directions must have one entry per column, and one for the intercept");
     require(reach > 0, "reach must be positive");
     self.view.splits = true;
     self.view.reach = reach;
     self.view.least = least;
-    self.view.scale = scale.data();
-    self.view.centre = centre.data();
-    self.view.directions = directions.data();
-    self.view.n_directions = length(directions);
+    self.view.scale = in(scale);
+    self.view.centre = in(centre);
+    self.view.directions = in(directions);
     self.view.keeps_listed = keeps_listed;
     for (const nb::object& part : {nb::cast(scale), nb::cast(centre), nb::cast(directions)})
         self.keep.push_back(part);
@@ -104,7 +100,7 @@ std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const 
     std::vector<passes::Member> views;
     for (const Member* member : members) {
         require(member->view.rows.n == design::n_rows(X.view), "X and rows differ in rows");
-        require(member->d == d, "coef must have one entry per column");
+        require(member->view.coef.size() == d, "coef must have one entry per column");
         require(member->intercept == fit_intercept, "members must agree about the intercept");
         views.push_back(member->view);
     }

@@ -6,17 +6,17 @@ namespace {
 template <class T, class Out>
 RECTILINE_MULTIVERSION void copy_row(const T* x, std::int64_t column_stride, const BlockOf& block,
                                      double row_factor, Out* out) {
-    const std::int64_t* columns = block.columns;
-    const double *centre = block.centre, *factor = block.factor;
-    if (centre) {
+    const std::int64_t *columns = block.columns.data(), n_columns = std::ssize(block.columns);
+    const double *centre = block.centre.data(), *factor = block.factor.data();
+    if (!block.centre.empty()) {
 #pragma omp simd
-        for (std::int64_t j = 0; j < block.n_columns; ++j) {
+        for (std::int64_t j = 0; j < n_columns; ++j) {
             const double v = static_cast<double>(x[columns[j] * column_stride]) - centre[j];
             out[j] = static_cast<Out>(v * (factor[j] * row_factor));
         }
     } else {
 #pragma omp simd
-        for (std::int64_t j = 0; j < block.n_columns; ++j) {
+        for (std::int64_t j = 0; j < n_columns; ++j) {
             const double v = static_cast<double>(x[columns[j] * column_stride]);
             out[j] = static_cast<Out>(v * (factor[j] * row_factor));
         }
@@ -28,9 +28,10 @@ void copy_rows(const DesignView& X, const BlockOf& block, std::int64_t stride, O
     std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; })
-                for (std::int64_t i = 0; i < block.n_rows; ++i)
+                for (std::int64_t i = 0; i < std::ssize(block.rows); ++i)
                     copy_row(view.row(block.rows[i]), view.column_stride, block,
-                             block.row_factor ? block.row_factor[i] : 1.0, out + i * stride);
+                             block.row_factor.empty() ? 1.0 : block.row_factor[i],
+                             out + i * stride);
         },
         X);
 }

@@ -5,6 +5,7 @@
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -141,10 +142,11 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
 
 }  // namespace
 
-bool weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
-                   std::int64_t count, bool intercept, double* H, int n_threads,
-                   Interrupt& interrupt) {
-    const std::int64_t D = n_columns(X) + (intercept ? 1 : 0);
+bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
+                   std::span<const double> weight, bool intercept, std::span<double> H,
+                   int n_threads, Interrupt& interrupt) {
+    const std::int64_t D = n_columns(X) + (intercept ? 1 : 0), count = std::ssize(rows);
+    assert(weight.size() == rows.size() && std::ssize(H) == D * D);
     const Tiling tiling(D);
     const std::int64_t order = tiling.order;
     const std::size_t size = static_cast<std::size_t>(order * order);
@@ -168,11 +170,11 @@ bool weighted_gram(const DesignView& X, const std::int64_t* rows, const double* 
             std::visit(
                 [&]<class View>(const View& view) {
                     if constexpr (requires { view.row_stride; })
-                        dense_part(view, rows + first, weight + first, last - first, intercept,
-                                   tiling, target);
+                        dense_part(view, rows.data() + first, weight.data() + first, last - first,
+                                   intercept, tiling, target);
                     else
-                        sparse_part(view, rows + first, weight + first, last - first, intercept,
-                                    order, target);
+                        sparse_part(view, rows.data() + first, weight.data() + first, last - first,
+                                    intercept, order, target);
                 },
                 X);
         });

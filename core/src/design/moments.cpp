@@ -1,6 +1,7 @@
 #include "rectiline/design/moments.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <vector>
 
@@ -36,7 +37,8 @@ void sample_squares(const SparseView<T, I>& X, double* s) {
 
 // Turns squares into powers of two. Columns without an entry in the sample get the mean exponent
 // of the others.
-void set_scales(double* s, std::int64_t d) {
+void set_scales(std::span<double> s) {
+    const std::int64_t d = std::ssize(s);
     std::int64_t total = 0, seen = 0;
     for (std::int64_t j = 0; j < d; ++j) {
         if (!(s[j] > 0) || !std::isfinite(s[j])) {
@@ -103,19 +105,19 @@ RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t n, double invers
 template <class T>
 void add_moments(const DenseView<T>& X, const double* inverse, const Moments& out) {
     if (X.rows_contiguous())
-        return add_rows(X.data, X.row_stride, X.n, X.d, inverse, out.sum, out.square,
-                        out.row_square);
+        return add_rows(X.data, X.row_stride, X.n, X.d, inverse, out.sum.data(), out.square.data(),
+                        out.row_square.data());
     for (std::int64_t i = 0; i < X.n; i += kColumnBlock)
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* x = X.row(i) + j * X.column_stride;
             const std::int64_t m = std::min(kColumnBlock, X.n - i);
+            double *sum = &out.sum[j], *square = &out.square[j], *r = &out.row_square[i];
             if (X.row_stride == 1) {
-                add_column(x, m, inverse[j], out.sum + j, out.square + j, out.row_square + i);
+                add_column(x, m, inverse[j], sum, square, r);
                 continue;
             }
             for (std::int64_t k = 0; k < m; ++k)
-                add_column(x + k * X.row_stride, 1, inverse[j], out.sum + j, out.square + j,
-                           out.row_square + i + k);
+                add_column(x + k * X.row_stride, 1, inverse[j], sum, square, r + k);
         }
 }
 
@@ -156,12 +158,13 @@ void add_moments(const SparseView<T, I>& X, const double* inverse, const Moments
 }  // namespace
 
 void moments(const DesignView& X, const Moments& out) {
-    const std::int64_t n = n_rows(X), d = n_columns(X);
-    for (double* part : {out.sum, out.square, out.scale})
-        std::fill(part, part + d, 0.0);
-    std::fill(out.row_square, out.row_square + n, 0.0);
-    std::visit([&](const auto& view) { sample_squares(view, out.scale); }, X);
-    set_scales(out.scale, d);
+    const std::int64_t d = n_columns(X);
+    assert(std::ssize(out.row_square) == n_rows(X) && std::ssize(out.sum) == d);
+    assert(std::ssize(out.square) == d && std::ssize(out.scale) == d);
+    for (const std::span<double> part : {out.sum, out.square, out.scale, out.row_square})
+        std::fill(part.begin(), part.end(), 0.0);
+    std::visit([&](const auto& view) { sample_squares(view, out.scale.data()); }, X);
+    set_scales(out.scale);
     std::vector<double> inverse(static_cast<std::size_t>(d));
     for (std::int64_t j = 0; j < d; ++j)
         inverse[j] = 1.0 / (out.scale[j] * out.scale[j]);

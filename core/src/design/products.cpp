@@ -4,6 +4,7 @@
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 namespace rectiline::design {
@@ -178,11 +179,8 @@ template <class T, class I>
 void gather_lines(const SparseView<T, I>& X, std::int64_t n_lines, const double* in, double* out,
                   int n_threads) {
     over_rows(n_lines, entries(X), n_threads, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const I start = X.pointers[i];
-            out[i] = sparse_dot(X.values + start, X.indices + start,
-                                static_cast<std::int64_t>(X.pointers[i + 1] - start), in);
-        }
+        for (std::int64_t i = first; i < last; ++i)
+            out[i] = sparse_dot(X.line(i), in);
     });
 }
 
@@ -197,12 +195,8 @@ void scatter_lines(const SparseView<T, I>& X, std::int64_t n_lines, std::int64_t
                    const double* in, double* out, int n_threads) {
     sum_over_rows(n_lines, n_out, scatter_work(X, n_out), n_threads, out,
                   [&](std::int64_t first, std::int64_t last, double* target) {
-                      for (std::int64_t i = first; i < last; ++i) {
-                          if (in[i] == 0) continue;
-                          const I start = X.pointers[i];
-                          sparse_axpy(in[i], X.values + start, X.indices + start,
-                                      static_cast<std::int64_t>(X.pointers[i + 1] - start), target);
-                      }
+                      for (std::int64_t i = first; i < last; ++i)
+                          if (in[i] != 0) sparse_axpy(in[i], X.line(i), target);
                   });
 }
 
@@ -232,12 +226,9 @@ void both_products(const SparseView<T, I>& X, const double* b, const double* g, 
     sum_over_rows(X.n, X.d, scatter_work(X, X.d), n_threads, q,
                   [&](std::int64_t first, std::int64_t last, double* target) {
                       for (std::int64_t i = first; i < last; ++i) {
-                          const I start = X.pointers[i];
-                          const std::int64_t count =
-                              static_cast<std::int64_t>(X.pointers[i + 1] - start);
-                          z[i] = sparse_dot(X.values + start, X.indices + start, count, b);
-                          if (g[i] != 0)
-                              sparse_axpy(g[i], X.values + start, X.indices + start, count, target);
+                          const SparseLine<T, I> line = X.line(i);
+                          z[i] = sparse_dot(line, b);
+                          if (g[i] != 0) sparse_axpy(g[i], line, target);
                       }
                   });
 }
@@ -288,25 +279,41 @@ void squares_of_columns(const SparseView<T, I>& X, const double* scale, double* 
 
 }  // namespace
 
-void multiply(const DesignView& X, const double* b, double* z, int n_threads) {
-    std::visit([&](const auto& view) { product(view, b, z, n_threads); }, X);
+void multiply(const DesignView& X, std::span<const double> b, std::span<double> z, int n_threads) {
+    assert(std::ssize(b) == n_columns(X) && std::ssize(z) == n_rows(X));
+    std::visit([&](const auto& view) { product(view, b.data(), z.data(), n_threads); }, X);
 }
 
-void multiply_transposed(const DesignView& X, const double* g, double* q, int n_threads) {
-    std::visit([&](const auto& view) { transposed_product(view, g, q, n_threads); }, X);
+void multiply_transposed(const DesignView& X, std::span<const double> g, std::span<double> q,
+                         int n_threads) {
+    assert(std::ssize(g) == n_rows(X) && std::ssize(q) == n_columns(X));
+    std::visit([&](const auto& view) { transposed_product(view, g.data(), q.data(), n_threads); },
+               X);
 }
 
-void multiply_both(const DesignView& X, const double* b, const double* g, double* z, double* q,
-                   int n_threads) {
-    std::visit([&](const auto& view) { both_products(view, b, g, z, q, n_threads); }, X);
+void multiply_both(const DesignView& X, std::span<const double> b, std::span<const double> g,
+                   std::span<double> z, std::span<double> q, int n_threads) {
+    assert(std::ssize(b) == n_columns(X) && std::ssize(g) == n_rows(X));
+    assert(z.size() == g.size() && q.size() == b.size());
+    std::visit(
+        [&](const auto& view) {
+            both_products(view, b.data(), g.data(), z.data(), q.data(), n_threads);
+        },
+        X);
 }
 
-void row_squares(const DesignView& X, const double* scale, double* r, int n_threads) {
-    std::visit([&](const auto& view) { squares_of_rows(view, scale, r, n_threads); }, X);
+void row_squares(const DesignView& X, std::span<const double> scale, std::span<double> r,
+                 int n_threads) {
+    assert(std::ssize(scale) == n_columns(X) && std::ssize(r) == n_rows(X));
+    std::visit([&](const auto& view) { squares_of_rows(view, scale.data(), r.data(), n_threads); },
+               X);
 }
 
-void column_squares(const DesignView& X, const double* scale, double* s, int n_threads) {
-    std::visit([&](const auto& view) { squares_of_columns(view, scale, s, n_threads); }, X);
+void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s,
+                    int n_threads) {
+    assert(std::ssize(scale) == n_rows(X) && std::ssize(s) == n_columns(X));
+    std::visit(
+        [&](const auto& view) { squares_of_columns(view, scale.data(), s.data(), n_threads); }, X);
 }
 
 }  // namespace rectiline::design

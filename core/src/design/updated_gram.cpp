@@ -3,6 +3,8 @@
 #include "rectiline/design/gram.hpp"
 #include "rectiline/support/multiversion.hpp"
 
+#include <cassert>
+
 namespace rectiline::design {
 namespace {
 
@@ -27,11 +29,11 @@ RECTILINE_MULTIVERSION Changes count_changes(const double* weight, const double*
 }  // namespace
 
 // Whether so few weights differ from those of the last call that an update is the cheaper way.
-bool UpdatedGram::list_changes(const double* weight, std::int64_t n) {
-    if (weight_.size() != static_cast<std::size_t>(n) || ++calls_ % kRefreshEvery == 0)
-        return false;
+bool UpdatedGram::list_changes(std::span<const double> weight) {
+    if (weight_.size() != weight.size() || ++calls_ % kRefreshEvery == 0) return false;
     risen_.clear(), fallen_.clear();
-    const Changes changes = count_changes(weight, weight_.data(), n);
+    const std::int64_t n = std::ssize(weight);
+    const Changes changes = count_changes(weight.data(), weight_.data(), n);
     if (changes.changed > changes.used / kMostChanged) return false;
     for (std::int64_t i = 0, left = changes.changed; i < n && left > 0; ++i) {
         const double change = weight[i] - weight_[i];
@@ -45,19 +47,18 @@ bool UpdatedGram::list_changes(const double* weight, std::int64_t n) {
     return true;
 }
 
-const std::vector<double>* UpdatedGram::at(const DesignView& X, const double* weight,
-                                           std::int64_t n, bool intercept, int n_threads,
-                                           Interrupt& interrupt) {
+const std::vector<double>* UpdatedGram::at(const DesignView& X, std::span<const double> weight,
+                                           bool intercept, int n_threads, Interrupt& interrupt) {
+    assert(std::ssize(weight) == n_rows(X));
     bool done = true;
     const auto sum = [&](const Rows& rows, std::vector<double>& out) {
-        done = done && weighted_gram(X, rows.index.data(), rows.weight.data(),
-                                     static_cast<std::int64_t>(rows.index.size()), intercept,
-                                     out.data(), n_threads, interrupt);
+        done =
+            done && weighted_gram(X, rows.index, rows.weight, intercept, out, n_threads, interrupt);
     };
     const std::int64_t order = n_columns(X) + (intercept ? 1 : 0);
     const std::size_t size = static_cast<std::size_t>(order * order);
     gram_.resize(size);
-    if (list_changes(weight, n)) {
+    if (list_changes(weight)) {
         part_.resize(size);
         if (!risen_.index.empty()) {
             sum(risen_, part_);
@@ -71,7 +72,7 @@ const std::vector<double>* UpdatedGram::at(const DesignView& X, const double* we
         }
     } else {
         used_.clear();
-        for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t i = 0; i < std::ssize(weight); ++i)
             if (weight[i] > 0) used_.add(i, weight[i]);
         sum(used_, gram_);
     }
@@ -79,7 +80,7 @@ const std::vector<double>* UpdatedGram::at(const DesignView& X, const double* we
         weight_.clear();
         return nullptr;
     }
-    weight_.assign(weight, weight + n);
+    weight_.assign(weight.begin(), weight.end());
     return &gram_;
 }
 

@@ -63,19 +63,19 @@ Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, do
     if (2 * changed < n) {
         for (std::int64_t i = 0; i < n; ++i)
             change_[i] = g[i] - frozen_[i];
-        multiply_transposed(X_, change_.data(), linear, n_threads_);
+        multiply_transposed(X_, change_, {linear, static_cast<std::size_t>(d)}, n_threads_);
         for (std::int64_t j = 0; j < d; ++j)
             frozen_image_[j] += linear[j];
     } else {
         frozen_image_.resize(static_cast<std::size_t>(d));
-        multiply_transposed(X_, g, frozen_image_.data(), n_threads_);
+        multiply_transposed(X_, {g, static_cast<std::size_t>(n)}, frozen_image_, n_threads_);
     }
     frozen_.assign(g, g + n);
     std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
     if (intercept_) linear[d] = sums.slopes;
     if (!out.curved) return out;
     const std::vector<double>* gram =
-        frozen_gram_.at(X_, frozen_weight_.data(), n, intercept_, n_threads_, interrupt);
+        frozen_gram_.at(X_, frozen_weight_, intercept_, n_threads_, interrupt);
     out.balanced = gram != nullptr;
     if (gram != nullptr) std::copy(gram->begin(), gram->end(), quadratic);
     return out;

@@ -32,7 +32,7 @@ const std::vector<double>& NewtonRows::image() {
         change_pass(rows_.weight, rows_.direction, s_.data(), n, imaged_.data(), change_.data());
     // Products skip zero weights, so an update costs only the rows whose slope changed.
     image_change_.resize(static_cast<std::size_t>(d));
-    multiply_transposed(X_, change_.data(), image_change_.data(), n_threads_);
+    multiply_transposed(X_, change_, image_change_, n_threads_);
     if (full) std::fill(image_.begin(), image_.end(), 0.0);
     for (std::int64_t j = 0; j < d; ++j)
         image_[j] += image_change_[j];
@@ -60,7 +60,7 @@ void NewtonRows::restore_slopes() {
 
 bool NewtonRows::gram(double* H, Interrupt& interrupt) {
     const std::vector<double>* sum =
-        gram_.at(X_, newton_weight_.data(), rows_.n, intercept_, n_threads_, interrupt);
+        gram_.at(X_, newton_weight_, intercept_, n_threads_, interrupt);
     if (sum != nullptr) std::copy(sum->begin(), sum->end(), H);
     return sum != nullptr;
 }
@@ -83,7 +83,7 @@ void NewtonRows::free_rows(double* P) const {
         access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
             double* row = P + k * width;
-            access.load(&free_[k], 1);
+            access.load({&free_[k], 1});
             access.for_each(0, free_[k], [&](std::int64_t j, double x) { row[j] = x; });
             if (intercept_) row[width - 1] = 1.0;
         }
@@ -96,7 +96,7 @@ void NewtonRows::free_times(const double* b, double* out) const {
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
-            access.load(&free_[k], 1);
+            access.load({&free_[k], 1});
             out[k] = access.dot(0, free_[k], b) + b0;
         }
     });
@@ -108,7 +108,7 @@ void NewtonRows::add_free_transposed(const double* u, double* q) const {
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
-            access.load(&free_[k], 1);
+            access.load({&free_[k], 1});
             access.axpy(0, free_[k], u[k], q);
             sum += u[k];
         }

@@ -129,7 +129,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
 
 void NewtonRows::place(const double* b) {
     settled_for_ = -1;
-    multiply(X_, b, t_.data(), n_threads_);
+    multiply(X_, {b, static_cast<std::size_t>(n_columns(X_))}, t_, n_threads_);
     const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
@@ -146,7 +146,7 @@ void NewtonRows::place_at(const double* z) {
 }
 
 void NewtonRows::aim(const double* db) {
-    multiply(X_, db, dt_.data(), n_threads_);
+    multiply(X_, {db, static_cast<std::size_t>(n_columns(X_))}, dt_, n_threads_);
     const double db0 = intercept_ ? db[n_columns(X_)] : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i)
         dt_[i] = rows_.direction[i] * (dt_[i] + db0);

@@ -7,6 +7,7 @@
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <memory>
 
@@ -56,25 +57,23 @@ void add_chunk(const Access& access, const double* g, std::vector<double>& buffe
 }
 
 // Sets marks to 1 for the rows of the chunk that are in a sorted list, to 0 for the others.
-void mark_rows(const std::int64_t* rows, std::int64_t n, std::int64_t first, std::int64_t count,
-               double* marks) {
-    std::fill(marks, marks + count, 0.0);
-    const std::int64_t* end = rows + n;
-    for (const std::int64_t* at = std::lower_bound(rows, end, first);
-         at < end && *at < first + count; ++at)
-        marks[*at - first] = 1.0;
+void mark_rows(std::span<const std::int64_t> rows, std::int64_t first, std::span<double> marks) {
+    std::fill(marks.begin(), marks.end(), 0.0);
+    for (auto at = std::lower_bound(rows.begin(), rows.end(), first);
+         at < rows.end() && *at < first + std::ssize(marks); ++at)
+        marks[static_cast<std::size_t>(*at - first)] = 1.0;
 }
 
 template <class Access>
 void predict(const Access& access, const Member& member, Chunk& c) {
-    if (member.split) {
+    if (member.judges) {
         const double split_shift = member.split_intercept;
-        access.products(member.split, member.coef, c.z_split, c.z, c.size);
+        access.products(member.split.data(), member.coef.data(), c.z_split, c.z, c.size);
         const double shift = member.intercept, size = std::fabs(shift);
         for (std::int64_t i = 0; i < c.count; ++i)
             c.z_split[i] += split_shift, c.z[i] += shift, c.size[i] += size;
     } else {
-        access.product(member.coef, c.z);
+        access.product(member.coef.data(), c.z);
         for (std::int64_t i = 0; i < c.count; ++i)
             c.z[i] += member.intercept;
     }
@@ -84,12 +83,12 @@ void predict(const Access& access, const Member& member, Chunk& c) {
 template <class Access>
 void find_near(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
                Part& part) {
-    const bool judged = member.split != nullptr;
+    const bool judged = member.judges;
     const double* weight = member.rows.weight + first;
     const bool any = judged ? mark_close<true>(weight, member.reach, c)
                             : mark_close<false>(weight, member.reach, c);
-    const std::int64_t* end = member.always + member.n_always;
-    const std::int64_t* kept = std::lower_bound(member.always, end, first);
+    const auto end = member.always.end();
+    auto kept = std::lower_bound(member.always.begin(), end, first);
     const bool has_kept = kept < end && *kept < first + c.count;
     if (!any && !has_kept && !member.keeps_listed) return;
     for (std::int64_t r = 0; r < c.count; ++r) {
@@ -98,8 +97,8 @@ void find_near(Access& access, const Member& member, bool intercept, std::int64_
         is_near = is_near || (member.keeps_listed && c.listed[r] > 0);
         if (!is_near && c.close[r] == 0) continue;
         is_near = is_near || (judged && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
-        is_near = is_near || access.is_longer(r, member.directions, member.n_directions, intercept,
-                                              c.slack[r] / member.reach);
+        is_near =
+            is_near || access.is_longer(r, member.directions, intercept, c.slack[r] / member.reach);
         if (!is_near) continue;
         part.near.push_back(first + r);
         c.g_next[r] = c.curved_next[r] = 0;
@@ -109,11 +108,11 @@ void find_near(Access& access, const Member& member, bool intercept, std::int64_
 template <class Access>
 void split_chunk(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
                  Part& part) {
-    access.lengths(member.scale, member.centre, c.length);
+    access.lengths(member.scale.data(), member.centre.data(), c.length);
     for (std::int64_t r = 0; r < c.count; ++r)
         c.length[r] += member.least;
     find_near(access, member, intercept, first, c, part);
-    const bool judged = member.split != nullptr;
+    const bool judged = member.judges;
     bool curves = false;
     part.change_total += judged ? take_changes<true>(c, curves) : take_changes<false>(c, curves);
     for (std::int64_t r = 0; curves && r < c.count; ++r) {
@@ -152,7 +151,7 @@ void look(const Member& member, const double* bends, std::int64_t first, Chunk& 
 
 // Works off the rows first to last for all members.
 template <class Access>
-void run_task(Access& access, const std::vector<Member>& members,
+void run_task(Access& access, std::span<const Member> members,
               const std::vector<std::vector<double>>& bends, bool intercept, std::int64_t d,
               std::int64_t first, std::int64_t last, Chunk& c, Part* parts) {
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
@@ -164,14 +163,14 @@ void run_task(Access& access, const std::vector<Member>& members,
             const double* at = bends[k].empty() ? nullptr : bends[k].data();
             Part& part = parts[k];
             predict(access, member, c);
-            mark_rows(member.listed, member.n_listed, i, c.count, c.listed);
-            if (member.split) {
+            mark_rows(member.listed, i, std::span(c.listed, static_cast<std::size_t>(c.count)));
+            if (member.judges) {
                 ChunkSums sums;
                 judge(member, at, unit, i, c, sums);
                 add_sums(sums, part.sums);
                 std::fill(c.g + c.count, c.g + kChunk, 0.0);
                 add_chunk(access, c.g, part.buffer, part.gradient);
-                if (member.out) std::copy(c.g, c.g + c.count, member.out + i);
+                if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
             if (member.wants_sizes) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {
@@ -227,8 +226,7 @@ void add_gram(const DesignView& X, const std::vector<std::int64_t>& rows,
     const auto order = static_cast<std::size_t>(n_columns(X) + (intercept ? 1 : 0));
     std::vector<double> some(order * order);
     gram.resize(order * order, 0.0);
-    weighted_gram(X, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()), intercept,
-                  some.data(), n_threads, interrupt);
+    weighted_gram(X, rows, weight, intercept, some, n_threads, interrupt);
     for (std::size_t e = 0; e < some.size(); ++e)
         gram[e] += sign * some[e];
 }
@@ -262,14 +260,19 @@ std::vector<double> bends_of(const RowFunctions& rows) {
 
 }  // namespace
 
-bool run_pass(const DesignView& X, const std::vector<Member>& members, bool intercept,
-              int n_threads, Interrupt& interrupt, std::vector<Sums>& out) {
+bool run_pass(const DesignView& X, std::span<const Member> members, bool intercept, int n_threads,
+              Interrupt& interrupt, std::vector<Sums>& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
     std::vector<Totals> totals(members.size(), Totals(static_cast<std::size_t>(d)));
     std::vector<std::vector<double>> bends;
-    for (const Member& member : members)
+    for (const Member& member : members) {
+        assert(member.rows.n == n && std::ssize(member.coef) == d);
+        assert(!member.judges || std::ssize(member.split) == d);
+        assert(member.out.empty() || std::ssize(member.out) == n);
+        assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.centre) == d));
         bends.push_back(bends_of(member.rows));
+    }
     std::vector<std::vector<Part>> parts(kTasks, std::vector<Part>(members.size()));
     const std::int64_t segment = kTask * kTasks;
     for (std::int64_t start = 0; start < n; start += segment) {

@@ -68,7 +68,7 @@ bool FreeDuals::collect(const DesignView& X, const RowFunctions& rows,
         for (const std::int64_t i : active) {
             Piece piece;
             if (!piece_of(rows.curve(i), a[i], rows.weight[i], piece)) continue;
-            access.load(&i, 1);
+            access.load({&i, 1});
             const double t = rows.argument(i, access.dot(0, i, coef.data()) + intercept);
             free_.push_back(i);
             low_.push_back(piece.low), high_.push_back(piece.high);
@@ -196,7 +196,7 @@ FreeDualStep FreeDuals::step(const DesignView& X, const RowFunctions& rows,
                 if (move == 0) continue;
                 change += gradient_[k] * move + 0.5 * curvature_[k] * move * move;
                 out.balance_change += rows.direction[i] * move;
-                access.load(&i, 1);
+                access.load({&i, 1});
                 access.axpy(0, i, -move * rows.direction[i], dq_.data());
             }
         });

@@ -184,7 +184,7 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
     std::vector<double> inverse(static_cast<std::size_t>(columns.d));
     for (std::int64_t j = 0; j < columns.d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
-    row_squares(X_, inverse.data(), curvature_.data(), 1);
+    row_squares(X_, inverse, curvature_, 1);
     alive_.reserve(static_cast<std::size_t>(rows.n));
     for (std::int64_t i = 0; i < rows.n; ++i) {
         curvature_[i] += options_.intercept_step;
@@ -258,7 +258,7 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
                         block + count);
             if (random_.next() & 1) std::reverse(block, block + count);
         }
-        access.load(block, count);
+        access.load({block, static_cast<std::size_t>(count)});
         const bool last = done + 1 == n_blocks;
         const std::int64_t* next =
             last ? nullptr : active_.data() + block_order_[done + 1] * kRowBlock;
@@ -407,7 +407,7 @@ std::int64_t Rehline::screen(double gap) {
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (const std::int64_t i : alive_) {
-            access.load(&i, 1);
+            access.load({&i, 1});
             const double t = rows_.argument(i, access.dot(0, i, at.coef.data()));
             double slope;
             const double reach = std::sqrt(curvature_[i]);

@@ -124,7 +124,7 @@ RehlineUnits::RehlineUnits(DesignView X, RowFunctions rows, const std::vector<Lo
     std::vector<double> inverse(static_cast<std::size_t>(columns.d));
     for (std::int64_t j = 0; j < columns.d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
-    row_squares(X_, inverse.data(), curvature_.data(), 1);
+    row_squares(X_, inverse, curvature_, 1);
     for (std::int64_t i = 0; i < rows.n; ++i)
         fixed_loss_ += rows.weight[i] * losses[rows.curve_index ? rows.curve_index[i] : 0].constant;
     settle_fixed_units(relus_);
@@ -240,7 +240,7 @@ bool RehlineUnits::sweep_family(Rows& access, UnitFamily& family, Sums& sums,
         const std::int64_t size = std::min(kRowBlock, count - done);
         for (std::int64_t k = 0; k < size; ++k)
             block_rows[k] = block[k].row;
-        access.load(block_rows, size);
+        access.load(std::span(block_rows).first(static_cast<std::size_t>(size)));
         n_kept += family.curved ? step_units<true>(access, block, size, active + n_kept, s)
                                 : step_units<false>(access, block, size, active + n_kept, s);
         done += size;

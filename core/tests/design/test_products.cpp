@@ -51,13 +51,13 @@ void check_layout(const DesignView& X, const Matrix& stored) {
         }
     for (const int threads : {1, 2, 4}) {
         std::vector<double> rows(n, 9), sums(d, 9);
-        multiply(X, b.data(), rows.data(), threads), check_close(rows, z);
-        multiply_transposed(X, g.data(), sums.data(), threads), check_close(sums, q);
+        multiply(X, b, rows, threads), check_close(rows, z);
+        multiply_transposed(X, g, sums, threads), check_close(sums, q);
         rows.assign(n, 9), sums.assign(d, 9);
-        multiply_both(X, b.data(), g.data(), rows.data(), sums.data(), threads);
+        multiply_both(X, b, g, rows, sums, threads);
         check_close(rows, z), check_close(sums, q);
-        row_squares(X, scale_columns.data(), rows.data(), threads), check_close(rows, squares);
-        column_squares(X, scale_rows.data(), sums.data(), threads), check_close(sums, columns);
+        row_squares(X, scale_columns, rows, threads), check_close(rows, squares);
+        column_squares(X, scale_rows, sums, threads), check_close(sums, columns);
     }
 }
 
@@ -79,8 +79,7 @@ void check_gram(const DesignView& X, const Matrix& stored) {
                     wanted[a * order + c] += weight[k] * left * right;
                 }
         Interrupt never;
-        CHECK(weighted_gram(X, rows.data(), weight.data(), static_cast<std::int64_t>(rows.size()),
-                            intercept, H.data(), 1, never));
+        CHECK(weighted_gram(X, rows, weight, intercept, H, 1, never));
         check_close(H, wanted);
     }
 }
@@ -96,11 +95,10 @@ void check_block(const DesignView& X, const Matrix& stored) {
     const std::int64_t d = static_cast<std::int64_t>(columns.size()), stride = d + 2;
     const std::vector<double> centre = random_vector(d, 4), factor = random_vector(d, 5),
                               row_factor = random_vector(n, 6);
+    const std::vector<double> none;
     for (const bool plain : {true, false}) {
         std::vector<Out> out(static_cast<std::size_t>(n * stride), Out(7));
-        copy_block(X,
-                   {rows.data(), columns.data(), n, d, plain ? nullptr : centre.data(),
-                    factor.data(), plain ? nullptr : row_factor.data()},
+        copy_block(X, {rows, columns, plain ? none : centre, factor, plain ? none : row_factor},
                    stride, out.data());
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t j = 0; j < stride; ++j) {
@@ -151,16 +149,16 @@ void check_threads(const DesignView& X) {
     std::vector<double> z(n), q(d), z_many(n), q_many(d);
     const auto same = [&] { return z == z_many && q == q_many; };
     for (const int threads : {2, 3, 5}) {
-        multiply(X, b.data(), z.data(), 1), multiply(X, b.data(), z_many.data(), threads);
-        multiply_transposed(X, g.data(), q.data(), 1);
-        multiply_transposed(X, g.data(), q_many.data(), threads);
+        multiply(X, b, z, 1), multiply(X, b, z_many, threads);
+        multiply_transposed(X, g, q, 1);
+        multiply_transposed(X, g, q_many, threads);
         CHECK(same());
-        multiply_both(X, b.data(), g.data(), z.data(), q.data(), 1);
-        multiply_both(X, b.data(), g.data(), z_many.data(), q_many.data(), threads);
+        multiply_both(X, b, g, z, q, 1);
+        multiply_both(X, b, g, z_many, q_many, threads);
         CHECK(same());
-        row_squares(X, b.data(), z.data(), 1), row_squares(X, b.data(), z_many.data(), threads);
-        column_squares(X, g.data(), q.data(), 1);
-        column_squares(X, g.data(), q_many.data(), threads);
+        row_squares(X, b, z, 1), row_squares(X, b, z_many, threads);
+        column_squares(X, g, q, 1);
+        column_squares(X, g, q_many, threads);
         CHECK(same());
     }
 }
@@ -205,15 +203,14 @@ void check_gram_in_slices() {
     int asked = 0;
     Interrupt stop([](void* count, std::int64_t) { return ++*static_cast<int*>(count) > 0; },
                    &asked);
-    CHECK(!weighted_gram(dense.view, rows.data(), weight.data(), X.n, false, H.data(), 1, stop));
+    CHECK(!weighted_gram(dense.view, rows, weight, false, H, 1, stop));
     CHECK(asked == 1 && H[0] == 0.5);
     asked = -1000;
     Interrupt go_on([](void* count, std::int64_t) { return ++*static_cast<int*>(count) > 0; },
                     &asked);
     Interrupt never;
-    CHECK(weighted_gram(dense.view, rows.data(), weight.data(), X.n, false, H.data(), 1, go_on));
-    CHECK(
-        weighted_gram(dense.view, rows.data(), weight.data(), X.n, false, again.data(), 2, never));
+    CHECK(weighted_gram(dense.view, rows, weight, false, H, 1, go_on));
+    CHECK(weighted_gram(dense.view, rows, weight, false, again, 2, never));
     CHECK(asked > -1000 && H == again);
 }
 

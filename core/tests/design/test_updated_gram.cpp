@@ -36,8 +36,7 @@ void check_walk(const Matrix& X, const DesignView& view, bool intercept, int n_t
             one = random.below(3) == 0 ? 0.0 : uniform(random, 0, 2);
         }
         Interrupt none;
-        const std::vector<double>& found =
-            *gram.at(view, weight.data(), X.n, intercept, n_threads, none);
+        const std::vector<double>& found = *gram.at(view, weight, intercept, n_threads, none);
         CHECK(static_cast<std::int64_t>(found.size()) == order * order);
         for (std::int64_t j = 0; j < order; ++j)
             for (std::int64_t k = 0; k < order; ++k)

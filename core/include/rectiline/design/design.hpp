@@ -7,6 +7,7 @@
 #include "rectiline/support/vectors.hpp"
 
 #include <cstdint>
+#include <span>
 #include <variant>
 
 namespace rectiline::design {
@@ -36,6 +37,15 @@ struct DenseView {
 
 constexpr std::int64_t kRowsAhead = 8;  // how far ahead picked rows are asked for
 
+// One row or column of a compressed matrix: its entries, and where they are.
+template <class T, class I>
+struct SparseLine {
+    std::span<const T> values;
+    std::span<const I> indices;
+
+    std::int64_t size() const { return static_cast<std::int64_t>(values.size()); }
+};
+
 template <class T, class I>
 struct SparseView {
     const T* values;
@@ -43,6 +53,12 @@ struct SparseView {
     const I* pointers;  // n + 1 of them by rows, d + 1 by columns
     std::int64_t n, d;
     bool by_rows;
+
+    RECTILINE_INLINE SparseLine<T, I> line(std::int64_t i) const {
+        const I start = pointers[i];
+        const auto count = static_cast<std::size_t>(pointers[i + 1] - start);
+        return {{values + start, count}, {indices + start, count}};
+    }
 };
 
 using DesignView = std::variant<DenseView<double>, DenseView<float>,
@@ -57,8 +73,10 @@ inline std::int64_t n_columns(const DesignView& X) {
 }
 
 template <class T, class I>
-RECTILINE_INLINE double sparse_dot(const T* x, const I* index, std::int64_t count,
-                                   const double* b) {
+RECTILINE_INLINE double sparse_dot(const SparseLine<T, I>& line, const double* b) {
+    const T* x = line.values.data();
+    const I* index = line.indices.data();
+    const std::int64_t count = line.size();
     double even = 0.0, odd = 0.0;
     std::int64_t k = 0;
     for (; k + 1 < count; k += 2) {
@@ -70,9 +88,10 @@ RECTILINE_INLINE double sparse_dot(const T* x, const I* index, std::int64_t coun
 }
 
 template <class T, class I>
-RECTILINE_INLINE void sparse_axpy(double a, const T* x, const I* index, std::int64_t count,
-                                  double* v) {
-    for (std::int64_t k = 0; k < count; ++k)
+RECTILINE_INLINE void sparse_axpy(double a, const SparseLine<T, I>& line, double* v) {
+    const T* x = line.values.data();
+    const I* index = line.indices.data();
+    for (std::int64_t k = 0; k < line.size(); ++k)
         v[index[k]] += a * static_cast<double>(x[k]);
 }
 

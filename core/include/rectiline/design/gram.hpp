@@ -8,12 +8,13 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::design {
 
 // Returns false, and leaves H alone, if it was interrupted.
-bool weighted_gram(const DesignView& X, const std::int64_t* rows, const double* weight,
-                   std::int64_t count, bool intercept, double* H, int n_threads,
-                   support::Interrupt& interrupt);
+bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
+                   std::span<const double> weight, bool intercept, std::span<double> H,
+                   int n_threads, support::Interrupt& interrupt);
 
 }  // namespace rectiline::design

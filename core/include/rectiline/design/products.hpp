@@ -4,24 +4,27 @@
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
 
-#include <cstdint>
+#include <span>
 
 namespace rectiline::design {
 
 // z = X b
-void multiply(const DesignView& X, const double* b, double* z, int n_threads);
+void multiply(const DesignView& X, std::span<const double> b, std::span<double> z, int n_threads);
 
 // q = X' g
-void multiply_transposed(const DesignView& X, const double* g, double* q, int n_threads);
+void multiply_transposed(const DesignView& X, std::span<const double> g, std::span<double> q,
+                         int n_threads);
 
 // z = X b and q = X' g in one pass over the rows where the storage allows it.
-void multiply_both(const DesignView& X, const double* b, const double* g, double* z, double* q,
-                   int n_threads);
+void multiply_both(const DesignView& X, std::span<const double> b, std::span<const double> g,
+                   std::span<double> z, std::span<double> q, int n_threads);
 
 // r_i = sum_j x_ij^2 scale_j
-void row_squares(const DesignView& X, const double* scale, double* r, int n_threads);
+void row_squares(const DesignView& X, std::span<const double> scale, std::span<double> r,
+                 int n_threads);
 
 // s_j = sum_i scale_i x_ij^2
-void column_squares(const DesignView& X, const double* scale, double* s, int n_threads);
+void column_squares(const DesignView& X, std::span<const double> scale, std::span<double> s,
+                    int n_threads);
 
 }  // namespace rectiline::design

@@ -7,6 +7,7 @@
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::design {
@@ -18,7 +19,7 @@ struct ContiguousRows {
     DenseView<T> X;
 
     void reserve() {}
-    RECTILINE_INLINE void load(const std::int64_t*, std::int64_t) {}
+    RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
     RECTILINE_INLINE void prefetch(std::int64_t i) const {
         prefetch_bytes(X.row(i), X.d * static_cast<std::int64_t>(sizeof(T)));
     }
@@ -43,7 +44,8 @@ struct GatheredRows {
     std::vector<double> block;
 
     void reserve() { block.resize(static_cast<std::size_t>(kRowBlock * X.d)); }
-    void load(const std::int64_t* rows, std::int64_t count) {
+    void load(std::span<const std::int64_t> rows) {
+        const std::int64_t count = std::ssize(rows);
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* column = X.data + j * X.column_stride;
             for (std::int64_t k = 0; k < count; ++k)
@@ -71,29 +73,23 @@ struct SparseRows {
     SparseView<T, I> X;  // by rows
 
     void reserve() {}
-    RECTILINE_INLINE void load(const std::int64_t*, std::int64_t) {}
+    RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
     RECTILINE_INLINE void prefetch(std::int64_t i) const {
         RECTILINE_PREFETCH(X.values + X.pointers[i]);
         RECTILINE_PREFETCH(X.indices + X.pointers[i]);
     }
     RECTILINE_INLINE double dot(std::int64_t, std::int64_t i, const double* b) const {
-        const I start = X.pointers[i];
-        return sparse_dot(X.values + start, X.indices + start,
-                          static_cast<std::int64_t>(X.pointers[i + 1] - start), b);
+        return sparse_dot(X.line(i), b);
     }
     RECTILINE_INLINE void axpy(std::int64_t, std::int64_t i, double a, double* v) const {
-        const I start = X.pointers[i];
-        sparse_axpy(a, X.values + start, X.indices + start,
-                    static_cast<std::int64_t>(X.pointers[i + 1] - start), v);
+        sparse_axpy(a, X.line(i), v);
     }
     template <class Visit>
     RECTILINE_INLINE void for_each(std::int64_t, std::int64_t i, Visit&& visit) const {
         for (I k = X.pointers[i]; k < X.pointers[i + 1]; ++k)
             visit(static_cast<std::int64_t>(X.indices[k]), static_cast<double>(X.values[k]));
     }
-    std::int64_t length(std::int64_t i) const {
-        return static_cast<std::int64_t>(X.pointers[i + 1] - X.pointers[i]);
-    }
+    std::int64_t length(std::int64_t i) const { return X.line(i).size(); }
 };
 
 // Calls use(rows) with the accessor that fits the view. Sparse views must be by rows.

@@ -7,15 +7,16 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::design {
 
 class UpdatedGram {
   public:
-    // sum_i weight_i x_i x_i' over n rows, each extended by a one when there is an intercept; both
-    // halves filled. Nothing if it was interrupted; the next call starts from scratch then.
-    const std::vector<double>* at(const DesignView& X, const double* weight, std::int64_t n,
+    // sum_i weight_i x_i x_i' over all rows, each extended by a one when there is an intercept;
+    // both halves filled. Nothing if it was interrupted; the next call starts from scratch then.
+    const std::vector<double>* at(const DesignView& X, std::span<const double> weight,
                                   bool intercept, int n_threads, support::Interrupt& interrupt);
 
   private:
@@ -25,7 +26,7 @@ class UpdatedGram {
         void clear() { index.clear(), weight.clear(); }
         void add(std::int64_t i, double w) { index.push_back(i), weight.push_back(w); }
     };
-    bool list_changes(const double* weight, std::int64_t n);
+    bool list_changes(std::span<const double> weight);
 
     std::vector<double> gram_, part_, weight_;  // the last matrix, and the weights behind it
     Rows used_, risen_, fallen_;

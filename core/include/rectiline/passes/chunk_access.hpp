@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::passes {
@@ -147,12 +148,11 @@ RECTILINE_MULTIVERSION inline void tile_lengths(const double* tile, std::int64_t
 
 // Whether the squared length of (directions x) is at least `square`; `shift`: directions have one
 // more column, which is multiplied by 1.
-RECTILINE_MULTIVERSION inline bool is_long(const double* directions, std::int64_t count,
-                                           std::int64_t d, bool shift, const double* x,
-                                           double square) {
+RECTILINE_MULTIVERSION inline bool is_long(std::span<const double> directions, std::int64_t d,
+                                           bool shift, const double* x, double square) {
     double sum = 0;
-    for (std::int64_t k = 0; k < count && sum < square; ++k) {
-        const double* v = directions + k * (d + (shift ? 1 : 0));
+    const double* end = directions.data() + directions.size();
+    for (const double* v = directions.data(); v < end && sum < square; v += d + (shift ? 1 : 0)) {
         double moved = 0;
 #pragma omp simd reduction(+ : moved)
         for (std::int64_t j = 0; j < d; ++j)
@@ -245,12 +245,11 @@ class DenseChunk {
         add_tile_sizes(tile_.data(), X_.d, count_, weight, sizes);
     }
     // Whether |directions x_r| is at least `length`.
-    bool is_longer(std::int64_t r, const double* directions, std::int64_t count, bool shift,
-                   double length) {
+    bool is_longer(std::int64_t r, std::span<const double> directions, bool shift, double length) {
         for (std::int64_t j = 0; j < X_.d; ++j)
             row_[static_cast<std::size_t>(j)] =
                 tile_[static_cast<std::size_t>(j * kTileStride + r)];
-        return is_long(directions, count, X_.d, shift, row_.data(), length * length);
+        return is_long(directions, X_.d, shift, row_.data(), length * length);
     }
 
   private:
@@ -267,7 +266,7 @@ class SparseChunk {
     void load(std::int64_t first, std::int64_t count) { first_ = first, count_ = count; }
     void product(const double* b, double* z) const {
         for (std::int64_t r = 0; r < count_; ++r)
-            z[r] = row_dot(r, b);
+            z[r] = sparse_dot(line(r), b);
     }
     void products(const double* a, const double* b, double* z, double* y, double* size) const {
         for (std::int64_t r = 0; r < count_; ++r) {
@@ -282,11 +281,8 @@ class SparseChunk {
         }
     }
     void add(const double* g, double* q) const {
-        for (std::int64_t r = 0; r < count_; ++r) {
-            if (g[r] == 0) continue;
-            const I start = X_.pointers[first_ + r];
-            sparse_axpy(g[r], X_.values + start, X_.indices + start, length(r), q);
-        }
+        for (std::int64_t r = 0; r < count_; ++r)
+            if (g[r] != 0) sparse_axpy(g[r], line(r), q);
     }
     void lengths(const double* scale, const double* centre, double* length) const {
         for (std::int64_t r = 0; r < count_; ++r) {
@@ -305,26 +301,21 @@ class SparseChunk {
             for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k)
                 sizes[X_.indices[k]] += weight[r] * std::fabs(static_cast<double>(X_.values[k]));
     }
-    bool is_longer(std::int64_t r, const double* directions, std::int64_t count, bool shift,
+    bool is_longer(std::int64_t r, std::span<const double> directions, bool shift,
                    double length) const {
-        const std::int64_t order = X_.d + (shift ? 1 : 0);
         double sum = 0;
-        for (std::int64_t k = 0; k < count && sum < length * length; ++k) {
-            const double* v = directions + k * order;
-            const double moved = row_dot(r, v) + (shift ? v[X_.d] : 0.0);
+        const double* end = directions.data() + directions.size();
+        for (const double* v = directions.data(); v < end && sum < length * length;
+             v += X_.d + (shift ? 1 : 0)) {
+            const double moved = sparse_dot(line(r), v) + (shift ? v[X_.d] : 0.0);
             sum += moved * moved;
         }
         return sum >= length * length;
     }
-    double row_dot(std::int64_t r, const double* b) const {
-        const I start = X_.pointers[first_ + r];
-        return sparse_dot(X_.values + start, X_.indices + start, length(r), b);
-    }
 
   private:
-    std::int64_t length(std::int64_t r) const {
-        return static_cast<std::int64_t>(X_.pointers[first_ + r + 1] - X_.pointers[first_ + r]);
-    }
+    SparseLine<T, I> line(std::int64_t r) const { return X_.line(first_ + r); }
+
     const SparseView<T, I>& X_;
     std::int64_t first_ = 0, count_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::passes {
@@ -24,28 +25,26 @@ namespace rectiline::passes {
 struct Member {
     RowFunctions rows;
 
-    const double* coef;  // d: the candidate, and the centre of the next split
+    std::span<const double> coef;  // d: the candidate, and the centre of the next split
     double intercept;
 
-    // The pair to be judged. Without `split` nothing is judged, and no row is frozen.
-    const double* split = nullptr;  // d: where rows were frozen
+    // The pair to be judged, if asked for; otherwise no row is frozen.
+    bool judges = false;
+    std::span<const double> split;  // d: where rows were frozen
     double split_intercept = 0;
-    const std::int64_t* listed = nullptr;  // sorted rows that are not frozen
-    std::int64_t n_listed = 0;
-    double* out = nullptr;  // n: receives the multipliers of frozen rows, 0 for listed ones
+    std::span<const std::int64_t> listed;  // sorted rows that are not frozen
+    std::span<double> out;  // n or none: receives multipliers of frozen rows, 0 for listed ones
 
     // The next split. A row is near if it lies within reach * |directions x| of a knot, or has
     // crossed one. Its square is at most least + sum_j (scale_j x_j - centre_j)^2, which is quicker
     // to compute: only rows within reach of that bound are looked at closely.
     bool splits = false;
     bool keeps_listed = false;             // whether rows that are listed stay near
-    const std::int64_t* always = nullptr;  // sorted rows that are near in any case
-    std::int64_t n_always = 0;
+    std::span<const std::int64_t> always;  // sorted rows that are near in any case
     double reach = 0, least = 0;
-    const double* scale = nullptr;       // d
-    const double* centre = nullptr;      // d; zeros for sparse X
-    const double* directions = nullptr;  // n_directions x d; the intercept has the last column
-    std::int64_t n_directions = 0;       // if there is one
+    std::span<const double> scale;       // d
+    std::span<const double> centre;      // d; zeros for sparse X
+    std::span<const double> directions;  // lines of d entries, one more if there is an intercept
 
     bool wants_sizes = false;  // whether to add up weight_i |x_ij|
 };
@@ -69,7 +68,7 @@ struct Sums {
 };
 
 // Returns false if it was interrupted. `intercept`: whether there is one.
-bool run_pass(const design::DesignView& X, const std::vector<Member>& members, bool intercept,
+bool run_pass(const design::DesignView& X, std::span<const Member> members, bool intercept,
               int n_threads, support::Interrupt& interrupt, std::vector<Sums>& out);
 
 }  // namespace rectiline::passes
