@@ -37,30 +37,30 @@ std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, doub
     auto out = std::make_unique<NewtonState>();
     out->keep = self.keep;
     nb::gil_scoped_release release;
-    out->rows = self.rows->subset(index.data(), length(index), weight_factor);
+    out->rows = self.rows->subset(in(index), weight_factor);
     return out;
 }
 
 void place(NewtonState& self, VectorIn b) {
     require(b.shape(0) == order_of(self), "b must have one entry per column (and the intercept)");
     nb::gil_scoped_release release;
-    self.rows->place(b.data());
+    self.rows->place(in(b));
 }
 
 void place_at(NewtonState& self, VectorIn z) {
     require(z.shape(0) == n_of(self), "z must have one entry per row");
-    self.rows->place_at(z.data());
+    self.rows->place_at(in(z));
 }
 
 void set_multiplier(NewtonState& self, std::optional<VectorIn> g) {
     require(!g || g->shape(0) == n_of(self), "g must have one entry per row");
-    self.rows->set_multiplier(g ? g->data() : nullptr);
+    self.rows->set_multiplier(in(g));
 }
 
-template <void (NewtonRows::*method)(double*) const>
+template <void (NewtonRows::*method)(std::span<double>) const>
 NumpyVector per_row(const NewtonState& self) {
     NumpyVector out = new_vector(n_of(self));
-    (self.rows.get()->*method)(out.data());
+    (self.rows.get()->*method)(in(out));
     return out;
 }
 
@@ -73,8 +73,7 @@ std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, dou
     NumpyVector dual = new_vector(n_of(self));
     const Frozen frozen = run_interruptibly(seconds, [&](auto& interrupt) {
         const std::vector<double> kept(keep.data(), keep.data() + keep.shape(0));
-        return self.rows->freeze(kept.data(), reserve, linear.data(), quadratic.data(), dual.data(),
-                                 interrupt);
+        return self.rows->freeze(kept, reserve, in(linear), in(quadratic), in(dual), interrupt);
     });
     if (!frozen.balanced) return std::nullopt;
     return Parts{linear, frozen.curved ? std::optional<NumpyMatrix>(quadratic) : std::nullopt,
@@ -94,7 +93,10 @@ void bind_newton(nb::module_& m) {
         .def("set_multiplier", &set_multiplier, nb::arg("g").none() = nb::none(),
              "Set the multipliers from slopes in the predictions")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
-        .def("arguments", &per_row<&NewtonRows::arguments>, "Arguments of the losses")
+        .def(
+            "arguments",
+            [](const NewtonState& self) { return copy_vector(self.rows->arguments()); },
+            "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
         .def(
             "freeze", &freeze, nb::arg("keep"), nb::arg("reserve"), nb::arg("seconds"),

@@ -25,24 +25,20 @@ void make_loop(LoopState* self, VectorIn scale, std::optional<VectorIn> center, 
     require(column_stiffness.shape(0) == kinked.shape(0), "one stiffness per kinked column");
     require(rows.shape(1) == order && offset.shape(0) == m && equality.shape(0) == m,
             "constraint rows, offsets and kinds differ in size");
-    for (std::size_t k = 0; k < kinked.shape(0); ++k)
-        require(kinked.data()[k] >= 0 && static_cast<std::size_t>(kinked.data()[k]) < order,
-                "kinked column out of range");
+    for (const std::int64_t j : in(kinked))
+        require(j >= 0 && static_cast<std::size_t>(j) < order, "kinked column out of range");
     NewtonTerms terms{d,
-                      static_cast<std::int64_t>(order),
-                      scale.data(),
-                      center ? center->data() : nullptr,
-                      rho.data(),
-                      l1.data(),
-                      lower.data(),
-                      upper.data(),
-                      length(kinked),
-                      kinked.data(),
-                      column_stiffness.data(),
-                      static_cast<std::int64_t>(m),
-                      rows.data(),
-                      offset.data(),
-                      equality.data(),
+                      in(scale),
+                      in(center),
+                      in(rho),
+                      in(l1),
+                      in(lower),
+                      in(upper),
+                      in(kinked),
+                      in(column_stiffness),
+                      in(rows),
+                      in(offset),
+                      in(equality),
                       constraint_stiffness};
     std::vector<nb::object> keep{nb::cast(scale),   nb::cast(rho),    nb::cast(l1),
                                  nb::cast(lower),   nb::cast(upper),  nb::cast(kinked),
@@ -60,8 +56,7 @@ void make_frozen(FrozenState* self, VectorIn linear, std::optional<MatrixIn> qua
             "the quadratic part must be square, of the order of the variables");
     std::vector<nb::object> keep{nb::cast(linear), nb::cast(at)};
     if (quadratic) keep.push_back(nb::cast(*quadratic));
-    new (self) FrozenState{{linear.data(), quadratic ? quadratic->data() : nullptr, at.data()},
-                           std::move(keep)};
+    new (self) FrozenState{{in(linear), in(quadratic), in(at)}, std::move(keep)};
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ using namespace rectiline::newton;
 
 struct RunState {
     std::unique_ptr<NewtonRun> run;
-    std::int64_t n_constraints;
     std::vector<nb::object> keep;
 };
 
@@ -23,20 +22,18 @@ void make_run(RunState* self, nb::object loop, nb::object rows, nb::object froze
     NewtonLoop& inner = *nb::cast<NewtonLoopState&>(loop).loop;
     NewtonRows& set = *nb::cast<NewtonRowsState&>(rows).rows;
     const NewtonTerms& terms = inner.terms();
-    const std::size_t order = static_cast<std::size_t>(terms.order);
-    require(set.order() == terms.order, "rows and terms differ in columns");
-    require(b.shape(0) == order && proximal.shape(0) == order,
+    require(set.order() == terms.order(), "rows and terms differ in columns");
+    require(length(b) == terms.order() && length(proximal) == terms.order(),
             "b and proximal must have one entry per variable");
-    require(length(column) == terms.n_kinked && length(constraint) == terms.n_constraints,
+    require(length(column) == terms.n_kinked() && length(constraint) == terms.n_constraints(),
             "one multiplier per kinked column and per constraint");
     const FrozenTerms aside =
         frozen.is_none() ? FrozenTerms{} : nb::cast<const NewtonFrozenState&>(frozen).terms;
     const NewtonRunOptions options{
-        {start, factor, inner_steps}, row_stiffness, proximal.data(), smooth, reference};
-    new (self) RunState{std::make_unique<NewtonRun>(inner, set, aside, options, b.data(),
-                                                    column.data(), constraint.data()),
-                        terms.n_constraints,
-                        {loop, rows, frozen, nb::cast(proximal)}};
+        {start, factor, inner_steps}, row_stiffness, in(proximal), smooth, reference};
+    new (self) RunState{
+        std::make_unique<NewtonRun>(inner, set, aside, options, in(b), in(column), in(constraint)),
+        {loop, rows, frozen, nb::cast(proximal)}};
 }
 
 std::tuple<std::int64_t, std::int64_t, bool> solve(RunState& self, double target,
@@ -57,13 +54,13 @@ void estimate(RunState& self, double loss, double fenchel_young) {
 
 NumpyVector polished(RunState& self) {
     NumpyVector out = new_vector(self.run->b().size());
-    self.run->polish(out.data());
+    self.run->polish(in(out));
     return out;
 }
 
 NumpyVector constraint_multipliers(RunState& self) {
-    NumpyVector out = new_vector(static_cast<std::size_t>(self.n_constraints));
-    self.run->constraint_multipliers(out.data());
+    NumpyVector out = new_vector(self.run->constraint().size());
+    self.run->constraint_multipliers(in(out));
     return out;
 }
 

@@ -19,8 +19,8 @@ void make_path(PathState* self, nb::object rows, nb::object loop, double strengt
                double row_stiffness, double stiffness, double argument_scale, bool smooth) {
     NewtonRows& set = *nb::cast<NewtonRowsState&>(rows).rows;
     const NewtonTerms& terms = nb::cast<const NewtonLoopState&>(loop).loop->terms();
-    require(set.order() == terms.order, "rows and terms differ in columns");
-    require(terms.n_constraints == 0, "a path takes no constraint rows");
+    require(set.order() == terms.order(), "rows and terms differ in columns");
+    require(terms.n_constraints() == 0, "a path takes no constraint rows");
     require(strength > 0, "strength must be positive");
     new (self) PathState{
         std::make_unique<NewtonPath>(set, terms, strength,
@@ -33,7 +33,7 @@ void place(PathState& self, VectorIn b, VectorIn g) {
             "b must have one entry per column (and the intercept)");
     require(length(g) == self.path->rows().n(), "g must have one entry per row");
     nb::gil_scoped_release release;
-    self.path->place(b.data(), g.data());
+    self.path->place(in(b), in(g));
 }
 
 std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, double target,
@@ -47,13 +47,13 @@ std::tuple<std::int64_t, double, bool> move(PathState& self, double strength, do
 
 NumpyVector coefficients(PathState& self) {
     NumpyVector out = new_vector(static_cast<std::size_t>(self.path->rows().order()));
-    self.path->coefficients(out.data());
+    self.path->coefficients(in(out));
     return out;
 }
 
 NumpyVector dual(const PathState& self) {
     NumpyVector out = new_vector(static_cast<std::size_t>(self.path->rows().n()));
-    self.path->dual(out.data());
+    self.path->dual(in(out));
     return out;
 }
 

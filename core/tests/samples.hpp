@@ -142,22 +142,7 @@ struct OwnedTerms {
         if (intercept) rho.back() = l1.back() = 0;
         for (std::int64_t j = 0; j < d && pull > 0; ++j)
             kinked.push_back(j), stiffness.push_back(20.0 * pull);
-        view = {d,
-                d + intercept,
-                scale.data(),
-                nullptr,
-                rho.data(),
-                l1.data(),
-                lower.data(),
-                upper.data(),
-                static_cast<std::int64_t>(kinked.size()),
-                kinked.data(),
-                stiffness.data(),
-                0,
-                nullptr,
-                nullptr,
-                nullptr,
-                0.0};
+        view = {d, scale, {}, rho, l1, lower, upper, kinked, stiffness, {}, {}, {}, 0.0};
     }
 };
 

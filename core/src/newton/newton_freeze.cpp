@@ -6,11 +6,14 @@
 #include "rectiline/newton/newton_rows.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
 namespace rectiline::newton {
-void NewtonRows::slack(double* out) const {
+
+void NewtonRows::slack(std::span<double> out) const {
+    assert(std::ssize(out) == rows_.n);
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
         double nearest = std::numeric_limits<double>::infinity();
@@ -20,15 +23,12 @@ void NewtonRows::slack(double* out) const {
     }
 }
 
-FreezeArrays NewtonRows::freeze_arrays() const {
-    return {t_.data(), rows_.weight, rows_.direction};
-}
-
-FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
+FreezeSums NewtonRows::set_frozen(std::span<const double> keep, std::span<double> g) {
     frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
     FreezeSums sums{0, 0, 0, 0, 0};
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            sums = freeze_pass(packed, rows_.n, freeze_arrays(), keep, {g, frozen_weight_.data()});
+            sums = freeze_pass(packed, rows_.n, {t_.data(), rows_.weight, rows_.direction},
+                               keep.data(), {g.data(), frozen_weight_.data()});
         }))
         return sums;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
@@ -45,9 +45,11 @@ FreezeSums NewtonRows::set_frozen(const double* keep, double* g) {
     return sums;
 }
 
-Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, double* quadratic,
-                          double* g, Interrupt& interrupt) {
+Frozen NewtonRows::freeze(std::span<const double> keep, double reserve, std::span<double> linear,
+                          std::span<double> quadratic, std::span<double> g, Interrupt& interrupt) {
     const std::int64_t n = rows_.n, d = n_columns(X_);
+    assert(std::ssize(keep) == n && std::ssize(g) == n && std::ssize(linear) == order());
+    assert(std::ssize(quadratic) == order() * order());
     const FreezeSums sums = set_frozen(keep, g);
     Frozen out{true, sums.curved > 0, 0, 0, sums.loss};
     reachable_sums(keep, sums, &out);
@@ -59,30 +61,31 @@ Frozen NewtonRows::freeze(const double* keep, double reserve, double* linear, do
     // Most rows stay on the piece that the last call froze them on: add what changed.
     std::int64_t changed = n;
     if (frozen_.size() == static_cast<std::size_t>(n))
-        changed = count_changed(g, frozen_.data(), n);
+        changed = count_changed(g.data(), frozen_.data(), n);
     if (2 * changed < n) {
         for (std::int64_t i = 0; i < n; ++i)
             change_[i] = g[i] - frozen_[i];
-        multiply_transposed(X_, change_, {linear, static_cast<std::size_t>(d)}, n_threads_);
+        multiply_transposed(X_, change_, linear.first(static_cast<std::size_t>(d)), n_threads_);
         for (std::int64_t j = 0; j < d; ++j)
             frozen_image_[j] += linear[j];
     } else {
         frozen_image_.resize(static_cast<std::size_t>(d));
-        multiply_transposed(X_, {g, static_cast<std::size_t>(n)}, frozen_image_, n_threads_);
+        multiply_transposed(X_, g, frozen_image_, n_threads_);
     }
-    frozen_.assign(g, g + n);
-    std::copy(frozen_image_.begin(), frozen_image_.end(), linear);
+    frozen_.assign(g.begin(), g.end());
+    std::copy(frozen_image_.begin(), frozen_image_.end(), linear.begin());
     if (intercept_) linear[d] = sums.slopes;
     if (!out.curved) return out;
     const std::vector<double>* gram =
         frozen_gram_.at(X_, frozen_weight_, intercept_, n_threads_, interrupt);
     out.balanced = gram != nullptr;
-    if (gram != nullptr) std::copy(gram->begin(), gram->end(), quadratic);
+    if (gram != nullptr) std::copy(gram->begin(), gram->end(), quadratic.begin());
     return out;
 }
 
 // Sums of slopes in the predictions between which the kept rows can choose.
-void NewtonRows::reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const {
+void NewtonRows::reachable_sums(std::span<const double> keep, const FreezeSums& sums,
+                                Frozen* out) const {
     const auto add = [&](const Curve& f, double up, double down) {
         if (up > 0) out->low_sum += up * f.lowest_slope(), out->high_sum += up * f.highest_slope();
         if (down > 0)

@@ -7,6 +7,7 @@
 #include "rectiline/support/chosen_rows.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace rectiline::newton {
 
@@ -58,10 +59,11 @@ void NewtonRows::restore_slopes() {
     imaged_ = s_;
 }
 
-bool NewtonRows::gram(double* H, Interrupt& interrupt) {
+bool NewtonRows::gram(std::span<double> H, Interrupt& interrupt) {
+    assert(std::ssize(H) == order() * order());
     const std::vector<double>* sum =
         gram_.at(X_, newton_weight_, intercept_, n_threads_, interrupt);
-    if (sum != nullptr) std::copy(sum->begin(), sum->end(), H);
+    if (sum != nullptr) std::copy(sum->begin(), sum->end(), H.begin());
     return sum != nullptr;
 }
 
@@ -75,14 +77,15 @@ std::int64_t NewtonRows::free_entries() const {
     return total;
 }
 
-void NewtonRows::free_rows(double* P) const {
+void NewtonRows::free_rows(std::span<double> P) const {
     list_free();
     const std::int64_t width = order();
-    std::fill(P, P + n_free() * width, 0.0);
+    assert(std::ssize(P) == n_free() * width);
+    std::fill(P.begin(), P.end(), 0.0);
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
-            double* row = P + k * width;
+            double* row = P.data() + k * width;
             access.load({&free_[k], 1});
             access.for_each(0, free_[k], [&](std::int64_t j, double x) { row[j] = x; });
             if (intercept_) row[width - 1] = 1.0;
@@ -90,30 +93,32 @@ void NewtonRows::free_rows(double* P) const {
     });
 }
 
-void NewtonRows::free_times(const double* b, double* out) const {
+void NewtonRows::free_times(std::span<const double> b, std::span<double> out) const {
+    assert(std::ssize(b) == order() && std::ssize(out) == n_free());
     list_free();
-    const double b0 = intercept_ ? b[order() - 1] : 0.0;
+    const double b0 = intercept_ ? b.back() : 0.0;
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
             access.load({&free_[k], 1});
-            out[k] = access.dot(0, free_[k], b) + b0;
+            out[k] = access.dot(0, free_[k], b.data()) + b0;
         }
     });
 }
 
-void NewtonRows::add_free_transposed(const double* u, double* q) const {
+void NewtonRows::add_free_transposed(std::span<const double> u, std::span<double> q) const {
+    assert(std::ssize(u) == n_free() && std::ssize(q) == order());
     list_free();
     double sum = 0;
     with_row_access(X_, [&](auto& access) {
         access.reserve();
         for (std::int64_t k = 0; k < n_free(); ++k) {
             access.load({&free_[k], 1});
-            access.axpy(0, free_[k], u[k], q);
+            access.axpy(0, free_[k], u[k], q.data());
             sum += u[k];
         }
     });
-    if (intercept_) q[order() - 1] += sum;
+    if (intercept_) q.back() += sum;
 }
 
 }  // namespace rectiline::newton

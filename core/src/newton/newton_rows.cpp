@@ -7,6 +7,7 @@
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -63,10 +64,10 @@ NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_th
     std::copy(rows.offset, rows.offset + rows.n, t_.begin());
 }
 
-std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::int64_t count,
+std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> index,
                                                double weight_factor) const {
     auto storage = std::make_shared<Storage>();
-    const std::int64_t d = n_columns(X_);
+    const std::int64_t d = n_columns(X_), count = std::ssize(index);
     const auto gather = [&](const double* from, std::vector<double>& to, double factor) {
         to.resize(static_cast<std::size_t>(count));
         for (std::int64_t k = 0; k < count; ++k)
@@ -95,11 +96,9 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
                 storage->values.clear(), storage->indices.clear();
                 storage->pointers.assign(1, 0);
                 for (std::int64_t k = 0; k < count; ++k) {
-                    const auto start = view.pointers[index[k]], end = view.pointers[index[k] + 1];
-                    storage->values.insert(storage->values.end(), view.values + start,
-                                           view.values + end);
-                    storage->indices.insert(storage->indices.end(), view.indices + start,
-                                            view.indices + end);
+                    const auto [values, indices] = view.line(index[k]);
+                    storage->values.insert(storage->values.end(), values.begin(), values.end());
+                    storage->indices.insert(storage->indices.end(), indices.begin(), indices.end());
                     storage->pointers.push_back(static_cast<std::int64_t>(storage->values.size()));
                 }
                 return SparseView<double, std::int64_t>{storage->values.data(),
@@ -127,17 +126,19 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(const std::int64_t* index, std::i
     return out;
 }
 
-void NewtonRows::place(const double* b) {
+void NewtonRows::place(std::span<const double> b) {
+    assert(std::ssize(b) == order());
     settled_for_ = -1;
-    multiply(X_, {b, static_cast<std::size_t>(n_columns(X_))}, t_, n_threads_);
-    const double b0 = intercept_ ? b[n_columns(X_)] : 0.0;
+    multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), t_, n_threads_);
+    const double b0 = intercept_ ? b.back() : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
         dt_[i] = 0;
     }
 }
 
-void NewtonRows::place_at(const double* z) {
+void NewtonRows::place_at(std::span<const double> z) {
+    assert(std::ssize(z) == rows_.n);
     settled_for_ = -1;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
@@ -145,9 +146,10 @@ void NewtonRows::place_at(const double* z) {
     }
 }
 
-void NewtonRows::aim(const double* db) {
-    multiply(X_, {db, static_cast<std::size_t>(n_columns(X_))}, dt_, n_threads_);
-    const double db0 = intercept_ ? db[n_columns(X_)] : 0.0;
+void NewtonRows::aim(std::span<const double> db) {
+    assert(std::ssize(db) == order());
+    multiply(X_, db.first(static_cast<std::size_t>(n_columns(X_))), dt_, n_threads_);
+    const double db0 = intercept_ ? db.back() : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i)
         dt_[i] = rows_.direction[i] * (dt_[i] + db0);
 }
@@ -162,12 +164,13 @@ void NewtonRows::aim_onwards() {
     remembered_ = t_;
 }
 
-void NewtonRows::set_multiplier(const double* g) {
+void NewtonRows::set_multiplier(std::span<const double> g) {
+    assert(g.empty() || std::ssize(g) == rows_.n);
     settled_for_ = -1;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         const Curve& f = rows_.curve(i);
         const double slope =
-            g && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
+            !g.empty() && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
         multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
     }
 }
@@ -267,14 +270,16 @@ void NewtonRows::adopt() {
     settled_for_ = -1;
 }
 
-void NewtonRows::dual(double* g) const {
+void NewtonRows::dual(std::span<double> g) const {
+    assert(std::ssize(g) == rows_.n);
     for (std::int64_t i = 0; i < rows_.n; ++i)
         g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
 }
 
-void NewtonRows::balance(double* g, double others) const {
+void NewtonRows::balance(std::span<double> g, double others) const {
+    assert(std::ssize(g) == rows_.n);
     list_free();
-    const double excess = exact_sum(g, rows_.n) + others;
+    const double excess = exact_sum(g.data(), rows_.n) + others;
     // Range of the slope of row i in its prediction, towards which an excess is taken off.
     const auto room = [&](std::int64_t i) {
         const Curve& f = rows_.curve(i);
@@ -295,11 +300,7 @@ void NewtonRows::balance(double* g, double others) const {
     for (const std::int64_t i : free_)
         g[i] -= share * room(i);
     // What rounding leaves goes to the row with the most room, which is not used up.
-    g[best] -= exact_sum(g, rows_.n) + others;
-}
-
-void NewtonRows::arguments(double* t) const {
-    std::copy(t_.begin(), t_.end(), t);
+    g[best] -= exact_sum(g.data(), rows_.n) + others;
 }
 
 }  // namespace rectiline::newton

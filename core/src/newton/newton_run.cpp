@@ -1,6 +1,7 @@
 #include "rectiline/newton/newton_run.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace rectiline::newton {
@@ -14,28 +15,28 @@ constexpr int kMostWorse = 8;  // outer steps in a row without a smaller gap, at
 constexpr double kLoosen = 100.0;    // of the proximal term, while it is most of the gap
 constexpr std::int64_t kGuards = 4;  // outer steps that took too many inner ones, at most
 
-std::vector<double> copied(const double* values, std::int64_t size) {
-    return size > 0 ? std::vector<double>(values, values + size) : std::vector<double>();
-}
-
 }  // namespace
 
 NewtonRun::NewtonRun(NewtonLoop& loop, NewtonRows& rows, FrozenTerms frozen,
-                     NewtonRunOptions options, const double* b, const double* column,
-                     const double* constraint)
+                     NewtonRunOptions options, std::span<const double> b,
+                     std::span<const double> column, std::span<const double> constraint)
     : loop_(loop),
       rows_(rows),
       frozen_(frozen),
       options_(options),
-      exact_(options.smooth && loop.terms().n_kinked == 0 && loop.terms().n_constraints == 0),
-      b_(copied(b, loop.terms().order)),
+      exact_(options.smooth && loop.terms().n_kinked() == 0 && loop.terms().n_constraints() == 0),
+      b_(b.begin(), b.end()),
       around_(b_),
-      column_(copied(column, loop.terms().n_kinked)),
-      constraint_(copied(constraint, loop.terms().n_constraints)),
+      column_(column.begin(), column.end()),
+      constraint_(constraint.begin(), constraint.end()),
       next_column_(column_.size()),
       next_constraint_(constraint_.size()),
       proximal_(b_.size()),
-      growth_(options.schedule.start) {}
+      growth_(options.schedule.start) {
+    assert(std::ssize(b) == loop.terms().order() && options.proximal.size() == b.size());
+    assert(std::ssize(column) == loop.terms().n_kinked());
+    assert(std::ssize(constraint) == loop.terms().n_constraints());
+}
 
 void NewtonRun::set_schedule(NewtonSchedule schedule) {
     options_.schedule = schedule;
@@ -46,9 +47,7 @@ NewtonPoint NewtonRun::point() {
     for (std::size_t j = 0; j < proximal_.size(); ++j)
         proximal_[j] = options_.proximal[j] / (growth_ * looseness_);
     const double S = options_.smooth ? kInfinity : growth_ * options_.row_stiffness;
-    return {
-        b_.data(), around_.data(), column_.data(), constraint_.data(), proximal_.data(), growth_,
-        S};
+    return {b_, around_, column_, constraint_, proximal_, growth_, S};
 }
 
 NewtonProgress NewtonRun::minimise(std::int64_t max_steps, double target, Interrupt& interrupt) {
@@ -70,7 +69,7 @@ double NewtonRun::relative_gap() const {
 
 void NewtonRun::adopt() {
     rows_.adopt();
-    loop_.slopes(point(), next_column_.data(), next_constraint_.data());
+    loop_.slopes(point(), next_column_, next_constraint_);
     column_.swap(next_column_);
     constraint_.swap(next_constraint_);
     around_ = b_;
@@ -96,7 +95,7 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         const double relative = relative_gap();
         out.failed = out.failed || std::isnan(relative);
         if (relative <= target || out.failed || inner.interrupted ||
-            interrupt.poll(2 * rows_.n() * loop_.terms().order) || out.steps >= max_steps)
+            interrupt.poll(2 * rows_.n() * loop_.terms().order()) || out.steps >= max_steps)
             return out;
         adopt();
         if (column_gap_ > 0.5 * gap_) looseness_ = std::min(kLoosen * looseness_, kLoosest);
@@ -125,18 +124,18 @@ double NewtonRun::look(Interrupt& interrupt) {
     return relative;
 }
 
-void NewtonRun::polish(double* b) {
+void NewtonRun::polish(std::span<double> b) {
     loop_.polish(point(), b);
 }
 
 void NewtonRun::move_to_polished() {
     std::vector<double> moved(b_.size());
-    polish(moved.data());
+    polish(moved);
     b_.swap(moved);
 }
 
-void NewtonRun::constraint_multipliers(double* xi) {
-    loop_.slopes(point(), next_column_.data(), xi);
+void NewtonRun::constraint_multipliers(std::span<double> xi) {
+    loop_.slopes(point(), next_column_, xi);
 }
 
 }  // namespace rectiline::newton

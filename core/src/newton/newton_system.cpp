@@ -21,24 +21,22 @@ constexpr double kBetweenPolls = 3e8;          // multiply-adds of a library
 constexpr std::int64_t kLeastSlice = 32;       // columns at once that a library needs to be fast
 constexpr std::int64_t kPerEntry = 40;         // multiply-adds in the time of copying an entry
 
-double largest(const double* v, std::int64_t n) {
+double largest(std::span<const double> v) {
     double most = 0;
-    for (std::int64_t j = 0; j < n; ++j)
-        most = std::max(most, std::fabs(v[j]));
+    for (const double entry : v)
+        most = std::max(most, std::fabs(entry));
     return most;
 }
 
-bool all_finite(const double* v, std::int64_t n) {
-    for (std::int64_t j = 0; j < n; ++j)
-        if (!std::isfinite(v[j])) return false;
-    return true;
+bool all_finite(std::span<const double> v) {
+    return std::all_of(v.begin(), v.end(), [](double entry) { return std::isfinite(entry); });
 }
 
 }  // namespace
 
 NewtonSystem::Way NewtonSystem::choose(const Parts& parts) {
-    const std::int64_t order = parts.terms.order;
-    if (parts.frozen.quadratic || order <= kSmallOrder) return Way::matrix;
+    const std::int64_t order = parts.terms.order();
+    if (!parts.frozen.quadratic.empty() || order <= kSmallOrder) return Way::matrix;
     const double n_rows =
         static_cast<double>(parts.rows.n_free()) + static_cast<double>(parts.active.size());
     const double p = static_cast<double>(order);
@@ -53,30 +51,31 @@ NewtonSystem::Way NewtonSystem::choose(const Parts& parts) {
     return rows_fit && n_rows < p ? Way::rows : Way::cg;
 }
 
-bool NewtonSystem::solve(const Parts& parts, const double* v, double* x, Interrupt& interrupt,
-                         Way way) {
+bool NewtonSystem::solve(const Parts& parts, std::span<const double> v, std::span<double> x,
+                         Interrupt& interrupt, Way way) {
     if (way == Way::automatic) way = choose(parts);
     if (way == Way::rows) {
         if (by_rows(parts, v, x, interrupt)) return true;
         if (interrupt.stopped()) return false;
-        way = parts.terms.order <= kLargestOrder ? Way::matrix : Way::cg;
+        way = parts.terms.order() <= kLargestOrder ? Way::matrix : Way::cg;
     }
     return way == Way::matrix ? by_matrix(parts, v, x, interrupt)
                               : by_conjugate_gradients(parts, v, x, interrupt);
 }
 
-bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Interrupt& interrupt) {
+bool NewtonSystem::by_matrix(const Parts& parts, std::span<const double> v, std::span<double> x,
+                             Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
-    const std::int64_t p = terms.order;
+    const std::int64_t p = terms.order();
     const std::size_t size = static_cast<std::size_t>(p * p);
     H_.resize(size), factor_.resize(size), base_.resize(static_cast<std::size_t>(p));
-    if (!parts.rows.gram(H_.data(), interrupt)) return false;
-    terms.contract_matrix(H_.data());
-    if (parts.frozen.quadratic)
+    if (!parts.rows.gram(H_, interrupt)) return false;
+    terms.contract_matrix(H_);
+    if (!parts.frozen.quadratic.empty())
         for (std::size_t e = 0; e < size; ++e)
             H_[e] += parts.frozen.quadratic[e];
     for (const std::int64_t r : parts.active) {
-        const double* row = terms.rows + r * p;
+        const double* row = terms.row(r);
         for (std::int64_t i = 0; i < p; ++i)
             if (row[i] != 0) axpy(parts.constraint_weight * row[i], row, H_.data() + i * p, p);
     }
@@ -90,9 +89,9 @@ bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Int
         for (std::int64_t j = 0; j < p; ++j)
             factor_[j * p + j] = base_[j] + bump_ * level;
         if (cholesky(factor_.data(), p)) {
-            std::copy(v, v + p, x);
-            cholesky_solve(factor_.data(), p, x, 1);
-            if (all_finite(x, p)) return true;
+            std::copy(v.begin(), v.end(), x.begin());
+            cholesky_solve(factor_.data(), p, x.data(), 1);
+            if (all_finite(x)) return true;
         }
         bump_ = std::max(100 * bump_, 1e-15);
     }
@@ -102,23 +101,23 @@ bool NewtonSystem::by_matrix(const Parts& parts, const double* v, double* x, Int
 // P: J and the active constraints in scaled variables, times the roots of their weights.
 bool NewtonSystem::set_rows(const Parts& parts, Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
-    const std::int64_t p = terms.order, n_free = parts.rows.n_free();
+    const std::int64_t p = terms.order(), n_free = parts.rows.n_free();
     const std::int64_t n = n_free + static_cast<std::int64_t>(parts.active.size());
     if (interrupt.poll_ahead(kPerEntry * n * p)) return false;
     P_.resize(static_cast<std::size_t>(n * p));
-    parts.rows.free_rows(P_.data());
+    parts.rows.free_rows(std::span<double>(P_).first(static_cast<std::size_t>(n_free * p)));
     for (std::int64_t k = 0; k < n_free && !interrupt.poll(kPerEntry * p); ++k) {
-        double* row = P_.data() + k * p;
+        const std::span<double> row(P_.data() + k * p, static_cast<std::size_t>(p));
         terms.contract(row, row);
         const double root = std::sqrt(parts.rows.free_weight()[k]);
-        for (std::int64_t j = 0; j < p; ++j)
-            row[j] *= root;
+        for (double& entry : row)
+            entry *= root;
     }
     const double root = std::sqrt(parts.constraint_weight);
     double* row = P_.data() + n_free * p;
     for (const std::int64_t r : parts.active)
         for (std::int64_t j = 0; j < p; ++j)
-            *row++ = root * terms.rows[r * p + j];
+            *row++ = root * terms.row(r)[j];
     image_.resize(static_cast<std::size_t>(n));
     return !interrupt.stopped();
 }
@@ -137,11 +136,12 @@ bool NewtonSystem::set_kernel(std::int64_t n, std::int64_t p, Interrupt& interru
     return true;
 }
 
-bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x, Interrupt& interrupt) {
-    const std::int64_t p = parts.terms.order;
+bool NewtonSystem::by_rows(const Parts& parts, std::span<const double> v, std::span<double> x,
+                           Interrupt& interrupt) {
+    const std::int64_t p = parts.terms.order();
     if (!set_rows(parts, interrupt)) return false;
     const std::int64_t n = static_cast<std::int64_t>(image_.size());
-    const double* D = parts.diagonal;
+    const std::span<const double> D = parts.diagonal;
     std::vector<double>& squares = preconditioner_;
     squares.assign(static_cast<std::size_t>(p), 0.0);
     for (std::int64_t k = 0; k < n && !interrupt.poll(kPerEntry * p); ++k)
@@ -178,23 +178,23 @@ bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x, Inter
             schur_[a * e + a] += D[explicit_[a]];
         if (!cholesky(schur_.data(), e)) return false;
     }
-    residual_.assign(v, v + p);
+    residual_.assign(v.begin(), v.end());
     step_.resize(static_cast<std::size_t>(p));
-    std::fill(x, x + p, 0.0);
-    const double size = largest(v, p);
+    std::fill(x.begin(), x.end(), 0.0);
+    const double size = largest(v);
     double left = 1.0;
     for (int round = 0; round <= kMostRefinements && left > kRefined; ++round) {
         if (interrupt.poll(4 * n * p)) return false;
-        if (!solve_rows(p, D, residual_.data(), step_.data())) return false;
+        if (!solve_rows(D, residual_, step_)) return false;
         for (std::int64_t j = 0; j < p; ++j)
             x[j] += step_[j];
         for (std::int64_t k = 0; k < n; ++k)
-            image_[k] = dot(P_.data() + k * p, x, p);
+            image_[k] = dot(P_.data() + k * p, x.data(), p);
         for (std::int64_t j = 0; j < p; ++j)
             residual_[j] = v[j] - D[j] * x[j];
         for (std::int64_t k = 0; k < n; ++k)
             axpy(-image_[k], P_.data() + k * p, residual_.data(), p);
-        const double now = largest(residual_.data(), p) / std::max(size, 1e-300);
+        const double now = largest(residual_) / std::max(size, 1e-300);
         if (!(now < 0.5 * left)) return now <= kAccepted;
         left = now;
     }
@@ -202,13 +202,15 @@ bool NewtonSystem::by_rows(const Parts& parts, const double* v, double* x, Inter
 }
 
 // One solution with the factors at hand, for the right-hand side v.
-bool NewtonSystem::solve_rows(std::int64_t p, const double* D, const double* v, double* x) {
+bool NewtonSystem::solve_rows(std::span<const double> D, std::span<const double> v,
+                              std::span<double> x) {
+    const std::int64_t p = std::ssize(v);
     const std::int64_t n = static_cast<std::int64_t>(image_.size());
     const std::int64_t e = static_cast<std::int64_t>(explicit_.size());
     for (std::int64_t j = 0; j < p; ++j)
         x[j] = base_[j] > 0 ? v[j] / D[j] : 0.0;
     for (std::int64_t k = 0; k < n; ++k)
-        image_[k] = dot(P_.data() + k * p, x, p);
+        image_[k] = dot(P_.data() + k * p, x.data(), p);
     cholesky_solve(kernel_.data(), n, image_.data(), 1);
     if (e > 0) {
         product_.resize(static_cast<std::size_t>(e));
@@ -219,46 +221,45 @@ bool NewtonSystem::solve_rows(std::int64_t p, const double* D, const double* v, 
             axpy(product_[a], scaled_.data() + a * n, image_.data(), n);
     }
     // x = D^-1 (v - P'u)
-    for (std::int64_t j = 0; j < p; ++j)
-        x[j] = v[j];
+    std::copy(v.begin(), v.end(), x.begin());
     for (std::int64_t k = 0; k < n; ++k)
-        axpy(-image_[k], P_.data() + k * p, x, p);
+        axpy(-image_[k], P_.data() + k * p, x.data(), p);
     for (std::int64_t j = 0; j < p; ++j)
         x[j] = base_[j] > 0 ? x[j] / D[j] : 0.0;
     for (std::int64_t a = 0; a < e; ++a)
         x[explicit_[a]] = product_[a];
-    return all_finite(x, p);
+    return all_finite(x);
 }
 
-void NewtonSystem::multiply(const Parts& parts, const double* x, double* out) {
+void NewtonSystem::multiply(const Parts& parts, std::span<const double> x, std::span<double> out) {
     const NewtonTerms& terms = parts.terms;
-    const std::int64_t p = terms.order, n = parts.rows.n_free();
+    const std::int64_t p = terms.order(), n = parts.rows.n_free();
     user_.resize(static_cast<std::size_t>(p)), free_image_.resize(static_cast<std::size_t>(n));
-    terms.expand(x, user_.data());
-    parts.rows.free_times(user_.data(), free_image_.data());
+    terms.expand(x, user_);
+    parts.rows.free_times(user_, free_image_);
     for (std::int64_t k = 0; k < n; ++k)
         free_image_[k] *= parts.rows.free_weight()[k];
     std::fill(user_.begin(), user_.end(), 0.0);
-    parts.rows.add_free_transposed(free_image_.data(), user_.data());
-    terms.contract(user_.data(), out);
+    parts.rows.add_free_transposed(free_image_, user_);
+    terms.contract(user_, out);
     for (std::int64_t j = 0; j < p; ++j)
         out[j] += parts.diagonal[j] * x[j];
     for (const std::int64_t r : parts.active) {
-        const double* row = terms.rows + r * p;
-        axpy(parts.constraint_weight * dot(row, x, p), row, out, p);
+        const double* row = terms.row(r);
+        axpy(parts.constraint_weight * dot(row, x.data(), p), row, out.data(), p);
     }
-    if (parts.frozen.quadratic)
+    if (!parts.frozen.quadratic.empty())
         for (std::int64_t i = 0; i < p; ++i)
-            out[i] += dot(parts.frozen.quadratic + i * p, x, p);
+            out[i] += dot(parts.frozen.quadratic.data() + i * p, x.data(), p);
 }
 
-bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, double* x,
-                                          Interrupt& interrupt) {
+bool NewtonSystem::by_conjugate_gradients(const Parts& parts, std::span<const double> v,
+                                          std::span<double> x, Interrupt& interrupt) {
     const NewtonTerms& terms = parts.terms;
-    const std::int64_t p = terms.order;
+    const std::int64_t p = terms.order();
     const std::size_t size = static_cast<std::size_t>(p);
-    residual_.assign(v, v + p), direction_.resize(size), product_.resize(size);
-    preconditioner_.assign(parts.diagonal, parts.diagonal + p);
+    residual_.assign(v.begin(), v.end()), direction_.resize(size), product_.resize(size);
+    preconditioner_.assign(parts.diagonal.begin(), parts.diagonal.end());
     // The scaled columns have mean square one over all rows, so every column of J has about the
     // same curvature: the sum of the weights.
     double curvature = 0;
@@ -266,7 +267,7 @@ bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, d
         curvature += weight;
     for (double& entry : preconditioner_)
         entry = 1.0 / std::max(entry + curvature, 1e-300);
-    std::fill(x, x + p, 0.0);
+    std::fill(x.begin(), x.end(), 0.0);
     double energy = 0, first = 0;
     for (std::int64_t k = 0; k < kMostIterations; ++k) {
         double next = 0;
@@ -278,15 +279,15 @@ bool NewtonSystem::by_conjugate_gradients(const Parts& parts, const double* v, d
             direction_[j] =
                 preconditioner_[j] * residual_[j] + (k == 0 ? 0.0 : next / energy * direction_[j]);
         energy = next;
-        multiply(parts, direction_.data(), product_.data());
+        multiply(parts, direction_, product_);
         const double curve = dot(direction_.data(), product_.data(), p);
         if (!(curve > 0)) break;
         const double step = next / curve;
-        axpy(step, direction_.data(), x, p);
+        axpy(step, direction_.data(), x.data(), p);
         axpy(-step, product_.data(), residual_.data(), p);
         if (interrupt.poll(2 * parts.rows.free_entries() + p)) break;
     }
-    return all_finite(x, p) && largest(x, p) > 0;
+    return all_finite(x) && largest(x) > 0;
 }
 
 }  // namespace rectiline::newton

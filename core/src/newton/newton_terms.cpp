@@ -7,29 +7,31 @@
 
 namespace rectiline::newton {
 
-void NewtonTerms::expand(const double* b, double* user) const {
-    for (std::int64_t j = 0; j < order; ++j)
+void NewtonTerms::expand(std::span<const double> b, std::span<double> user) const {
+    for (std::int64_t j = 0; j < order(); ++j)
         user[j] = b[j] * scale[j];
-    if (center) user[d] -= dot(center, user, d);
+    if (!center.empty()) user[d] -= dot(center.data(), user.data(), d);
 }
 
-void NewtonTerms::contract(const double* gradient, double* out) const {
+void NewtonTerms::contract(std::span<const double> gradient, std::span<double> out) const {
+    const std::int64_t order = this->order();
     const double last = order > d ? gradient[d] : 0.0;
     for (std::int64_t j = 0; j < order; ++j)
         out[j] = gradient[j] * scale[j];
-    if (center)
+    if (!center.empty())
         for (std::int64_t j = 0; j < d; ++j)
             out[j] -= last * center[j] * scale[j];
 }
 
-void NewtonTerms::contract_matrix(double* H) const {
-    if (center) {
-        const double* last = H + d * order;
+void NewtonTerms::contract_matrix(std::span<double> H) const {
+    const std::int64_t order = this->order();
+    if (!center.empty()) {
+        const double* last = H.data() + d * order;
         for (std::int64_t i = 0; i < d; ++i)
-            axpy(-center[i], last, H + i * order, order);
+            axpy(-center[i], last, H.data() + i * order, order);
         for (std::int64_t i = 0; i < order; ++i) {
-            double* row = H + i * order;
-            axpy(-row[d], center, row, d);
+            double* row = H.data() + i * order;
+            axpy(-row[d], center.data(), row, d);
         }
     }
     for (std::int64_t i = 0; i < order; ++i)
@@ -48,8 +50,8 @@ NewtonTerms::Kink NewtonTerms::kink(std::int64_t k, double b, double multiplier,
     return {stiff * (w - target), target, held};
 }
 
-double NewtonTerms::constraint_value(std::int64_t r, const double* b) const {
-    return dot(rows + r * order, b, order) + offset[r];
+double NewtonTerms::constraint_value(std::int64_t r, std::span<const double> b) const {
+    return dot(row(r), b.data(), order()) + offset[r];
 }
 
 double NewtonTerms::constraint_slope(std::int64_t r, double value, double multiplier,
@@ -58,16 +60,16 @@ double NewtonTerms::constraint_slope(std::int64_t r, double value, double multip
     return equality[r] ? xi : std::max(xi, 0.0);
 }
 
-double NewtonTerms::penalty(const double* b) const {
+double NewtonTerms::penalty(std::span<const double> b) const {
     double sum = 0;
-    for (std::int64_t j = 0; j < order; ++j)
+    for (std::int64_t j = 0; j < order(); ++j)
         sum += b[j] * b[j] * 0.5 * rho[j] + l1[j] * std::fabs(b[j]);
     return sum;
 }
 
-double NewtonTerms::column_gap(const double* b, const double* q) const {
+double NewtonTerms::column_gap(std::span<const double> b, std::span<const double> q) const {
     double total = 0;
-    for (std::int64_t j = 0; j < order; ++j) {
+    for (std::int64_t j = 0; j < order(); ++j) {
         const double pull = std::clamp(q[j], -l1[j], l1[j]), rest = q[j] - pull;
         double gap;
         if (rho[j] > 0) {
@@ -87,52 +89,39 @@ double NewtonTerms::column_gap(const double* b, const double* q) const {
 
 namespace {
 
-RECTILINE_INLINE double times_difference(const double* row, const double* b, const double* from,
-                                         std::int64_t n) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t j = 0; j < n; ++j)
-        sum += row[j] * (b[j] - from[j]);
-    return sum;
-}
-
 // out += Q (b - from)
 RECTILINE_MULTIVERSION void add_times_difference(const double* Q, const double* b,
                                                  const double* from, std::int64_t n, double* out) {
-    for (std::int64_t i = 0; i < n; ++i)
-        out[i] += times_difference(Q + i * n, b, from, n);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double* row = Q + i * n;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t j = 0; j < n; ++j)
+            sum += row[j] * (b[j] - from[j]);
+        out[i] += sum;
+    }
 }
 
-// (b - from)'Q (b - from), or b'Q b without `from`
-RECTILINE_MULTIVERSION double form_of_difference(const double* Q, const double* b,
-                                                 const double* from, std::int64_t n) {
+// b'Q b
+RECTILINE_MULTIVERSION double quadratic_form(const double* Q, const double* b, std::int64_t n) {
     double sum = 0;
     for (std::int64_t i = 0; i < n; ++i)
-        sum += from ? times_difference(Q + i * n, b, from, n) * (b[i] - from[i])
-                    : dot(Q + i * n, b, n) * b[i];
+        sum += dot(Q + i * n, b, n) * b[i];
     return sum;
 }
 
 }  // namespace
 
-void FrozenTerms::add_gradient(const double* b, std::int64_t order, double* gradient) const {
-    if (!linear) return;
-    for (std::int64_t j = 0; j < order; ++j)
+void FrozenTerms::add_gradient(std::span<const double> b, std::span<double> gradient) const {
+    for (std::size_t j = 0; j < linear.size(); ++j)
         gradient[j] += linear[j];
-    if (!quadratic) return;
-    add_times_difference(quadratic, b, at, order, gradient);
+    if (!quadratic.empty())
+        add_times_difference(quadratic.data(), b.data(), at.data(), std::ssize(b), gradient.data());
 }
 
-double FrozenTerms::change(const double* b, std::int64_t order) const {
-    if (!linear) return 0.0;
-    double sum = 0;
-    for (std::int64_t i = 0; i < order; ++i)
-        sum += linear[i] * (b[i] - at[i]);
-    return quadratic ? sum + 0.5 * form_of_difference(quadratic, b, at, order) : sum;
-}
-
-double FrozenTerms::curvature_along(const double* direction, std::int64_t order) const {
-    return quadratic ? form_of_difference(quadratic, direction, nullptr, order) : 0.0;
+double FrozenTerms::curvature_along(std::span<const double> direction) const {
+    if (quadratic.empty()) return 0.0;
+    return quadratic_form(quadratic.data(), direction.data(), std::ssize(direction));
 }
 
 }  // namespace rectiline::newton

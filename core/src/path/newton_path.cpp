@@ -30,21 +30,20 @@ NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double streng
       units_(units),
       base_strength_(strength),
       strength_(strength),
-      rho_(terms.rho, terms.rho + terms.order),
-      l1_(terms.l1, terms.l1 + terms.order),
-      column_stiffness_(terms.column_stiffness, terms.column_stiffness + terms.n_kinked),
+      rho_(terms.rho.begin(), terms.rho.end()),
+      l1_(terms.l1.begin(), terms.l1.end()),
+      column_stiffness_(terms.column_stiffness.begin(), terms.column_stiffness.end()),
       base_(terms),
       terms_([&] {
           NewtonTerms own = terms;
-          own.rho = rho_.data(), own.l1 = l1_.data();
-          own.column_stiffness = column_stiffness_.data();
+          own.rho = rho_, own.l1 = l1_, own.column_stiffness = column_stiffness_;
           return own;
       }()),
       loop_(terms_),
-      b_(static_cast<std::size_t>(terms.order), 0.0),
+      b_(terms.scale.size(), 0.0),
       around_(b_),
       previous_(b_),
-      column_(static_cast<std::size_t>(terms.n_kinked), 0.0),
+      column_(terms.kinked.size(), 0.0),
       proximal_(b_),
       user_(b_),
       growth_(kFirstGrowth) {
@@ -57,13 +56,13 @@ NewtonPath::NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double streng
     mean_weight_ = total / static_cast<double>(std::max<std::int64_t>(count, 1));
 }
 
-void NewtonPath::place(const double* user, const double* g) {
+void NewtonPath::place(std::span<const double> user, std::span<const double> g) {
     const std::int64_t d = terms_.d;
     rows_.place(user);
     rows_.set_multiplier(g);
-    std::copy(user, user + terms_.order, b_.begin());
-    if (terms_.center) b_[d] += dot(terms_.center, user, d);
-    for (std::int64_t j = 0; j < terms_.order; ++j)
+    std::copy(user.begin(), user.end(), b_.begin());
+    if (!terms_.center.empty()) b_[d] += dot(terms_.center.data(), user.data(), d);
+    for (std::int64_t j = 0; j < terms_.order(); ++j)
         b_[j] /= terms_.scale[j];
     previous_strength_ = 0;
     placed_ = true;
@@ -71,13 +70,13 @@ void NewtonPath::place(const double* user, const double* g) {
 
 void NewtonPath::set_strength(double strength) {
     const double factor = strength / base_strength_;
-    for (std::int64_t j = 0; j < terms_.order; ++j) {
+    for (std::int64_t j = 0; j < terms_.order(); ++j) {
         rho_[j] = factor * base_.rho[j];
         l1_[j] = factor * base_.l1[j];
         const bool weak = j >= terms_.d || rho_[j] < kWeak * units_.stiffness;
         proximal_[j] = weak ? kProximal * units_.stiffness : 0.0;
     }
-    for (std::int64_t k = 0; k < terms_.n_kinked; ++k)
+    for (std::int64_t k = 0; k < terms_.n_kinked(); ++k)
         if (base_.l1[terms_.kinked[k]] > 0)
             column_stiffness_[k] = factor * base_.column_stiffness[k];
     for (double& multiplier : column_)
@@ -94,7 +93,7 @@ void NewtonPath::predict(double strength) {
         const double share = kOnwards * std::clamp(whole, 0.0, 2.0);
         rows_.aim_onwards();
         rows_.settle(share, point().S);
-        for (std::int64_t j = 0; j < terms_.order; ++j) {
+        for (std::int64_t j = 0; j < terms_.order(); ++j) {
             const double change = b_[j] - previous_[j];
             previous_[j] = b_[j];
             b_[j] += share * change;
@@ -108,14 +107,14 @@ void NewtonPath::predict(double strength) {
 
 NewtonPoint NewtonPath::point() {
     const double S = units_.smooth ? kInfinity : growth_ * units_.row_stiffness;
-    return {b_.data(), around_.data(), column_.data(), nullptr, proximal_.data(), kColumnGrowth, S};
+    return {b_, around_, column_, {}, proximal_, kColumnGrowth, S};
 }
 
 // What the columns' own terms must pull with where the path was placed.
 void NewtonPath::set_column_multipliers() {
     rows_.settle(0.0, point().S);
-    terms_.contract(rows_.image().data(), user_.data());
-    for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
+    terms_.contract(rows_.image(), user_);
+    for (std::int64_t k = 0; k < terms_.n_kinked(); ++k) {
         const std::int64_t j = terms_.kinked[k];
         // Beyond an l1 term only a bound can pull, and only outwards.
         const double most = std::isfinite(terms_.upper[j]) ? kInfinity : l1_[j];
@@ -142,10 +141,10 @@ NewtonPath::Gaps NewtonPath::gaps() {
     const double objective = found.objective;
     const double size = std::max({std::fabs(objective), std::fabs(objective - found.gap), 1e-300});
     double beyond = 0;
-    terms_.contract(rows_.image().data(), user_.data());
-    if (terms_.order > terms_.d) beyond = cost_of_balance(std::fabs(user_[terms_.d])) / size;
+    terms_.contract(rows_.image(), user_);
+    if (terms_.order() > terms_.d) beyond = cost_of_balance(std::fabs(user_[terms_.d])) / size;
     double outside = 0;
-    for (std::int64_t k = 0; k < terms_.n_kinked; ++k) {
+    for (std::int64_t k = 0; k < terms_.n_kinked(); ++k) {
         const std::int64_t j = terms_.kinked[k];
         if (l1_[j] > 0 && rho_[j] == 0)
             outside = std::max(outside, std::fabs(user_[j]) / l1_[j] - 1.0);
@@ -204,7 +203,7 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
         if (out.failed || out.interrupted || out.steps >= max_steps) return out;
         if (allowed > 0 && done.decrement <= kInnerShare * done.move) {
             rows_.adopt();
-            loop_.slopes(point(), column_.data(), nullptr);
+            loop_.slopes(point(), column_, {});
             around_ = b_;
             adopted = true;
         }
@@ -213,14 +212,14 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
     }
 }
 
-void NewtonPath::coefficients(double* user) {
-    loop_.polish(point(), user_.data());
-    terms_.expand(user_.data(), user);
+void NewtonPath::coefficients(std::span<double> user) {
+    loop_.polish(point(), user_);
+    terms_.expand(user_, user);
 }
 
-void NewtonPath::dual(double* g) const {
+void NewtonPath::dual(std::span<double> g) const {
     rows_.dual(g);
-    if (terms_.order > terms_.d) rows_.balance(g, 0.0);
+    if (terms_.order() > terms_.d) rows_.balance(g, 0.0);
 }
 
 }  // namespace rectiline::path

@@ -72,19 +72,18 @@ void check_freezing(const Curve& curve, bool mixed) {
     for (int round = 0; round < 6; ++round) {  // later rounds update what the first worked out
         const Vector b{0.3, -0.2, 0.1 * round, 0.5, 0, 0.2};
         const Vector z = predictions(X, b);
-        set.place(b.data());
+        set.place(b);
         for (std::int64_t i = 0; i < n; ++i) {  // slopes that belong to the arguments
             g[i] = rows.direction[i] * rows.weight[i] * curve.slope(rows.argument(i, z[i]));
         }
-        set.set_multiplier(g.data());
+        set.set_multiplier(g);
         set.settle(0.0, 1e12);  // stiff: slopes are those of the curve but for rows at a kink
         Vector keep(static_cast<std::size_t>(n));
         for (std::int64_t i = 0; i < n; ++i)  // rows near a knot stay, and a few others
             keep[i] = rows.weight[i] > 0 && (near_a_knot(curve, rows.argument(i, z[i])) ||
                                              samples::uniform(random, 0, 1) < 0.3);
         Interrupt never;
-        const Frozen frozen =
-            set.freeze(keep.data(), 1e-9, linear.data(), quadratic.data(), g.data(), never);
+        const Frozen frozen = set.freeze(keep, 1e-9, linear, quadratic, g, never);
         if (!frozen.balanced) continue;
         Vector sum(p, 0.0), curved(static_cast<std::size_t>(n), 0.0);
         double loss = 0;

@@ -22,7 +22,7 @@ using Terms = samples::OwnedTerms;
 
 double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms,
                  const std::vector<double>& b) {
-    double sum = terms.view.penalty(b.data());
+    double sum = terms.view.penalty(b);
     for (std::int64_t i = 0; i < n; ++i) {
         double z = 0;
         for (std::int64_t j = 0; j < d; ++j)
@@ -39,17 +39,17 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
     const Dense<double> dense(X, d, 1);
     const Terms terms(d, false, ridge, pull);
     const std::vector<double> proximal(d, ridge > 0 ? 0.0 : 0.1);
-    const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
+    const std::vector<double> zero(d, 0.0), column(terms.kinked.size(), 0.0);
     const double target = 1e-8;
     double lowest = kInfinity, highest = -kInfinity;
     for (const double start : {1.0, 30.0, 1e7}) {
         NewtonLoop loop(terms.view);
         NewtonRows set(dense.view, rows, false, 1);
-        set.place(zero.data());
-        set.set_multiplier(nullptr);
+        set.place(zero);
+        set.set_multiplier({});
         const std::int64_t inner = start > 1e6 ? 3 : 15;
-        const NewtonRunOptions options{{start, 3.0, inner}, 1.0, proximal.data(), smooth, 0.0};
-        NewtonRun run(loop, set, {}, options, zero.data(), zero.data(), nullptr);
+        const NewtonRunOptions options{{start, 3.0, inner}, 1.0, proximal, smooth, 0.0};
+        NewtonRun run(loop, set, {}, options, zero, column, {});
         Interrupt never;
         const double first = run.look(never);
         if (ridge > 0) CHECK(first > target);
@@ -59,7 +59,7 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
         CHECK(!out.failed);
         CHECK(run.relative_gap() <= target);
         std::vector<double> b(d);
-        run.polish(b.data());
+        run.polish(b);
         run.move_to_polished();
         for (std::int64_t j = 0; j < d; ++j)
             CHECK(run.b()[j] == b[j]);
@@ -85,13 +85,13 @@ void check_guard(const Curve& curve) {
     const Dense<double> dense(X, d, 1);
     const Terms terms(d, false, 1e-3, 0.0);
     const std::vector<double> proximal(d, 0.0);
-    const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
+    const std::vector<double> zero(d, 0.0), column(terms.kinked.size(), 0.0);
     NewtonLoop loop(terms.view);
     NewtonRows set(dense.view, owned.view(), false, 1);
-    set.place(zero.data());
-    set.set_multiplier(nullptr);
-    const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, proximal.data(), false, 0.0};
-    NewtonRun run(loop, set, {}, options, zero.data(), zero.data(), nullptr);
+    set.place(zero);
+    set.set_multiplier({});
+    const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, proximal, false, 0.0};
+    NewtonRun run(loop, set, {}, options, zero, column, {});
     Interrupt never;
     const NewtonOutcome out = run.solve(1e-12, 400, never);
     CHECK(out.guards > 0);
@@ -104,14 +104,14 @@ void check_nan(const Curve& curve) {
     const samples::OwnedRows owned(curve, n, 6);
     const Dense<double> dense(X, d, 1);
     const Terms terms(d, false, 1.0, 0.0);
-    const std::vector<double> proximal(d, 0.0), zero(static_cast<std::size_t>(n), 0.0);
+    const std::vector<double> proximal(d, 0.0);
     std::vector<double> start(d, std::numeric_limits<double>::quiet_NaN());
     NewtonLoop loop(terms.view);
     NewtonRows set(dense.view, owned.view(), false, 1);
-    set.place(start.data());
-    set.set_multiplier(nullptr);
-    const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal.data(), false, 0.0};
-    NewtonRun run(loop, set, {}, options, start.data(), zero.data(), nullptr);
+    set.place(start);
+    set.set_multiplier({});
+    const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal, false, 0.0};
+    NewtonRun run(loop, set, {}, options, start, {}, {});
     Interrupt never;
     const NewtonOutcome out = run.solve(1e-8, 1'000'000'000, never);
     CHECK(out.failed && out.steps <= 15);

@@ -58,18 +58,15 @@ struct Terms {
           upper(static_cast<std::size_t>(d + 1), kInfinity),
           rows(random_vector(2 * (d + 1), -0.1, 0.1, 14)),
           offset(2, 0.0) {
-        view = {d,           d + 1,         scale.data(),    center.data(),
-                rho.data(),  l1.data(),     lower.data(),    upper.data(),
-                0,           nullptr,       nullptr,         2,
-                rows.data(), offset.data(), equality.data(), 1.0};
+        view = {d, scale, center, rho, l1, lower, upper, {}, {}, rows, offset, equality, 1.0};
     }
 };
 
 void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     NewtonRows set(X, rows, true, 1);
     const std::vector<double> b = random_vector(d + 1, -0.2, 0.2, 21);
-    set.place(b.data());
-    set.set_multiplier(nullptr);
+    set.place(b);
+    set.set_multiplier({});
     set.settle(0.0, 2.0);
     Terms terms(d);
     std::vector<double> diagonal = terms.rho;
@@ -78,14 +75,14 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     const FrozenTerms frozen;
     NewtonSystem system;
     Interrupt never;
-    const NewtonSystem::Parts parts{set, terms.view, frozen, diagonal.data(), active, 3.0};
+    const NewtonSystem::Parts parts{set, terms.view, frozen, diagonal, active, 3.0};
     const std::vector<double> v = random_vector(d + 1, -1, 1, 22);
     std::vector<double> matrix(v.size()), by_rows(v.size()), cg(v.size()), steady(v.size());
-    CHECK(system.solve(parts, v.data(), matrix.data(), never, NewtonSystem::Way::matrix));
-    CHECK(system.solve(parts, v.data(), by_rows.data(), never, NewtonSystem::Way::rows));
-    const NewtonSystem::Parts tame{set, terms.view, frozen, terms.rho.data(), active, 3.0};
-    CHECK(system.solve(tame, v.data(), steady.data(), never, NewtonSystem::Way::matrix));
-    CHECK(system.solve(tame, v.data(), cg.data(), never, NewtonSystem::Way::cg));
+    CHECK(system.solve(parts, v, matrix, never, NewtonSystem::Way::matrix));
+    CHECK(system.solve(parts, v, by_rows, never, NewtonSystem::Way::rows));
+    const NewtonSystem::Parts tame{set, terms.view, frozen, terms.rho, active, 3.0};
+    CHECK(system.solve(tame, v, steady, never, NewtonSystem::Way::matrix));
+    CHECK(system.solve(tame, v, cg, never, NewtonSystem::Way::cg));
     double largest = 0;
     for (const double x : matrix)
         largest = std::fmax(largest, std::fabs(x));
@@ -95,17 +92,17 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     }
     // Weights that change are followed: the same answers after a move as from scratch.
     std::vector<double> step = random_vector(d + 1, -0.1, 0.1, 23);
-    set.aim(step.data());
+    set.aim(step);
     set.settle(1.0, 2.0);
-    CHECK(system.solve(parts, v.data(), matrix.data(), never, NewtonSystem::Way::matrix));
+    CHECK(system.solve(parts, v, matrix, never, NewtonSystem::Way::matrix));
     NewtonRows fresh(X, rows, true, 1);
     for (std::size_t j = 0; j < step.size(); ++j)
         step[j] += b[j];
-    fresh.place(step.data());
-    fresh.set_multiplier(nullptr);
+    fresh.place(step);
+    fresh.set_multiplier({});
     fresh.settle(0.0, 2.0);
-    const NewtonSystem::Parts again{fresh, terms.view, frozen, diagonal.data(), active, 3.0};
-    CHECK(system.solve(again, v.data(), by_rows.data(), never, NewtonSystem::Way::matrix));
+    const NewtonSystem::Parts again{fresh, terms.view, frozen, diagonal, active, 3.0};
+    CHECK(system.solve(again, v, by_rows, never, NewtonSystem::Way::matrix));
     for (std::size_t j = 0; j < v.size(); ++j)
         CHECK_NEAR(by_rows[j], matrix[j], 1e-8 * largest);
 }

@@ -33,7 +33,7 @@ double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms, 
 
 void check_multipliers(const NewtonPath& path, const RowFunctions& rows, bool has_room) {
     std::vector<double> g(static_cast<std::size_t>(n));
-    path.dual(g.data());
+    path.dual(g);
     double sum = 0, size = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const Curve& f = rows.curve(i);
@@ -55,8 +55,8 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
     NewtonRows set(dense.view, rows, true, 1), fresh_set(dense.view, rows, true, 1);
     const NewtonUnits units{1.0, static_cast<double>(n), 1.0, smooth};
     NewtonPath path(set, terms.view, 1.0, units);
-    const std::vector<double> zero(static_cast<std::size_t>(n), 0.0);
-    path.place(zero.data(), zero.data());
+    const std::vector<double> zero(d + 1, 0.0), no_slopes(static_cast<std::size_t>(n), 0.0);
+    path.place(zero, no_slopes);
     Interrupt never;
     std::vector<double> b(d + 1), other(d + 1), moved(d + 1);
     const double target = 1e-6, strengths[] = {20.0, 10.0, 5.0, 2.5, 1.2};
@@ -64,7 +64,7 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
         const PathStep step = path.move(strength, target, 500, never);
         CHECK(!step.failed && !step.interrupted);
         CHECK(step.relative_gap <= target);
-        path.coefficients(b.data());
+        path.coefficients(b);
         const double best = objective(X, rows, terms, strength, b);
         Random random(7);
         for (int k = 0; k < 200; ++k) {
@@ -75,9 +75,9 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
         }
         check_multipliers(path, rows, std::isfinite(curve.highest_slope() - curve.lowest_slope()));
         NewtonPath fresh(fresh_set, terms.view, 1.0, units);  // straight to this strength
-        fresh.place(zero.data(), zero.data());
+        fresh.place(zero, no_slopes);
         CHECK(fresh.move(strength, target, 500, never).relative_gap <= target);
-        fresh.coefficients(other.data());
+        fresh.coefficients(other);
         CHECK_NEAR(objective(X, rows, terms, strength, other), best, 3 * target * best);
     }
 }

@@ -15,19 +15,20 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::newton {
 
 // Everything an outer step holds fixed but `b`.
 struct NewtonPoint {
-    double* b;
-    const double* around;             // of the proximal term
-    const double* column_multiplier;  // per kinked column
-    const double* constraint_multiplier;
-    const double* proximal;  // weight per variable
-    double growth;           // of the penalty parameters of kinked columns and constraints
-    double S;                // penalty parameter of the rows, per unit of weight
+    std::span<double> b;
+    std::span<const double> around;             // of the proximal term
+    std::span<const double> column_multiplier;  // per kinked column
+    std::span<const double> constraint_multiplier;
+    std::span<const double> proximal;  // weight per variable
+    double growth;  // of the penalty parameters of kinked columns and constraints
+    double S;       // penalty parameter of the rows, per unit of weight
 };
 
 struct NewtonGoal {
@@ -57,8 +58,9 @@ class NewtonLoop {
     NewtonEstimate estimate(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at,
                             RowValues sums);
     // The multipliers at b, and b moved onto the kinks that its columns have reached.
-    void slopes(const NewtonPoint& at, double* column, double* constraint) const;
-    void polish(const NewtonPoint& at, double* b) const;
+    void slopes(const NewtonPoint& at, std::span<double> column,
+                std::span<double> constraint) const;
+    void polish(const NewtonPoint& at, std::span<double> b) const;
 
   private:
     void set_gradient(NewtonRows& rows, const FrozenTerms& frozen, const NewtonPoint& at);

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace rectiline::newton {
@@ -37,7 +38,6 @@ struct Frozen {
     double loss;               // of the frozen rows
 };
 
-struct FreezeArrays;
 struct FreezeSums;
 
 class NewtonRows {
@@ -45,20 +45,21 @@ class NewtonRows {
     NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads);
 
     // A set of the given rows with storage of its own, so that few rows lie side by side.
-    std::unique_ptr<NewtonRows> subset(const std::int64_t* index, std::int64_t count,
+    std::unique_ptr<NewtonRows> subset(std::span<const std::int64_t> index,
                                        double weight_factor) const;
 
     std::int64_t n() const { return rows_.n; }
     const RowFunctions& functions() const { return rows_; }
     std::int64_t order() const { return n_columns(X_) + (intercept_ ? 1 : 0); }
 
-    void place(const double* b);     // t at b (its last entry is the intercept, if there is one)
-    void place_at(const double* z);  // t at known predictions
-    void aim(const double* db);      // the change of t along db
-    void remember();                 // t, for the next call of
-    void aim_onwards();              // the change of t since it was remembered; remembers t
-    // Multipliers from slopes in the predictions (g), clipped into their ranges; null: all zero.
-    void set_multiplier(const double* g);
+    // t at b, whose last entry is the intercept if there is one.
+    void place(std::span<const double> b);
+    void place_at(std::span<const double> z);  // t at known predictions
+    void aim(std::span<const double> db);      // the change of t along db
+    void remember();                           // t, for the next call of
+    void aim_onwards();  // the change of t since it was remembered; remembers t
+    // Multipliers from slopes in the predictions (g), clipped into their ranges; empty: all zero.
+    void set_multiplier(std::span<const double> g);
 
     // d/dstep of the augmented cost at t + step * aim.
     double derivative(double step, double S) const;
@@ -74,36 +75,35 @@ class NewtonRows {
     // sum_i weight_i direction_i s_i (x_i, 1), updated for the rows whose slope changed.
     const std::vector<double>& image();
     // sum over J of the Newton weights times x x', updated for the rows whose weight changed
-    bool gram(double* H, Interrupt& interrupt);  // false: interrupted
+    bool gram(std::span<double> H, Interrupt& interrupt);  // false: interrupted
 
     // The rows of J themselves, for systems of their size; vectors end with the intercept.
     std::int64_t n_free() const { return n_free_; }
     const std::vector<double>& free_weight() const { return list_free(), free_weight_; }
-    std::int64_t free_entries() const;                           // stored entries of these rows
-    void free_rows(double* P) const;                             // n_free() x order()
-    void free_times(const double* b, double* out) const;         // X_J b
-    void add_free_transposed(const double* u, double* q) const;  // q += X_J' u
+    std::int64_t free_entries() const;          // stored entries of these rows
+    void free_rows(std::span<double> P) const;  // n_free() x order()
+    void free_times(std::span<const double> b, std::span<double> out) const;         // X_J b
+    void add_free_transposed(std::span<const double> u, std::span<double> q) const;  // q += X_J' u
 
-    void dual(double* g) const;  // slopes in the predictions
+    void dual(std::span<double> g) const;  // slopes in the predictions
     // Moves entries of g that belong to J, within their ranges, until g and `others` sum to zero.
-    void balance(double* g, double others) const;
-    void arguments(double* t) const;
+    void balance(std::span<double> g, double others) const;
+    const std::vector<double>& arguments() const { return t_; }
     // Distance of each t to its nearest knot; infinite for rows of zero weight.
-    void slack(double* out) const;
+    void slack(std::span<double> out) const;
     // Frozen rows, those not marked in `keep`, stay on their piece: `linear` (order()) receives
     // what their slopes add, `quadratic` (order()^2) what their curvature adds, if any piece is
     // curved; `dual` their slopes in the predictions, 0 for the others. Nothing but the slopes is
     // worked out if the rows kept could not balance the others under an intercept, up to the share
     // `reserve` of what they can; nor if it is interrupted, which also counts as not balanced.
-    Frozen freeze(const double* keep, double reserve, double* linear, double* quadratic,
-                  double* dual, Interrupt& interrupt);
+    Frozen freeze(std::span<const double> keep, double reserve, std::span<double> linear,
+                  std::span<double> quadratic, std::span<double> dual, Interrupt& interrupt);
 
   private:
     struct Storage;
     void prepare_ramps(double S) const;
-    FreezeArrays freeze_arrays() const;
-    FreezeSums set_frozen(const double* keep, double* g);
-    void reachable_sums(const double* keep, const FreezeSums& sums, Frozen* out) const;
+    FreezeSums set_frozen(std::span<const double> keep, std::span<double> g);
+    void reachable_sums(std::span<const double> keep, const FreezeSums& sums, Frozen* out) const;
     void list_free() const;  // J, when it is asked for
 
     DesignView X_;

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace rectiline::newton {
@@ -33,10 +34,10 @@ struct NewtonSchedule {
 
 struct NewtonRunOptions {
     NewtonSchedule schedule;
-    double row_stiffness;    // slope per argument at growth 1
-    const double* proximal;  // weight per variable at growth 1; 0: none
-    bool smooth;             // the loss has no kinks: its rows need no envelope
-    double reference;        // objective with the frozen rows, where known; or 0
+    double row_stiffness;              // slope per argument at growth 1
+    std::span<const double> proximal;  // weight per variable at growth 1; 0: none
+    bool smooth;                       // the loss has no kinks: its rows need no envelope
+    double reference;                  // objective with the frozen rows, where known; or 0
 };
 
 struct NewtonOutcome {
@@ -48,7 +49,8 @@ class NewtonRun {
   public:
     // `loop`, `rows` and what the options and `frozen` point to must outlive this.
     NewtonRun(NewtonLoop& loop, NewtonRows& rows, FrozenTerms frozen, NewtonRunOptions options,
-              const double* b, const double* column, const double* constraint);
+              std::span<const double> b, std::span<const double> column,
+              std::span<const double> constraint);
 
     // Iterates until the estimated relative gap is at most `target`.
     NewtonOutcome solve(double target, std::int64_t max_steps, Interrupt& interrupt);
@@ -66,9 +68,9 @@ class NewtonRun {
     const std::vector<double>& constraint() const { return constraint_; }
     double growth() const { return growth_; }
     double objective() const { return objective_; }
-    void polish(double* b);                   // b with columns on the kinks that they have reached
-    void move_to_polished();                  // the same in place
-    void constraint_multipliers(double* xi);  // at b
+    void polish(std::span<double> b);  // b with columns on the kinks that they have reached
+    void move_to_polished();           // the same in place
+    void constraint_multipliers(std::span<double> xi);  // at b
 
   private:
     NewtonPoint point();

@@ -18,6 +18,7 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::newton {
@@ -28,29 +29,31 @@ class NewtonSystem {
         NewtonRows& rows;
         const NewtonTerms& terms;
         const FrozenTerms& frozen;
-        const double* diagonal;                   // D, order() values
-        const std::vector<std::int64_t>& active;  // constraints that count
-        double constraint_weight;                 // c
+        std::span<const double> diagonal;      // D, order() values
+        std::span<const std::int64_t> active;  // constraints that count
+        double constraint_weight;              // c
     };
     enum class Way { automatic, matrix, rows, cg };
 
     // x = solution for the right-hand side v; false when no way gives one. When it is interrupted,
     // there is none, or an inexact one that is still a direction of descent.
-    bool solve(const Parts& parts, const double* v, double* x, Interrupt& interrupt,
-               Way way = Way::automatic);
+    bool solve(const Parts& parts, std::span<const double> v, std::span<double> x,
+               Interrupt& interrupt, Way way = Way::automatic);
 
     // The way that `solve` would take.
     static Way choose(const Parts& parts);
 
   private:
-    bool by_matrix(const Parts& parts, const double* v, double* x, Interrupt& interrupt);
-    bool by_rows(const Parts& parts, const double* v, double* x, Interrupt& interrupt);
-    bool by_conjugate_gradients(const Parts& parts, const double* v, double* x,
+    bool by_matrix(const Parts& parts, std::span<const double> v, std::span<double> x,
+                   Interrupt& interrupt);
+    bool by_rows(const Parts& parts, std::span<const double> v, std::span<double> x,
+                 Interrupt& interrupt);
+    bool by_conjugate_gradients(const Parts& parts, std::span<const double> v, std::span<double> x,
                                 Interrupt& interrupt);
     bool set_rows(const Parts& parts, Interrupt& interrupt);
     bool set_kernel(std::int64_t n, std::int64_t p, Interrupt& interrupt);
-    void multiply(const Parts& parts, const double* x, double* out);
-    bool solve_rows(std::int64_t order, const double* diagonal, const double* v, double* x);
+    void multiply(const Parts& parts, std::span<const double> x, std::span<double> out);
+    bool solve_rows(std::span<const double> D, std::span<const double> v, std::span<double> x);
 
     double bump_ = 0;  // share of the largest diagonal entry added when a factorisation fails
     std::vector<double> H_, factor_, base_;

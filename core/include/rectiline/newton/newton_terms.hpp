@@ -9,27 +9,32 @@
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::newton {
 
 struct NewtonTerms {
-    std::int64_t d, order;  // columns; with the intercept
-    const double* scale;    // user's coefficient = scale * b
-    const double* center;   // of the columns, d values, or null: not centred
-    const double *rho, *l1, *lower, *upper;
-    std::int64_t n_kinked;
-    const std::int64_t* kinked;
-    const double* column_stiffness;  // per kinked column
-    std::int64_t n_constraints;
-    const double* rows;  // n_constraints x order, norm 1
-    const double* offset;
-    const std::uint8_t* equality;
+    std::int64_t d;                  // columns
+    std::span<const double> scale;   // user's coefficient = scale * b; one entry per variable
+    std::span<const double> center;  // of the columns, d values, or empty: not centred
+    std::span<const double> rho, l1, lower, upper;  // one entry per variable
+    std::span<const std::int64_t> kinked;
+    std::span<const double> column_stiffness;  // per kinked column
+    std::span<const double> rows;              // of the constraints, norm 1
+    std::span<const double> offset;            // one per constraint
+    std::span<const std::uint8_t> equality;
     double constraint_stiffness;
 
+    std::int64_t order() const { return std::ssize(scale); }  // columns and the intercept
+    std::int64_t n_kinked() const { return std::ssize(kinked); }
+    std::int64_t n_constraints() const { return std::ssize(offset); }
+    const double* row(std::int64_t r) const { return rows.data() + r * order(); }
+
     // There and back between scaled variables and the user's (intercept last).
-    void expand(const double* b, double* user) const;
-    void contract(const double* gradient, double* out) const;  // `out` may be `gradient`
-    void contract_matrix(double* H) const;                     // order x order, both halves
+    void expand(std::span<const double> b, std::span<double> user) const;
+    // `out` may be `gradient`.
+    void contract(std::span<const double> gradient, std::span<double> out) const;
+    void contract_matrix(std::span<double> H) const;  // order x order, both halves
 
     // Slope of the augmented term of the k-th kinked column at b, its proximal point, and whether
     // that lies on a kink or bound.
@@ -38,24 +43,23 @@ struct NewtonTerms {
         bool held;
     };
     Kink kink(std::int64_t k, double b, double multiplier, double growth) const;
-    double constraint_value(std::int64_t r, const double* b) const;
+    double constraint_value(std::int64_t r, std::span<const double> b) const;
     // The multiplier of constraint r at its value.
     double constraint_slope(std::int64_t r, double value, double multiplier, double growth) const;
 
-    double penalty(const double* b) const;
+    double penalty(std::span<const double> b) const;
     // Fenchel-Young gap of the columns at b and slopes q = -(gradient of everything else).
-    double column_gap(const double* b, const double* q) const;
+    double column_gap(std::span<const double> b, std::span<const double> q) const;
 };
 
 // What rows outside a working set add: a linear term, and a quadratic one around `at`.
 struct FrozenTerms {
-    const double* linear = nullptr;     // null: nothing is frozen
-    const double* quadratic = nullptr;  // order x order; null: none
-    const double* at = nullptr;
+    std::span<const double> linear;     // empty: nothing is frozen
+    std::span<const double> quadratic;  // order x order; empty: none
+    std::span<const double> at;
 
-    void add_gradient(const double* b, std::int64_t order, double* gradient) const;
-    double change(const double* b, std::int64_t order) const;  // of their cost since `at`
-    double curvature_along(const double* direction, std::int64_t order) const;
+    void add_gradient(std::span<const double> b, std::span<double> gradient) const;
+    double curvature_along(std::span<const double> direction) const;
 };
 
 }  // namespace rectiline::newton

@@ -14,7 +14,7 @@
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <vector>
 
 namespace rectiline::path {
@@ -39,10 +39,12 @@ class NewtonPath {
     NewtonPath(NewtonRows& rows, const NewtonTerms& terms, double strength, NewtonUnits units);
 
     // Starts at coefficients in the user's units (intercept last) and slopes in the predictions.
-    void place(const double* user, const double* g);
+    void place(std::span<const double> user, std::span<const double> g);
     PathStep move(double strength, double target, std::int64_t max_steps, Interrupt& interrupt);
-    void coefficients(double* user);  // with columns on the kinks that they have reached
-    void dual(double* g) const;       // slopes in the predictions, which sum to zero if possible
+    // With columns on the kinks that they have reached.
+    void coefficients(std::span<double> user);
+    // Slopes in the predictions, which sum to zero if possible.
+    void dual(std::span<double> g) const;
     const NewtonRows& rows() const { return rows_; }
 
   private:
