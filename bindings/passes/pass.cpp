@@ -60,22 +60,23 @@ void judge(Member& self, VectorIn split, double split_intercept, std::optional<V
     }
 }
 
-void split(Member& self, double reach, VectorIn scale, VectorIn centre, double least,
+void split(Member& self, double reach, VectorIn scale, VectorIn mean, double least, double stretch,
            MatrixIn directions, bool keeps_listed) {
     const std::size_t d = self.view.coef.size();
-    require(scale.shape(0) == d && centre.shape(0) == d,
-            "scale and centre must have one entry per column");
+    require(scale.shape(0) == d && mean.shape(0) == d,
+            "scale and mean must have one entry per column");
     require(directions.shape(1) == d + (self.intercept ? 1 : 0),
             "directions must have one entry per column, and one for the intercept");
     require(reach > 0, "reach must be positive");
     self.view.splits = true;
     self.view.reach = reach;
     self.view.least = least;
+    self.view.stretch = stretch;
     self.view.scale = in(scale);
-    self.view.centre = in(centre);
+    self.view.mean = in(mean);
     self.view.directions = in(directions);
     self.view.keeps_listed = keeps_listed;
-    for (const nb::object& part : {nb::cast(scale), nb::cast(centre), nb::cast(directions)})
+    for (const nb::object& part : {nb::cast(scale), nb::cast(mean), nb::cast(directions)})
         self.keep.push_back(part);
 }
 
@@ -127,8 +128,8 @@ void bind_passes(nb::module_& m) {
         .def("judge", &judge, nb::arg("split"), nb::arg("split_intercept"),
              nb::arg("out").none() = nb::none(),
              "Judge the candidate with rows frozen at `split`, but for those that are listed")
-        .def("split", &split, nb::arg("reach"), nb::arg("scale"), nb::arg("centre"),
-             nb::arg("least"), nb::arg("directions"), nb::arg("keeps_listed"),
+        .def("split", &split, nb::arg("reach"), nb::arg("scale"), nb::arg("mean"), nb::arg("least"),
+             nb::arg("stretch"), nb::arg("directions"), nb::arg("keeps_listed"),
              "Prepare the next split around the candidate")
         .def(
             "measure", [](Member& self) { self.view.wants_sizes = true; },

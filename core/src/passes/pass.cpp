@@ -17,24 +17,45 @@ namespace {
 // Rows of a task, which one thread works off, and tasks between two polls for interrupts. Sums are
 // taken over chunks, then over the chunks of a task, then over tasks in their order.
 constexpr std::int64_t kTask = 4096, kTasks = 32;
-constexpr std::int64_t kFew = 16;  // rows of a chunk that are added one by one
+constexpr double kFew = 16;  // rows of a chunk that are added one by one
 // Terms that one sum has at most until it is compensated, with a margin for the rest.
 constexpr double kUnitRoundoff = 0x1p-53;
 
+// Walks along a sorted list of rows, chunk by chunk.
+class RowCursor {
+  public:
+    void start(std::span<const std::int64_t> rows, std::int64_t first) {
+        end_ = rows.end();
+        at_ = std::lower_bound(rows.begin(), end_, first);
+    }
+    // Sets marks to 1 for the rows of the chunk that are in the list, to 0 for the others.
+    void mark(std::int64_t first, std::int64_t count, double* marks) {
+        std::fill(marks, marks + count, 0.0);
+        for (; at_ < end_ && *at_ < first + count; ++at_)
+            marks[*at_ - first] = 1.0;
+    }
+
+  private:
+    std::span<const std::int64_t>::iterator at_, end_;
+};
+
 // What a task found out about one member.
 struct Part {
+    RowCursor listed, always;
     ChunkSums sums;
     double change_total = 0;
     std::vector<double> gradient, change, sizes, buffer;
     std::vector<std::int64_t> near, more_rows, less_rows;
     std::vector<double> more, less;  // curvature that rows gain or lose
 
-    void reset(std::int64_t d, bool wants_sizes) {
+    void reset(const Member& member, std::int64_t d, std::int64_t first) {
+        listed.start(member.listed, first);
+        always.start(member.always, first);
         sums = {};
         change_total = 0;
         const auto size = static_cast<std::size_t>(d);
         gradient.assign(size, 0.0), change.assign(size, 0.0), buffer.resize(size);
-        if (wants_sizes) sizes.assign(size, 0.0);
+        if (member.wants_sizes) sizes.assign(size, 0.0);
         near.clear(), more_rows.clear(), less_rows.clear(), more.clear(), less.clear();
     }
 };
@@ -56,46 +77,27 @@ void add_chunk(const Access& access, const double* g, std::vector<double>& buffe
         target[j] += buffer[j];
 }
 
-// Sets marks to 1 for the rows of the chunk that are in a sorted list, to 0 for the others.
-void mark_rows(std::span<const std::int64_t> rows, std::int64_t first, std::span<double> marks) {
-    std::fill(marks.begin(), marks.end(), 0.0);
-    for (auto at = std::lower_bound(rows.begin(), rows.end(), first);
-         at < rows.end() && *at < first + std::ssize(marks); ++at)
-        marks[static_cast<std::size_t>(*at - first)] = 1.0;
-}
-
 template <class Access>
 void predict(const Access& access, const Member& member, Chunk& c) {
-    if (member.judges) {
-        const double split_shift = member.split_intercept;
-        access.products(member.split.data(), member.coef.data(), c.z_split, c.z, c.size);
-        const double shift = member.intercept, size = std::fabs(shift);
-        for (std::int64_t i = 0; i < c.count; ++i)
-            c.z_split[i] += split_shift, c.z[i] += shift, c.size[i] += size;
-    } else {
-        access.product(member.coef.data(), c.z);
-        for (std::int64_t i = 0; i < c.count; ++i)
-            c.z[i] += member.intercept;
-    }
+    if (member.judges)
+        access.products(member.split.data(), member.split_intercept, member.coef.data(),
+                        member.intercept, c.z_split, c.z, c.size);
+    else
+        access.product(member.coef.data(), member.intercept, c.z);
 }
 
-// Decides which rows are near: those marked as close are looked at one by one.
+// Decides which rows are near; candidates are looked at one by one.
 template <class Access>
 void find_near(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
                Part& part) {
     const bool judged = member.judges;
     const double* weight = member.rows.weight + first;
-    const bool any = judged ? mark_close<true>(weight, member.reach, c)
-                            : mark_close<false>(weight, member.reach, c);
-    const auto end = member.always.end();
-    auto kept = std::lower_bound(member.always.begin(), end, first);
-    const bool has_kept = kept < end && *kept < first + c.count;
-    if (!any && !has_kept && !member.keeps_listed) return;
-    for (std::int64_t r = 0; r < c.count; ++r) {
-        bool is_near = has_kept && kept < end && *kept == first + r;
-        if (is_near) ++kept;
-        is_near = is_near || (member.keeps_listed && c.listed[r] > 0);
-        if (!is_near && c.close[r] == 0) continue;
+    const int count =
+        judged ? list_close<true>(weight, member.reach, member.least, member.stretch, c)
+               : list_close<false>(weight, member.reach, member.least, member.stretch, c);
+    for (int k = 0; k < count; ++k) {
+        const int r = c.candidates[k];
+        bool is_near = c.kept[r] > 0;
         is_near = is_near || (judged && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
         is_near =
             is_near || access.is_longer(r, member.directions, intercept, c.slack[r] / member.reach);
@@ -105,25 +107,24 @@ void find_near(Access& access, const Member& member, bool intercept, std::int64_
     }
 }
 
+// `c.length` holds the sums that bound the lengths of rows.
 template <class Access>
 void split_chunk(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
                  Part& part) {
-    access.lengths(member.scale.data(), member.centre.data(), c.length);
-    for (std::int64_t r = 0; r < c.count; ++r)
-        c.length[r] += member.least;
+    part.always.mark(first, c.count, c.kept);
+    for (std::int64_t r = 0; member.keeps_listed && r < c.count; ++r)
+        c.kept[r] = std::max(c.kept[r], c.listed[r]);
     find_near(access, member, intercept, first, c, part);
-    const bool judged = member.judges;
-    bool curves = false;
-    part.change_total += judged ? take_changes<true>(c, curves) : take_changes<false>(c, curves);
-    for (std::int64_t r = 0; curves && r < c.count; ++r) {
+    const Changes changes = member.judges ? take_changes<true>(c) : take_changes<false>(c);
+    part.change_total += changes.total;
+    for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
         const double curved = c.curved_next[r];
         if (curved > 0) part.more_rows.push_back(first + r), part.more.push_back(curved);
         if (curved < 0) part.less_rows.push_back(first + r), part.less.push_back(-curved);
     }
+    if (changes.slopes == 0) return;
     std::fill(c.g_next + c.count, c.g_next + kChunk, 0.0);
-    const auto changed = c.count - std::count(c.g_next, c.g_next + c.count, 0.0);
-    if (changed == 0) return;
-    if (changed <= kFew)
+    if (changes.slopes <= kFew)
         access.add_few(c.g_next, part.change.data());
     else
         add_chunk(access, c.g_next, part.buffer, part.change);
@@ -149,21 +150,34 @@ void look(const Member& member, const double* bends, std::int64_t first, Chunk& 
     if (!packed) look_each(rows, first, c);
 }
 
+// The first member that wants the sizes of columns under the same weights; its own number if there
+// is none before it, the number of members if it does not want any.
+std::vector<std::size_t> sizes_of(std::span<const Member> members) {
+    std::vector<std::size_t> from(members.size(), members.size());
+    for (std::size_t k = 0; k < members.size(); ++k)
+        for (std::size_t j = 0; members[k].wants_sizes && j <= k && from[k] > k; ++j)
+            if (members[j].wants_sizes && members[j].rows.weight == members[k].rows.weight)
+                from[k] = j;
+    return from;
+}
+
 // Works off the rows first to last for all members.
 template <class Access>
 void run_task(Access& access, std::span<const Member> members,
-              const std::vector<std::vector<double>>& bends, bool intercept, std::int64_t d,
+              const std::vector<std::vector<double>>& bends,
+              const std::vector<std::size_t>& sizes_from, bool intercept, std::int64_t d,
               std::int64_t first, std::int64_t last, Chunk& c, Part* parts) {
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
     for (std::int64_t i = first; i < last; i += kChunk) {
         c.count = std::min(kChunk, last - i);
         access.load(i, c.count);
+        const double *scale = nullptr, *mean = nullptr;  // that c.length is for
         for (std::size_t k = 0; k < members.size(); ++k) {
             const Member& member = members[k];
             const double* at = bends[k].empty() ? nullptr : bends[k].data();
             Part& part = parts[k];
             predict(access, member, c);
-            mark_rows(member.listed, i, std::span(c.listed, static_cast<std::size_t>(c.count)));
+            part.listed.mark(i, c.count, c.listed);
             if (member.judges) {
                 ChunkSums sums;
                 judge(member, at, unit, i, c, sums);
@@ -172,8 +186,11 @@ void run_task(Access& access, std::span<const Member> members,
                 add_chunk(access, c.g, part.buffer, part.gradient);
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
-            if (member.wants_sizes) access.add_sizes(member.rows.weight + i, part.sizes.data());
+            if (sizes_from[k] == k) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {
+                if (member.scale.data() != scale || member.mean.data() != mean)
+                    access.lengths(member.scale.data(), member.mean.data(), c.length);
+                scale = member.scale.data(), mean = member.mean.data();
                 look(member, at, i, c);
                 split_chunk(access, member, intercept, i, c, part);
             }
@@ -270,9 +287,10 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
         assert(member.rows.n == n && std::ssize(member.coef) == d);
         assert(!member.judges || std::ssize(member.split) == d);
         assert(member.out.empty() || std::ssize(member.out) == n);
-        assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.centre) == d));
+        assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.mean) == d));
         bends.push_back(bends_of(member.rows));
     }
+    const std::vector<std::size_t> sizes_from = sizes_of(members);
     std::vector<std::vector<Part>> parts(kTasks, std::vector<Part>(members.size()));
     const std::int64_t segment = kTask * kTasks;
     for (std::int64_t start = 0; start < n; start += segment) {
@@ -280,12 +298,13 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
         const std::int64_t tasks = (end - start + kTask - 1) / kTask;
         parallel_chunks(n_threads, tasks, [&](std::int64_t task) {
             std::vector<Part>& mine = parts[static_cast<std::size_t>(task)];
-            for (std::size_t k = 0; k < members.size(); ++k)
-                mine[k].reset(d, members[k].wants_sizes);
             const std::int64_t first = start + task * kTask, last = std::min(end, first + kTask);
+            for (std::size_t k = 0; k < members.size(); ++k)
+                mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
             with_chunk_access(X, [&](auto& access) {
-                run_task(access, members, bends, intercept, d, first, last, *chunk, mine.data());
+                run_task(access, members, bends, sizes_from, intercept, d, first, last, *chunk,
+                         mine.data());
             });
         });
         for (std::size_t k = 0; k < members.size(); ++k) {
@@ -300,6 +319,8 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
     }
     for (std::size_t k = 0; k < members.size(); ++k)
         totals[k].write(members[k], out[k]);
+    for (std::size_t k = 0; k < members.size(); ++k)
+        if (sizes_from[k] < k) out[k].sizes = out[sizes_from[k]].sizes;
     return true;
 }
 

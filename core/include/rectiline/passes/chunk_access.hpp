@@ -87,11 +87,12 @@ RECTILINE_MULTIVERSION void fill_tile(const DenseView<T>& X, std::int64_t first,
         std::fill(tile + j * kTileStride + count, tile + j * kTileStride + kChunk, 0.0);
 }
 
-// z = X b
+// z = X b + shift
 RECTILINE_MULTIVERSION inline void tile_product(const double* tile, std::int64_t d, const double* b,
-                                                double* z) {
+                                                double shift, double* z) {
     for (std::int64_t i = 0; i < kChunk; i += kSide) {
-        double sum[kSide] = {};
+        double sum[kSide];
+        std::fill(sum, sum + kSide, shift);
         for (std::int64_t j = 0; j < d; ++j) {
             const double* x = tile + j * kTileStride + i;
             const double v = b[j];
@@ -103,13 +104,16 @@ RECTILINE_MULTIVERSION inline void tile_product(const double* tile, std::int64_t
     }
 }
 
-// z = X a, y = X b, size = |X| |b|, in one look
+// z = X a + a0, y = X b + b0, size = |X| |b| + |b0|, in one look
 RECTILINE_MULTIVERSION inline void tile_products(const double* tile, std::int64_t d,
-                                                 const double* a, const double* b, double* z,
-                                                 double* y, double* size) {
+                                                 const double* a, double a0, const double* b,
+                                                 double b0, double* z, double* y, double* size) {
     constexpr int kNarrow = 8;
     for (std::int64_t i = 0; i < kChunk; i += kNarrow) {
-        double s0[kNarrow] = {}, s1[kNarrow] = {}, s2[kNarrow] = {};
+        double s0[kNarrow], s1[kNarrow], s2[kNarrow];
+        std::fill(s0, s0 + kNarrow, a0);
+        std::fill(s1, s1 + kNarrow, b0);
+        std::fill(s2, s2 + kNarrow, b0 < 0 ? -b0 : b0);
         for (std::int64_t j = 0; j < d; ++j) {
             const double* x = tile + j * kTileStride + i;
             const double u = a[j], v = b[j];
@@ -127,18 +131,18 @@ RECTILINE_MULTIVERSION inline void tile_products(const double* tile, std::int64_
     }
 }
 
-// length_i = sum_j (scale_j x_ij - centre_j)^2
+// length_i = sum_j (scale_j (x_ij - mean_j))^2
 RECTILINE_MULTIVERSION inline void tile_lengths(const double* tile, std::int64_t d,
-                                                const double* scale, const double* centre,
+                                                const double* scale, const double* mean,
                                                 double* length) {
     for (std::int64_t i = 0; i < kChunk; i += kSide) {
         double sum[kSide] = {};
         for (std::int64_t j = 0; j < d; ++j) {
             const double* x = tile + j * kTileStride + i;
-            const double v = scale[j], c = centre[j];
+            const double v = scale[j], c = mean[j];
 #pragma omp simd
             for (int k = 0; k < kSide; ++k) {
-                const double part = v * x[k] - c;
+                const double part = v * (x[k] - c);
                 sum[k] += part * part;
             }
         }
@@ -173,9 +177,11 @@ inline void add_tile_rows(const double* tile, std::int64_t d, const double* g, s
     }
 }
 
-// q += X'g; g is zero beyond the rows that count.
-RECTILINE_MULTIVERSION inline void add_tile(const double* tile, std::int64_t d, const double* g,
-                                            double* q) {
+// q += X'g, or |X|'g; g is zero beyond the rows that count.
+template <bool Absolute>
+RECTILINE_MULTIVERSION void add_tile(const double* tile, std::int64_t d, const double* g,
+                                     double* q) {
+    const auto term = [](double x) RECTILINE_INLINE_LAMBDA { return Absolute && x < 0 ? -x : x; };
     std::int64_t j = 0;
     for (; j + 4 <= d; j += 4) {
         const double *x0 = tile + j * kTileStride, *x1 = x0 + kTileStride, *x2 = x1 + kTileStride,
@@ -184,7 +190,8 @@ RECTILINE_MULTIVERSION inline void add_tile(const double* tile, std::int64_t d, 
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
         for (std::int64_t i = 0; i < kChunk; ++i) {
             const double w = g[i];
-            s0 += w * x0[i], s1 += w * x1[i], s2 += w * x2[i], s3 += w * x3[i];
+            s0 += w * term(x0[i]), s1 += w * term(x1[i]);
+            s2 += w * term(x2[i]), s3 += w * term(x3[i]);
         }
         q[j] += s0, q[j + 1] += s1, q[j + 2] += s2, q[j + 3] += s3;
     }
@@ -193,22 +200,8 @@ RECTILINE_MULTIVERSION inline void add_tile(const double* tile, std::int64_t d, 
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
         for (std::int64_t i = 0; i < kChunk; ++i)
-            sum += g[i] * x[i];
+            sum += g[i] * term(x[i]);
         q[j] += sum;
-    }
-}
-
-// sizes += |X|'w for w >= 0
-RECTILINE_MULTIVERSION inline void add_tile_sizes(const double* tile, std::int64_t d,
-                                                  std::int64_t count, const double* w,
-                                                  double* sizes) {
-    for (std::int64_t j = 0; j < d; ++j) {
-        const double* x = tile + j * kTileStride;
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = 0; i < count; ++i)
-            sum += w[i] * (x[i] < 0 ? -x[i] : x[i]);
-        sizes[j] += sum;
     }
 }
 
@@ -229,20 +222,25 @@ class DenseChunk {
                 prefetch_bytes(X_.row(r), bytes);
         }
     }
-    void product(const double* b, double* z) const { tile_product(tile_.data(), X_.d, b, z); }
-    void products(const double* a, const double* b, double* z, double* y, double* size) const {
-        tile_products(tile_.data(), X_.d, a, b, z, y, size);
+    void product(const double* b, double shift, double* z) const {
+        tile_product(tile_.data(), X_.d, b, shift, z);
     }
-    void lengths(const double* scale, const double* centre, double* length) const {
-        tile_lengths(tile_.data(), X_.d, scale, centre, length);
+    void products(const double* a, double a0, const double* b, double b0, double* z, double* y,
+                  double* size) const {
+        tile_products(tile_.data(), X_.d, a, a0, b, b0, z, y, size);
     }
-    void add(const double* g, double* q) const { add_tile(tile_.data(), X_.d, g, q); }
+    void lengths(const double* scale, const double* mean, double* length) const {
+        tile_lengths(tile_.data(), X_.d, scale, mean, length);
+    }
+    void add(const double* g, double* q) const { add_tile<false>(tile_.data(), X_.d, g, q); }
     // The same with few rows that have g != 0.
     void add_few(const double* g, double* q) const {
         add_tile_rows(tile_.data(), X_.d, g, count_, q);
     }
     void add_sizes(const double* weight, double* sizes) const {
-        add_tile_sizes(tile_.data(), X_.d, count_, weight, sizes);
+        double padded[kChunk] = {};
+        std::copy(weight, weight + count_, padded);
+        add_tile<true>(tile_.data(), X_.d, padded, sizes);
     }
     // Whether |directions x_r| is at least `length`.
     bool is_longer(std::int64_t r, std::span<const double> directions, bool shift, double length) {
@@ -264,13 +262,14 @@ class SparseChunk {
   public:
     explicit SparseChunk(const SparseView<T, I>& X) : X_(X) {}
     void load(std::int64_t first, std::int64_t count) { first_ = first, count_ = count; }
-    void product(const double* b, double* z) const {
+    void product(const double* b, double shift, double* z) const {
         for (std::int64_t r = 0; r < count_; ++r)
-            z[r] = sparse_dot(line(r), b);
+            z[r] = sparse_dot(line(r), b) + shift;
     }
-    void products(const double* a, const double* b, double* z, double* y, double* size) const {
+    void products(const double* a, double a0, const double* b, double b0, double* z, double* y,
+                  double* size) const {
         for (std::int64_t r = 0; r < count_; ++r) {
-            double s0 = 0, s1 = 0, s2 = 0;
+            double s0 = a0, s1 = b0, s2 = std::fabs(b0);
             for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
                 const double u = static_cast<double>(X_.values[k]), term = u * b[X_.indices[k]];
                 s0 += u * a[X_.indices[k]];
@@ -284,12 +283,12 @@ class SparseChunk {
         for (std::int64_t r = 0; r < count_; ++r)
             if (g[r] != 0) sparse_axpy(g[r], line(r), q);
     }
-    void lengths(const double* scale, const double* centre, double* length) const {
+    void lengths(const double* scale, const double* mean, double* length) const {
         for (std::int64_t r = 0; r < count_; ++r) {
             double sum = 0;
             for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
                 const I j = X_.indices[k];
-                const double part = scale[j] * static_cast<double>(X_.values[k]) - centre[j];
+                const double part = scale[j] * (static_cast<double>(X_.values[k]) - mean[j]);
                 sum += part * part;
             }
             length[r] = sum;

@@ -36,17 +36,20 @@ struct Member {
     std::span<double> out;  // n or none: receives multipliers of frozen rows, 0 for listed ones
 
     // The next split. A row is near if it lies within reach * |directions x| of a knot, or has
-    // crossed one. Its square is at most least + sum_j (scale_j x_j - centre_j)^2, which is quicker
-    // to compute: only rows within reach of that bound are looked at closely.
+    // crossed one. The square of that length is at most
+    // least + stretch * sum_j (scale_j (x_j - mean_j))^2, which is quicker to compute: only rows
+    // within reach of that bound are looked at closely. Members with the same array `scale` and
+    // the same array `mean` share the sum.
     bool splits = false;
     bool keeps_listed = false;             // whether rows that are listed stay near
     std::span<const std::int64_t> always;  // sorted rows that are near in any case
-    double reach = 0, least = 0;
+    double reach = 0, least = 0, stretch = 1;
     std::span<const double> scale;       // d
-    std::span<const double> centre;      // d; zeros for sparse X
+    std::span<const double> mean;        // d; zeros for sparse X
     std::span<const double> directions;  // lines of d entries, one more if there is an intercept
 
-    bool wants_sizes = false;  // whether to add up weight_i |x_ij|
+    // Whether to add up weight_i |x_ij|; done once for members with the same array of weights.
+    bool wants_sizes = false;
 };
 
 struct Sums {

@@ -14,15 +14,16 @@ namespace rectiline::passes {
 
 constexpr std::int64_t kChunk = 64;  // rows whose part of X stays in a cache
 
-// One chunk. Inputs: predictions z and z_split, the sizes of the terms of z, bounds on the squared
-// lengths of rows; which rows are left out. Outputs: multipliers g of frozen rows, slack to the
-// nearest knot, whether to look at a row closely, and for the next split the slopes g_next and
-// weights times curvatures before and after.
+// One chunk. Inputs: predictions z and z_split, the sizes of the terms of z, the sums that bound
+// the squared lengths of rows; which rows are left out, and which are near in any case. Outputs:
+// multipliers g of frozen rows, slack to the nearest knot, the rows to look at closely, and for the
+// next split the slopes g_next and weights times curvatures before and after.
 struct Chunk {
     std::int64_t count = 0;
-    double z[kChunk], z_split[kChunk], size[kChunk], listed[kChunk];
+    double z[kChunk], z_split[kChunk], size[kChunk], listed[kChunk], kept[kChunk];
     double g[kChunk], g_next[kChunk], curved[kChunk], curved_next[kChunk], slack[kChunk];
     double crossed[kChunk], length[kChunk], close[kChunk];
+    int candidates[kChunk];
 };
 
 struct ChunkSums {
@@ -115,40 +116,54 @@ RECTILINE_MULTIVERSION void look_packed(const Packed& curve, const double* bends
     }
 }
 
-// Marks the rows that are to be looked at closely: within reach of a knot by the bound on their
-// length, or across it and neither listed nor without weight. Returns whether there are any.
+// Lists the rows that are to be looked at closely: within reach of a knot by the bound on their
+// length, across it and neither listed nor without weight, or near in any case. Returns their
+// number.
 template <bool Judged>
-RECTILINE_MULTIVERSION bool mark_close(const double* weight, double reach, Chunk& c) {
-    const double square = reach * reach;
+RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double least,
+                                      double stretch, Chunk& c) {
+    const double base = reach * reach * least, factor = reach * reach * stretch;
     double any = 0;
 #pragma omp simd reduction(+ : any)
     for (std::int64_t i = 0; i < c.count; ++i) {
-        double close = c.slack[i] * c.slack[i] <= square * c.length[i] ? 1.0 : 0.0;
+        double close = c.slack[i] * c.slack[i] <= base + factor * c.length[i] ? 1.0 : 0.0;
         if constexpr (Judged) {
             const double gone = c.crossed[i] * (1.0 - c.listed[i]);
             close = weight[i] > 0 && gone > 0 ? 1.0 : close;
         }
+        close = larger(close, c.kept[i]);
         c.close[i] = close;
         any += close;
     }
-    return any > 0;
+    if (any == 0) return 0;
+    int found = 0;
+    for (int i = 0; i < c.count; ++i) {  // without branches: which rows are close is hard to guess
+        c.candidates[found] = i;
+        found += c.close[i] > 0 ? 1 : 0;
+    }
+    return found;
 }
 
-// g_next and curved_next become what they change by; returns the sum of the changes of slopes, and
-// in `curves` whether any curvature changes.
+// What `take_changes` finds: the sum of the changes of slopes, and how many rows change their slope
+// and their curvature.
+struct Changes {
+    double total, slopes, curvatures;
+};
+
+// g_next and curved_next become what they change by.
 template <bool Judged>
-RECTILINE_MULTIVERSION double take_changes(Chunk& c, bool& curves) {
-    double total = 0, any = 0;
-#pragma omp simd reduction(+ : total, any)
+RECTILINE_MULTIVERSION Changes take_changes(Chunk& c) {
+    double total = 0, slopes = 0, any = 0;
+#pragma omp simd reduction(+ : total, slopes, any)
     for (std::int64_t i = 0; i < c.count; ++i) {
         const double change = Judged ? c.g_next[i] - c.g[i] : c.g_next[i];
         const double curved = Judged ? c.curved_next[i] - c.curved[i] : c.curved_next[i];
         c.g_next[i] = change, c.curved_next[i] = curved;
         total += change;
+        slopes += change != 0 ? 1.0 : 0.0;
         any += curved != 0 ? 1.0 : 0.0;
     }
-    curves = any > 0;
-    return total;
+    return {total, slopes, any};
 }
 
 // Curves with many knots, or one for each row: row by row.

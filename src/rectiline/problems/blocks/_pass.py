@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,17 +29,22 @@ __all__ = [
     "PassState",
     "Query",
     "Totals",
+    "run_block",
     "run_pass",
 ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LengthBound:
-    """A bound that is quick to compute: ``|D x|^2 <= least + sum_j (scale_j x_j - centre_j)^2``."""
+    """A bound that is quick to compute.
+
+    ``|D x|^2 <= least + stretch * sum_j (scale_j (x_j - mean_j))^2``
+    """
 
     scale: Vector
-    centre: Vector
+    mean: Vector
     least: float
+    stretch: float = 1.0
 
     @classmethod
     def of(cls, directions: NDArray[np.float64], mean: Vector) -> LengthBound:
@@ -57,8 +62,27 @@ class LengthBound:
         size = np.sqrt(np.einsum("ij,ij->j", moved, moved))
         unit = moved / np.where(size > 0, size, 1.0)
         ratio = float(np.linalg.eigvalsh(unit.T @ unit)[-1]) * (1.0 + 1e-9)
-        scale = size[:d] * np.sqrt(ratio)
-        return cls(scale, scale * mean, float(size[d] ** 2 * ratio))
+        return cls(size[:d] * np.sqrt(ratio), mean, float(size[d] ** 2 * ratio))
+
+    @staticmethod
+    def with_one_sum(bounds: Sequence[LengthBound]) -> list[LengthBound]:
+        """Return bounds that share their sum, so that a pass adds it up once for all of them.
+
+        With d columns they are at most d times larger. Bounds around other means than the first
+        one's stay as they are.
+        """
+        mean = bounds[0].mean
+        same = [np.array_equal(one.mean, mean) for one in bounds]
+        sizes = [float(np.linalg.norm(one.scale)) or 1.0 for one in bounds]
+        parts = [one.scale / size for one, size in zip(bounds, sizes, strict=True)]
+        scale = np.max([part for part, is_same in zip(parts, same, strict=True) if is_same], axis=0)
+        divisor = np.where(scale > 0, scale, 1.0) * (1.0 - 1e-12)
+        return [
+            replace(one, scale=scale, mean=mean, stretch=float(np.max(one.scale / divisor)) ** 2)
+            if is_same
+            else one
+            for one, is_same in zip(bounds, same, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,12 +184,12 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
 
         return run_tensor_block(block, state)
     view = Design(block.X).view if block.n_rows else None
-    encoded: dict[int, Encoded] = {}
+    encoded: dict[Targets, Encoded] = {}  # equal targets are encoded once
     members, functions, listed = [], [], []
     for query in state.queries:
-        if id(query.targets) not in encoded:
-            encoded[id(query.targets)] = query.targets.encode(block)
-        targets = encoded[id(query.targets)]
+        if query.targets not in encoded:
+            encoded[query.targets] = query.targets.encode(block)
+        targets = encoded[query.targets]
         rows = _core.RowFunctions(
             query.curves, targets.direction, targets.offset, targets.weight, targets.index
         )
@@ -179,7 +203,8 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         if query.next_split is not None:
             split = query.next_split
             member.keep_rows(_in_block(split.always, block))
-            bound = (split.bound.scale, split.bound.centre, split.bound.least)
+            part = split.bound
+            bound = (part.scale, part.mean, part.least, part.stretch)
             member.split(split.reach, *bound, split.directions, split.keeps_listed)
         if query.measure:
             member.measure()
@@ -195,7 +220,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
     for query, rows, here, sums in zip(state.queries, functions, listed, found, strict=True):
         _refuse_non_finite(block, sums)
         at = here if query.collect else sums.pop("near")
-        targets = encoded[id(query.targets)]
+        targets = encoded[query.targets]
         copied = at if state.copies else at[:0]
         near = NearRows(at + block.start, block.X[copied], targets.take(copied))
         at_zero = 0.0

@@ -27,7 +27,14 @@ from numpy.typing import NDArray
 from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, time_left
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
-from rectiline.problems.blocks import BlockProblem, PassState, SplitDual, Totals, run_pass
+from rectiline.problems.blocks import (
+    BlockProblem,
+    LengthBound,
+    PassState,
+    SplitDual,
+    Totals,
+    run_pass,
+)
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Callback
 from rectiline.solvers._run import RunLimits
@@ -37,6 +44,7 @@ from rectiline.solvers._status import Status
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.passes._draw import Sample, draw, sample_size
 from rectiline.solvers.passes._member import Member
+from rectiline.solvers.passes._narrow import sampling_variance
 from rectiline.solvers.passes._reach import first_split, rows_for_reach
 
 Vector = NDArray[np.float64]
@@ -130,11 +138,16 @@ def _start(
             split=split,
             objective=start.objective,
             curves=problem.curves,
+            variance=sampling_variance(own, start.coef, start.intercept),
+            roughness=problem.n_features / (own.thinned * own.stands_for.size),
             callback=callback,
         )
         if problem.in_memory is not None:
             member.out = np.empty(problem.n_samples)
         members.append(member)
+    shared = LengthBound.with_one_sum([member.split.bound for member in members])
+    for member, bound in zip(members, shared, strict=True):
+        member.split = replace(member.split, bound=bound)
     return members
 
 
