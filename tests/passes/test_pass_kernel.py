@@ -103,7 +103,7 @@ def test_lengths_of_rows_are_bounded(intercept):
     for directions in (np.eye(D + intercept), rng.standard_normal((D, D + intercept))):
         bound = LengthBound.of(directions, mean)
         moved = X @ directions[:, :D].T + (directions[:, D] if intercept else 0.0)
-        quick = bound.least + ((bound.scale * X - bound.centre) ** 2).sum(axis=1)
+        quick = bound.least + ((bound.scale * (X - bound.mean)) ** 2).sum(axis=1)
         assert (quick >= (moved**2).sum(axis=1) * (1 - 1e-12)).all()
     uncorrelated = LengthBound.of(np.eye(D), np.zeros(D))  # nothing is lost here
     np.testing.assert_allclose(uncorrelated.scale, 1.0, rtol=1e-8)
@@ -174,11 +174,13 @@ def test_bits_do_not_depend_on_threads_or_company():
     curves = [curve_arrays(rl.losses.Huber(1.0))]
     rows = _core.RowFunctions(curves, np.full(n, -1.0), y, np.ones(n), None)
 
+    bound = LengthBound.of(np.eye(5), np.zeros(4))  # one array: members share lengths and sizes
+
     def member(shift):
         one = _core.PassMember(rows, np.full(4, shift), 0.1, True)
         one.judge(np.zeros(4), 0.0)
-        bound = LengthBound.of(np.eye(5), np.zeros(4))
-        one.split(0.05, *astuple(bound), np.eye(5), False)
+        one.split(0.05, bound.scale, bound.mean, bound.least, bound.stretch, np.eye(5), False)
+        one.measure()
         return one
 
     view = Design(X).view
@@ -188,6 +190,7 @@ def test_bits_do_not_depend_on_threads_or_company():
     for name, value in alone.items():
         np.testing.assert_array_equal(value, threads[name])
         np.testing.assert_array_equal(value, together[name])
+    np.testing.assert_allclose(together["sizes"], np.abs(X).sum(axis=0), rtol=1e-13)
 
 
 def test_the_gap_bounds_rounding_of_float32_data_with_a_large_offset():

@@ -39,7 +39,7 @@ class Frozen:
         return replace(self, coef=coef, intercept=intercept, gradient=gradient, total=total)
 
     def with_more(self, gradient: Vector, total: float, curvature: Vector) -> Frozen:
-        """Return the term of more frozen rows; `curvature` holds the entries of a matrix, or none."""
+        """Return the term with more frozen rows; `curvature`: entries of a matrix, or none."""
         matrix = self.curvature
         if curvature.size:
             order = math.isqrt(curvature.size)

@@ -27,12 +27,13 @@ __all__ = ["Narrowed", "every_kept", "remaining_error", "sampling_variance"]
 _EVERY = 6  # kept rows for one that the answer rests on
 _LEAST_ROWS = 40  # of those, per column
 _MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
-_SAFETY = 1.5
+_FEW_ROWS = 10_000  # kept, which are solved as they are
+_REACH = 6.0  # in units of the error that is left
 
 
 def every_kept(kept: int, columns: int) -> int:
     """Return how many kept rows one row stands for; 1 if they are too few for that."""
-    return min(_EVERY, kept // (_LEAST_ROWS * (columns + 1)))
+    return min(_EVERY, kept // (_LEAST_ROWS * (columns + 1))) if kept > _FEW_ROWS else 1
 
 
 def sampling_variance(sample: Sample, coef: Vector, intercept: float) -> float:
@@ -107,7 +108,7 @@ class Narrowed:
         """Split the kept rows around an answer with a given error in units of the sample's."""
         closer = replace(
             split,
-            reach=max(min(_SAFETY * error, 1.0) * split.reach, 1e-9),
+            reach=max(min(_REACH * error, split.reach), 1e-9),
             always=np.searchsorted(kept.rows, split.always),
         )
         query = Query(curves, _KeptTargets(kept.targets), *centre, next_split=closer)
