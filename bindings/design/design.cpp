@@ -120,15 +120,25 @@ NumpyVector squares_by_column(const Design& X, VectorIn scale, int n_threads) {
     return s;
 }
 
-std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector> moments_of(const Design& X) {
+std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector, NumpyVector> moments_of(
+    const Design& X) {
     const std::size_t d = columns_of(X);
     NumpyVector sum = new_vector(d), square = new_vector(d), scale = new_vector(d);
-    NumpyVector row_square = new_vector(rows_of(X));
+    NumpyVector column_norm = new_vector(d), row_norm = new_vector(rows_of(X));
     {
         nb::gil_scoped_release release;
-        moments(X.view, {in(sum), in(square), in(scale), in(row_square)});
+        moments(X.view, {in(sum), in(square), in(scale), in(column_norm), in(row_norm)});
     }
-    return {sum, square, scale, row_square};
+    return {sum, square, scale, column_norm, row_norm};
+}
+
+std::pair<std::optional<NumpyVector>, NumpyVector> units_of(VectorIn mean, VectorIn square,
+                                                            bool centred) {
+    const std::size_t d = mean.shape(0);
+    require(square.shape(0) == d, "mean and square must have equal length");
+    NumpyVector shift = new_vector(d), unit = new_vector(d);
+    const bool any = column_units(in(mean), in(square), centred, in(shift), in(unit));
+    return {any ? std::optional(shift) : std::nullopt, unit};
 }
 
 template <class T, class I>
@@ -159,6 +169,9 @@ void bind_design(nb::module_& m) {
         .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,
              "sum_i scale[i] * X[i, j]**2")
         .def("moments", &moments_of,
-             "Sums and squares of the columns, powers of two of about their size, and the squares "
-             "of the rows of X / scale; in one pass");
+             "Sums and squares of the columns, powers of two of about their size, and upper bounds "
+             "on the norms of the columns and of the rows of X / scale; in one pass");
+    m.def("column_units", &units_of, nb::arg("mean"), nb::arg("square"), nb::arg("centred"),
+          "What to subtract from columns with these means and mean squares, None for nothing, and "
+          "one over their deviations, or over the roots of their mean squares");
 }

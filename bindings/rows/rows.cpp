@@ -1,4 +1,5 @@
 #include "rectiline/rows/certificate.hpp"
+#include "rectiline/rows/scales.hpp"
 #include "rectiline/rows/slope_ranges.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -99,6 +100,24 @@ std::pair<NumpyVector, NumpyVector> ranges_of_slopes(const Rows& rows, double z)
     return {low, high};
 }
 
+std::pair<NumpyVector, NumpyVector> boxes(const Rows& rows, const std::vector<double>& least,
+                                          const std::vector<double>& most) {
+    require(least.size() == rows.curves.size() && most.size() == rows.curves.size(),
+            "least and most must have one entry per curve");
+    const std::size_t n = static_cast<std::size_t>(rows.view.n);
+    NumpyVector low = new_vector(n), high = new_vector(n);
+    {
+        nb::gil_scoped_release release;
+        slope_boxes(rows.view, least, most, in(low), in(high));
+    }
+    return {low, high};
+}
+
+double spread(const Rows& rows, bool about_median) {
+    nb::gil_scoped_release release;
+    return offset_spread(rows.view, about_median);
+}
+
 double bend_near(const Rows& rows, double z) {
     nb::gil_scoped_release release;
     return nearest_bend(rows.view, z);
@@ -130,6 +149,27 @@ void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, Vect
         {nb::cast(rho), nb::cast(l1), nb::cast(lower), nb::cast(upper)}};
 }
 
+std::tuple<bool, bool, bool> kinds_of_columns(const Columns& columns) {
+    const auto& view = columns.view;
+    bool strongly_convex = true, has_l1 = false, has_bounds = false;
+    for (std::int64_t j = 0; j < view.d; ++j) {
+        const auto column = view[j];
+        strongly_convex = strongly_convex && column.rho > 0;
+        has_l1 = has_l1 || column.l1 > 0;
+        has_bounds = has_bounds || column.is_bounded();
+    }
+    return {strongly_convex, has_l1, has_bounds};
+}
+
+std::pair<NumpyVector, NumpyVector> dual_range(const Columns& columns) {
+    const auto& view = columns.view;
+    NumpyVector low = new_vector(static_cast<std::size_t>(view.d));
+    NumpyVector high = new_vector(static_cast<std::size_t>(view.d));
+    for (std::int64_t j = 0; j < view.d; ++j)
+        low.data()[j] = view[j].least_slope(), high.data()[j] = view[j].most_slope();
+    return {low, high};
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -148,6 +188,11 @@ void bind_rows(nb::module_& m) {
              "right ones")
         .def("slope_ranges", &ranges_of_slopes, nb::arg("z"),
              "The left and the right derivative of each row's cost at the prediction z")
+        .def("boxes", &boxes, nb::arg("least"), nb::arg("most"),
+             "The range of slopes of each row's cost in z, given those of each curve")
+        .def("offset_spread", &spread, nb::arg("about_median"),
+             "The median distance of the offsets from their median, or from zero; the mean "
+             "distance where that is zero")
         .def("nearest_bend", &bend_near, nb::arg("z"),
              "The prediction nearest to z at which some row is at a knot")
         .def("any_inside", &is_any_inside, nb::arg("g"), nb::arg("margin"),
@@ -157,5 +202,9 @@ void bind_rows(nb::module_& m) {
     nb::class_<Columns>(m, "ColumnFunctions",
                         "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
         .def("__init__", &make_columns, nb::arg("rho"), nb::arg("l1"), nb::arg("lower"),
-             nb::arg("upper"));
+             nb::arg("upper"))
+        .def("kinds", &kinds_of_columns,
+             "Whether every rho[j] is positive, any l1[j] is, and any bound is finite")
+        .def("dual_range", &dual_range,
+             "The ends of where the conjugate of each column's cost is finite");
 }

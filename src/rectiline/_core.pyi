@@ -70,10 +70,15 @@ class DesignView:
     def column_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_i scale[i] * X[i, j]**2"""
 
-    def moments(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def moments(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Sums and squares of the columns, powers of two of about their size, and the squares of the rows of X / scale; in one pass
+        Sums and squares of the columns, powers of two of about their size, and upper bounds on the norms of the columns and of the rows of X / scale; in one pass
         """
+
+def column_units(mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centred: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    What to subtract from columns with these means and mean squares, None for nothing, and one over their deviations, or over the roots of their mean squares
+    """
 
 class RowFunctions:
     """Row i costs weight[i] * phi(direction[i] * z[i] + offset[i])."""
@@ -107,6 +112,14 @@ class RowFunctions:
         The left and the right derivative of each row's cost at the prediction z
         """
 
+    def boxes(self, least: Sequence[float], most: Sequence[float]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """The range of slopes of each row's cost in z, given those of each curve"""
+
+    def offset_spread(self, about_median: bool) -> float:
+        """
+        The median distance of the offsets from their median, or from zero; the mean distance where that is zero
+        """
+
     def nearest_bend(self, z: float) -> float:
         """The prediction nearest to z at which some row is at a knot"""
 
@@ -119,6 +132,14 @@ class ColumnFunctions:
     """Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]]."""
 
     def __init__(self, rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def kinds(self) -> tuple[bool, bool, bool]:
+        """
+        Whether every rho[j] is positive, any l1[j] is, and any bound is finite
+        """
+
+    def dual_range(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """The ends of where the conjugate of each column's cost is finite"""
 
 def twofold_dot(X: DesignView, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """

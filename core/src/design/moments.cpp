@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t kSample = 64;         // rows that the scales are taken from
 constexpr std::int64_t kColumnBlock = 4096;  // rows of a column-major matrix that stay in cache
+constexpr double kDenormal = 0x1p-1022;      // squares below this may have lost all their digits
+constexpr double kLeastSpread = 1e-12;       // of the mean square of a column that is centred
 constexpr int kLargestExponent = 500;        // of a scale: its square does not overflow
 
 std::int64_t sample_step(std::int64_t n) {
@@ -106,12 +108,12 @@ template <class T>
 void add_moments(const DenseView<T>& X, const double* inverse, const Moments& out) {
     if (X.rows_contiguous())
         return add_rows(X.data, X.row_stride, X.n, X.d, inverse, out.sum.data(), out.square.data(),
-                        out.row_square.data());
+                        out.row_norm.data());
     for (std::int64_t i = 0; i < X.n; i += kColumnBlock)
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* x = X.row(i) + j * X.column_stride;
             const std::int64_t m = std::min(kColumnBlock, X.n - i);
-            double *sum = &out.sum[j], *square = &out.square[j], *r = &out.row_square[i];
+            double *sum = &out.sum[j], *square = &out.square[j], *r = &out.row_norm[i];
             if (X.row_stride == 1) {
                 add_column(x, m, inverse[j], sum, square, r);
                 continue;
@@ -130,7 +132,7 @@ void add_moments(const SparseView<T, I>& X, const double* inverse, const Moments
                 const double v = static_cast<double>(X.values[k]);
                 sum += v;
                 square += v * v;
-                out.row_square[X.indices[k]] += v * v * inverse[j];
+                out.row_norm[X.indices[k]] += v * v * inverse[j];
             }
             out.sum[j] = sum, out.square[j] = square;
         }
@@ -149,26 +151,57 @@ void add_moments(const SparseView<T, I>& X, const double* inverse, const Moments
             column.square += v * v;
             total += v * v * inverse[X.indices[k]];
         }
-        out.row_square[i] = total;
+        out.row_norm[i] = total;
     }
     for (std::int64_t j = 0; j < X.d; ++j)
         out.sum[j] = columns[j].sum, out.square[j] = columns[j].square;
 }
 
+// Upper bounds on norms: rounding is allowed for; norms whose squares overflow are infinite.
+RECTILINE_MULTIVERSION void set_norms(const double* square, std::int64_t count, double margin,
+                                      double lost, double* norm) {
+#pragma omp simd
+    for (std::int64_t k = 0; k < count; ++k)
+        norm[k] = std::sqrt(square[k] * margin + lost) * margin;
+}
+
 }  // namespace
 
 void moments(const DesignView& X, const Moments& out) {
-    const std::int64_t d = n_columns(X);
-    assert(std::ssize(out.row_square) == n_rows(X) && std::ssize(out.sum) == d);
-    assert(std::ssize(out.square) == d && std::ssize(out.scale) == d);
-    for (const std::span<double> part : {out.sum, out.square, out.scale, out.row_square})
+    const std::int64_t n = n_rows(X), d = n_columns(X);
+    assert(std::ssize(out.row_norm) == n && std::ssize(out.column_norm) == d);
+    assert(std::ssize(out.sum) == d && std::ssize(out.square) == d && std::ssize(out.scale) == d);
+    for (const std::span<double> part : {out.sum, out.square, out.scale, out.row_norm})
         std::fill(part.begin(), part.end(), 0.0);
     std::visit([&](const auto& view) { sample_squares(view, out.scale.data()); }, X);
     set_scales(out.scale);
     std::vector<double> inverse(static_cast<std::size_t>(d));
-    for (std::int64_t j = 0; j < d; ++j)
+    double inverses = 0;
+    for (std::int64_t j = 0; j < d; ++j) {
         inverse[j] = 1.0 / (out.scale[j] * out.scale[j]);
+        inverses += inverse[j];
+    }
     std::visit([&](const auto& view) { add_moments(view, inverse.data(), out); }, X);
+    const double margin = 1.0 + 0x1p-51 * static_cast<double>(n + d + 8);
+    const double lost = static_cast<double>(n) * kDenormal;
+    set_norms(out.square.data(), d, margin, lost, out.column_norm.data());
+    set_norms(out.row_norm.data(), n, margin, inverses * kDenormal, out.row_norm.data());
+}
+
+bool column_units(std::span<const double> mean, std::span<const double> square, bool centred,
+                  std::span<double> shift, std::span<double> unit) {
+    assert(square.size() == mean.size() && shift.size() == mean.size());
+    assert(unit.size() == mean.size());
+    bool any = false;
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+        const double spread = square[j] - mean[j] * mean[j];
+        const bool moves = centred && spread > kLeastSpread * square[j];
+        const double root = std::sqrt(moves ? spread : square[j]);
+        shift[j] = moves ? mean[j] : 0.0;
+        unit[j] = root == 0 ? 1.0 : 1.0 / root;
+        any = any || shift[j] != 0;
+    }
+    return any;
 }
 
 }  // namespace rectiline::design

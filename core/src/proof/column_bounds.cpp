@@ -6,38 +6,30 @@
 namespace rectiline::proof {
 namespace {
 
+using columns::Column;
+
 constexpr double kUnderflow = 0x1p-1000;  // more than products that underflow can lose
 
-struct Column {
-    double rho, l1, lower, upper;
+// A finite argmax_b q b - h(b).
+double minimiser(const Column& h, double q) {
+    const double shrunk = q - std::clamp(q, -h.l1, h.l1);
+    double b = 0;
+    if (h.rho > 0)
+        b = shrunk / h.rho;
+    else if (shrunk > 0 && h.upper < kInfinity)
+        b = h.upper;
+    else if (shrunk < 0 && h.lower > -kInfinity)
+        b = h.lower;
+    return std::clamp(b, h.lower, h.upper);
+}
 
-    bool is_bounded() const { return lower > -kInfinity || upper < kInfinity; }
-
-    // Where the conjugate is finite.
-    double least_slope() const { return rho == 0 && lower == -kInfinity ? -l1 : -kInfinity; }
-    double most_slope() const { return rho == 0 && upper == kInfinity ? l1 : kInfinity; }
-
-    // A finite argmax_b q b - h(b).
-    double minimiser(double q) const {
-        const double shrunk = q - std::clamp(q, -l1, l1);
-        double b = 0;
-        if (rho > 0)
-            b = shrunk / rho;
-        else if (shrunk > 0 && upper < kInfinity)
-            b = upper;
-        else if (shrunk < 0 && lower > -kInfinity)
-            b = lower;
-        return std::clamp(b, lower, upper);
-    }
-
-    // h(b) + h*(q) - q b from differences to the minimiser.
-    double fenchel_young(double b, double q) const {
-        const double best = minimiser(q), move = b - best;
-        const double term =
-            0.5 * rho * move * move - (q - rho * best) * move + l1 * (size_of(b) - size_of(best));
-        return term > 0 ? term : (term <= 0 ? 0.0 : kInfinity);
-    }
-};
+// h(b) + h*(q) - q b from differences to the minimiser.
+double fenchel_young(const Column& h, double b, double q) {
+    const double best = minimiser(h, q), move = b - best;
+    const double term =
+        0.5 * h.rho * move * move - (q - h.rho * best) * move + h.l1 * (size_of(b) - size_of(best));
+    return term > 0 ? term : (term <= 0 ? 0.0 : kInfinity);
+}
 
 struct Terms {
     double gap, upper;
@@ -61,12 +53,12 @@ Terms any_terms(const Column& h, double b, double q, double error) {
     double upper = 0;
     for (const double end :
          {std::max(q - reach, h.least_slope()), std::min(q + reach, h.most_slope())}) {
-        const double best = h.minimiser(end), sizes = size_of(b) + size_of(best);
+        const double best = minimiser(h, end), sizes = size_of(b) + size_of(best);
         const double pays = (h.rho * sizes + size_of(end)) * size_of(b - best) + h.l1 * sizes;
-        const double term = h.fenchel_young(b, end) + 16 * kUnit * pays;
+        const double term = fenchel_young(h, b, end) + 16 * kUnit * pays;
         upper = term <= upper ? upper : term;
     }
-    return {h.fenchel_young(b, q), upper};
+    return {fenchel_young(h, b, q), upper};
 }
 
 // The share of q that stays below `end` on one side.
@@ -78,17 +70,13 @@ double share_below(double q, double error, double end) {
     return share > 0 ? share : 0.0;
 }
 
-Column column(const ColumnFunctions& columns, std::int64_t j) {
-    return {columns.rho[j], columns.l1[j], columns.lower[j], columns.upper[j]};
-}
-
 }  // namespace
 
 ColumnBounds column_bounds(const ColumnFunctions& columns, const double* b, const double* q,
                            const double* error) {
     double square = 0, size = 0, gap = 0, upper = 0, value_lost = 0, gap_lost = 0;
     for (std::int64_t j = 0; j < columns.d; ++j) {
-        const Column h = column(columns, j);
+        const Column h = columns[j];
         square += h.rho * b[j] * b[j], size += h.l1 * size_of(b[j]);
         Terms terms{};
         if (h.is_bounded() || (h.rho > 0 && h.l1 > 0))
@@ -114,7 +102,7 @@ ColumnBounds column_bounds(const ColumnFunctions& columns, const double* b, cons
 double dual_share(const ColumnFunctions& columns, const double* q, const double* error) {
     double least = 1.0;
     for (std::int64_t j = 0; j < columns.d; ++j) {
-        const Column h = column(columns, j);
+        const Column h = columns[j];
         if (h.rho > 0) continue;
         least = std::min(least, share_below(q[j], error[j], h.most_slope()));
         least = std::min(least, share_below(-q[j], error[j], -h.least_slope()));

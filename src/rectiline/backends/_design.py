@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._polling import SECONDS_PER_ENTRY, checkpoint
 from rectiline._typing import Indices, Vector
 
@@ -131,8 +131,8 @@ class Design:
         return bool(self.X.dtype == np.float64)
 
     @cached_property
-    def _moments(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Sums and squares of the columns, their scales, and squares of the rows of X / scale."""
+    def _moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+        """Sums, squares, scales and norms of the columns, and norms of the rows of X / scale."""
         return self.view.moments()
 
     @property
@@ -156,20 +156,11 @@ class Design:
         self._begin_pass()
         return self.view.row_squares(np.ones(self.n_features) if scale is None else scale)
 
-    @cached_property
+    @property
     def norm_bounds(self) -> NormBounds:
-        """Upper bounds on the norms of columns and rows; bound rounding errors of products.
-
-        Rounding is allowed for; norms whose squares overflow are infinite.
-        """
-        least = 2.0**-1022  # squares below this may have lost all their digits
-        margin = 1.0 + 2.0**-51 * (self.n_samples + self.n_features + 8)
-        with np.errstate(over="ignore", invalid="ignore"):
-            _, squares, scale, rows = self._moments
-            inverse = 1.0 / scale
-            lost = float(inverse.dot(inverse)) * least
-            columns = np.sqrt(squares * margin + self.n_samples * least) * margin
-            return NormBounds(columns, scale, np.sqrt(rows * margin + lost) * margin)
+        """Upper bounds on the norms of columns and rows; bound rounding errors of products."""
+        _, _, scale, columns, rows = self._moments
+        return NormBounds(columns, scale, rows)
 
     @cached_property
     def row_gram(self) -> NDArray[np.float64]:
@@ -208,11 +199,9 @@ class Design:
         size = np.sqrt(np.maximum(squares[keep], 1e-300))
         return np.ascontiguousarray(vectors[:, keep] * size), vectors[:, keep] / size
 
-    def mean_row_square(self, scale: Vector, sample: int = 1000) -> float:
-        """Return the mean of ``sum_j X_ij**2 scale_j`` over about `sample` evenly spaced rows."""
-        every = self.n_samples // sample
-        rows = Design(self.by_rows.X[::every]) if every > 1 else self
-        return float(rows.row_squares(scale).mean())
+    def mean_row_square(self, scale: Vector) -> float:
+        """Return the mean of ``sum_j X_ij**2 scale_j`` over the rows."""
+        return float(self._moments[1].dot(scale)) / self.n_samples
 
     def weighted_gram(
         self,

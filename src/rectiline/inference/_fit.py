@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
+from rectiline._lazy import cached_property
 from rectiline.inference._rows import Rows
 from rectiline.losses import Loss
 

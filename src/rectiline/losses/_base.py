@@ -14,11 +14,12 @@ slope g is ``c phi*(p g / c) - p g o``, and the prox is p (t - o), t the prox of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from rectiline._lazy import cached_property
 
 from ._algebra import add_losses, is_number, scale_loss
 from ._curve import PLQCurve

@@ -13,11 +13,12 @@ and a knot gives ``s knot - value`` for every slope between its left and its rig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from rectiline._lazy import cached_property
 
 from ._envelope import upper_envelope
 from ._pieces import shape_from_pieces, shape_from_units

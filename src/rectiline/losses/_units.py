@@ -14,11 +14,12 @@ slope is ``join(relu, rehu)`` and, but for the constant, its intercept is ``heig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from rectiline._lazy import cached_property
 
 from ._record import Record, Vector, frozen_vector
 

@@ -7,13 +7,13 @@ bound first. The program itself is solved over atoms of the penalty, added as th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._lazy import cached_property
 from rectiline._polling import OutOfTime, Timekeeper, asked_at_checkpoints
 from rectiline.paths._ascent import ascend, can_ascend
 from rectiline.paths._bounded_program import BoundedProgram

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rectiline._lazy import cached_property
 
 Indices = NDArray[np.intp]
 

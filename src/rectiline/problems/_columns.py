@@ -6,33 +6,37 @@ the column function, ridge, elastic net, L1 and boxes need no dual variables of 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._typing import Mask, Vector
 
 __all__ = ["Columns"]
 
 
 class Columns:
-    """Separable column functions given by four arrays of length d."""
+    """Separable column functions given by four arrays of length d.
+
+    Attributes
+    ----------
+    rho, l1, lower, upper : ndarray of shape (d,)
+    core : _core.ColumnFunctions
+        The four arrays for the compiled loops.
+    strongly_convex : bool
+        Whether every column pays for its square.
+    has_l1 : bool
+        Whether any column pays for its size.
+    has_bounds : bool
+        Whether any column has a bound.
+    """
 
     def __init__(self, rho: Vector, l1: Vector, lower: Vector, upper: Vector) -> None:
         self.rho, self.l1, self.lower, self.upper = (
             np.ascontiguousarray(v, dtype=np.float64) for v in (rho, l1, lower, upper)
         )
-
-    @cached_property
-    def has_l1(self) -> bool:
-        """Whether any column pays for its size."""
-        return bool((self.l1 > 0).any())
-
-    @cached_property
-    def has_bounds(self) -> bool:
-        """Whether any column has a bound."""
-        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+        self.core = _core.ColumnFunctions(self.rho, self.l1, self.lower, self.upper)
+        self.strongly_convex, self.has_l1, self.has_bounds = self.core.kinds()
 
     @cached_property
     def is_plain_l1(self) -> bool:
@@ -40,22 +44,9 @@ class Columns:
         return not self.rho.any() and not self.has_bounds
 
     @cached_property
-    def strongly_convex(self) -> bool:
-        """Whether every column pays for its square."""
-        return bool((self.rho > 0).all())
-
-    @cached_property
-    def core(self) -> _core.ColumnFunctions:
-        """The four arrays for the compiled loops."""
-        return _core.ColumnFunctions(self.rho, self.l1, self.lower, self.upper)
-
-    @cached_property
     def dual_range(self) -> tuple[Vector, Vector]:
         """Where each ``h_j*`` is finite."""
-        flat = self.rho == 0
-        low = np.where(flat & np.isneginf(self.lower), -self.l1, -np.inf)
-        high = np.where(flat & np.isposinf(self.upper), self.l1, np.inf)
-        return low, high
+        return self.core.dual_range()
 
     @cached_property
     def free(self) -> Mask:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design, as_design
 from rectiline.problems._samples import Samples
@@ -45,24 +46,12 @@ class ColumnScales:
     @cached_property
     def about_zero(self) -> tuple[Vector | None, Vector]:
         """Nothing to subtract from the columns, and one over the root of their mean squares."""
-        return None, _one_over_root(self.mean_squares)
+        return _core.column_units(self.mean_squares, self.mean_squares, False)
 
     @cached_property
     def about_means(self) -> tuple[Vector | None, Vector]:
         """What to subtract from each column, None for nothing, and one over its deviation."""
-        mean, squares = self.means, self.mean_squares
-        spread = squares - mean * mean
-        # Centring by formula loses digits when the mean dwarfs the spread: then keep the column.
-        centred = spread > 1e-12 * squares
-        shift = np.where(centred, mean, 0.0)
-        return shift if shift.any() else None, _one_over_root(np.where(centred, spread, squares))
-
-
-def _one_over_root(squares: Vector) -> Vector:
-    """Return ``1 / sqrt(squares)``, and one where they are zero."""
-    root = np.sqrt(squares)
-    root[root == 0] = 1.0
-    return np.asarray(1.0 / root)
+        return _core.column_units(self.means, self.mean_squares, True)
 
 
 @dataclass(frozen=True, eq=False)

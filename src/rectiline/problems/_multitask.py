@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._lazy import cached_property
 from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss
 from rectiline.penalties import SharedSubspace, Subspace

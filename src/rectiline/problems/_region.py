@@ -7,13 +7,13 @@ constraints, and the constraints' part of a certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.constraints import ConstraintRows

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.losses import Loss
 from rectiline.problems._inputs import checked_index, checked_losses, checked_weight, row_functions
@@ -110,7 +110,7 @@ class Samples:
         values = [float(one.curve.minimum()[1]) for one in self.losses]
         if not any(values):
             return 0.0
-        (least,) = self._per_row([(value,) for value in values])
+        least = values[0] if self.index is None else np.array(values)[self.index]
         return float(np.sum(self.weight * least))
 
     @cached_property
@@ -119,19 +119,8 @@ class Samples:
 
         A linear term has one slope: its floor is there for solvers, and no proof may use it.
         """
-        low, high = self._per_row([_slopes(one) for one in self.losses])
-        weighted = self.weight > 0
-        with np.errstate(invalid="ignore"):
-            low_t = np.where(weighted, self.weight * low, 0.0)
-            high_t = np.where(weighted, self.weight * high, 0.0)
-        up = self.direction > 0
-        return np.where(up, low_t, -high_t), np.where(up, high_t, -low_t)
-
-    def _per_row(self, numbers: list[tuple[float, ...]]) -> tuple[Any, ...]:
-        """Return numbers of each loss spread over its rows; plain numbers if there is one loss."""
-        if self.index is None:
-            return numbers[0]
-        return tuple(np.array(column)[self.index] for column in zip(*numbers, strict=True))
+        least, most = zip(*map(_slopes, self.losses), strict=True)
+        return self.rows.boxes(least, most)
 
     # ---- scales -----------------------------------------------------------------------------
 
@@ -140,10 +129,7 @@ class Samples:
         """How much the arguments of the losses vary at zero coefficients."""
         if self.losses[0].of != "residual":
             return 1.0
-        offset = self.offset[self.weight > 0]
-        center = _upper_median(offset) if self.fit_intercept else 0.0
-        spread = _upper_median(np.abs(offset - center))
-        return spread or float(np.mean(np.abs(offset - center))) or 1.0
+        return self.rows.offset_spread(self.fit_intercept) or 1.0
 
     @cached_property
     def slope_width(self) -> tuple[float, bool]:
@@ -165,12 +151,6 @@ class Samples:
             sharp = bend < _SHARP_BEND * self.argument_scale
             kinks = kinks or sharp or curve.has_kinks
         return max(widths), kinks
-
-
-def _upper_median(values: Vector) -> float:
-    """Return the upper median; much cheaper than `numpy.median` on few values."""
-    half = values.size // 2
-    return float(np.partition(values, half)[half])
 
 
 def _slopes(loss: Loss) -> tuple[float, float]:

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 from scipy import sparse as sp
 
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, LinearInequality

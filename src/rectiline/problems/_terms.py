@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf

@@ -76,6 +76,10 @@ _TRY = 0.75  # products of the simplex method per product of one interior step: 
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 
+_INTERIOR = Stage(Interior(), "interior: the robust finish")
+_SWEEPS = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
+_GENERATION = Stage(Generation(), "generation: few of many columns matter under L1")
+
 
 def choose(problem: Problem, warm: bool = False) -> list[Stage]:
     """Return the stages to run until one of them certifies the answer.
@@ -151,9 +155,7 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     n, d = problem.n_samples, problem.n_features
     form = RectifiedForm.apply(problem)
     newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
-    interior = Stage(Interior(), "interior: the robust finish")
-    sweeps = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
-    generation = Stage(Generation(), "generation: few of many columns matter under L1")
+    interior, sweeps, generation = _INTERIOR, _SWEEPS, _GENERATION
     is_dense = not problem.design.is_sparse
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
@@ -161,8 +163,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     pull = _pull_at_zero(problem)
     if pull is not None and _is_linear_program(problem) and d >= _MANY_IN_PROGRAM:
         return _linear_program(problem, pull)
-    quadratic = _is_quadratic(problem) and not warm
-    if quadratic and problem.has_constraint_rows and d >= _FEW_WITHOUT_BENDS:
+    quadratic = not warm and d >= _FEW_WITHOUT_BENDS and _is_quadratic(problem)
+    if quadratic and problem.has_constraint_rows:
         large = Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps")
         small = problem.columns.strongly_convex and _n_entries(problem) < _LARGE_PROGRAM
         if not small:

@@ -22,7 +22,8 @@ def is_easy(form: RectifiedForm) -> bool:
     sweeps with d.
     """
     squared = 0.1 * form.design.n_features**2
-    return _difficulty(form) <= (max(200.0, squared) if form.slope_width()[1] else squared - 200.0)
+    most = max(200.0, squared) if form.slope_width()[1] else squared - 200.0
+    return most > 0 and _difficulty(form) <= most
 
 
 def is_near(form: RectifiedForm) -> bool:
@@ -47,7 +48,7 @@ def first_try(form: RectifiedForm) -> Stage:
 def _difficulty(form: RectifiedForm) -> float:
     """Return how stiff the dual is: total weight times squared row length over the ridge part.
 
-    Judged on a sample of rows; sweeps of coordinate ascent grow with it.
+    Sweeps of coordinate ascent grow with it.
     """
     width, _ = form.slope_width()
     total = form.total_weight * width / form.argument_scale()

@@ -7,8 +7,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace rectiline::columns {
+
+constexpr double kOpen = std::numeric_limits<double>::infinity();
+
+// One of them.
+struct Column {
+    double rho, l1, lower, upper;
+
+    bool is_bounded() const { return lower > -kOpen || upper < kOpen; }
+
+    // Where the conjugate is finite.
+    double least_slope() const { return rho == 0 && lower == -kOpen ? -l1 : -kOpen; }
+    double most_slope() const { return rho == 0 && upper == kOpen ? l1 : kOpen; }
+};
 
 struct ColumnFunctions {
     std::int64_t d;
@@ -24,6 +38,7 @@ struct ColumnFunctions {
         const double b = shrunk / rho[j];
         return b < lower[j] ? lower[j] : (b > upper[j] ? upper[j] : b);
     }
+    Column operator[](std::int64_t j) const { return {rho[j], l1[j], lower[j], upper[j]}; }
     RECTILINE_INLINE double value(std::int64_t j, double b) const {
         return 0.5 * rho[j] * b * b + l1[j] * (b < 0 ? -b : b);
     }

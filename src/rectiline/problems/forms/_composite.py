@@ -8,11 +8,11 @@ Omega need not be separable: GroupLinf and Slope live here, and so does everythi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.losses import PLQCurve

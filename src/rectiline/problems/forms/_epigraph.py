@@ -17,11 +17,11 @@ costs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse as sp
 
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns

@@ -14,11 +14,11 @@ sits at an end of its box.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 from rectiline.problems._problem import Problem

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Mask, Vector
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns

@@ -23,12 +23,11 @@ size.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._blocks import (

@@ -17,13 +17,13 @@ settle soon the caller takes a solver that always gets there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline.backends import Design
 from rectiline.problems import DualPoint

@@ -111,12 +111,13 @@ class Model:
 
     def _set_constraints(self, unit: Vector) -> None:
         form = self.form
-        self.equality = form.is_equality
         self.n_constraints = form.n_constraints
         if not self.n_constraints:
+            self.equality = np.zeros(0, dtype=np.uint8)
             self.rows: Matrix = np.zeros((0, self.order))
             self.row_norm = self.offset = np.zeros(0)
             return
+        self.equality = form.is_equality
         raw = form.constraint_design.X
         dense = raw.toarray() if sp.issparse(raw) else np.asarray(raw)
         scaled = np.zeros((self.n_constraints, self.order))
