@@ -11,7 +11,6 @@ namespace {
 
 using rectiline::interior::TwofoldInterior;
 using rectiline::interior::UnitProgram;
-using Positions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class Array>
 auto copied(const Array& array) {
@@ -40,7 +39,7 @@ void check(const UnitProgram& program) {
         require(r >= 0 && r < program.n_rows(), "a unit names a row that is not there");
 }
 
-void make(TwofoldInterior* self, Positions begin, Positions columns, VectorIn values, Positions row,
+void make(TwofoldInterior* self, IndexIn begin, IndexIn columns, VectorIn values, IndexIn row,
           VectorIn shift, VectorIn low, VectorIn high, VectorIn soft, VectorIn rho,
           VectorIn linear) {
     require(begin.shape(0) > 0, "begin must not be empty");
@@ -52,20 +51,13 @@ void make(TwofoldInterior* self, Positions begin, Positions columns, VectorIn va
 }
 
 bool step(TwofoldInterior& self, double seconds) {
-    PythonInterrupt interrupt(seconds);
-    bool moved = false;
-    {
-        nb::gil_scoped_release release;
-        moved = self.step(interrupt.handle());
-    }
-    interrupt.rethrow();
-    return moved;
+    return run_interruptibly(seconds, [&](auto& interrupt) { return self.step(interrupt); });
 }
 
 std::pair<NumpyVector, NumpyVector> point(const TwofoldInterior& self) {
     NumpyVector x = new_vector(static_cast<std::size_t>(self.program().width()));
     NumpyVector y = new_vector(static_cast<std::size_t>(self.program().n_units()));
-    self.point({x.data(), x.shape(0)}, {y.data(), y.shape(0)});
+    self.point(in(x), in(y));
     return {x, y};
 }
 

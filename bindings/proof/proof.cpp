@@ -25,7 +25,7 @@ TwofoldArrays new_twofold(std::size_t size) {
 
 proof::TwofoldVector view_of(TwofoldArrays& arrays) {
     auto& [hi, lo, error, size] = arrays;
-    return {hi.data(), lo.data(), error.data(), size.data()};
+    return {length(hi), hi.data(), lo.data(), error.data(), size.data()};
 }
 
 TwofoldArrays twofold_product(const Design& X, VectorIn b, int n_threads) {
@@ -33,7 +33,7 @@ TwofoldArrays twofold_product(const Design& X, VectorIn b, int n_threads) {
             "the vector must have one entry per column");
     TwofoldArrays z = new_twofold(static_cast<std::size_t>(n_rows(X.view)));
     nb::gil_scoped_release release;
-    proof::multiply(X.view, b.data(), view_of(z), n_threads);
+    proof::multiply(X.view, in(b), view_of(z), n_threads);
     return z;
 }
 
@@ -42,13 +42,13 @@ TwofoldArrays twofold_transposed_product(const Design& X, VectorIn g, int n_thre
             "the vector must have one entry per row");
     TwofoldArrays q = new_twofold(static_cast<std::size_t>(n_columns(X.view)));
     nb::gil_scoped_release release;
-    proof::multiply_transposed(X.view, g.data(), view_of(q), n_threads);
+    proof::multiply_transposed(X.view, in(g), view_of(q), n_threads);
     return q;
 }
 
 std::tuple<double, double, double, double> twofold_sum(VectorIn x) {
     nb::gil_scoped_release release;
-    const proof::Twofold total = proof::sum(x.data(), static_cast<std::int64_t>(x.shape(0)));
+    const proof::Twofold total = proof::sum(in(x));
     return {total.hi, total.lo, total.error, total.size};
 }
 
@@ -60,8 +60,8 @@ std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z
     NumpyVector argument = new_vector(z.shape(0)), radius = new_vector(z.shape(0));
     {
         nb::gil_scoped_release release;
-        proof::plain_arguments(rows.view, z.data(), intercept, in(b),
-                               {scale.data(), row_norm.data()}, argument.data(), radius.data());
+        proof::plain_arguments(rows.view, in(z), intercept, in(b), {in(scale), in(row_norm)},
+                               in(argument), in(radius));
     }
     return {argument, radius};
 }
@@ -71,7 +71,7 @@ std::pair<NumpyVector, NumpyVector> plain_slopes(VectorIn g, VectorIn image, Vec
     NumpyVector q = new_vector(image.shape(0)), error = new_vector(image.shape(0));
     {
         nb::gil_scoped_release release;
-        proof::plain_slopes(in(g), in(image), column_norm.data(), q.data(), error.data());
+        proof::plain_slopes(in(g), in(image), in(column_norm), in(q), in(error));
     }
     return {q, error};
 }
@@ -86,15 +86,14 @@ std::tuple<double, double, double, double> column_bounds(const Columns& columns,
     require_columns(columns, b.shape(0));
     require_columns(columns, q.shape(0));
     require_columns(columns, error.shape(0));
-    const proof::ColumnBounds found =
-        proof::column_bounds(columns.view, b.data(), q.data(), error.data());
+    const proof::ColumnBounds found = proof::column_bounds(columns.view, in(b), in(q), in(error));
     return {found.value, found.value_error, found.gap, found.gap_upper};
 }
 
 double dual_share(const Columns& columns, VectorIn q, VectorIn error) {
     require_columns(columns, q.shape(0));
     require_columns(columns, error.shape(0));
-    return proof::dual_share(columns.view, q.data(), error.data());
+    return proof::dual_share(columns.view, in(q), in(error));
 }
 
 std::pair<NumpyVector, NumpyVector> twofold_arguments(const Rows& rows, TwofoldArrays z,
@@ -106,7 +105,7 @@ std::pair<NumpyVector, NumpyVector> twofold_arguments(const Rows& rows, TwofoldA
     NumpyVector argument = new_vector(n), radius = new_vector(n);
     {
         nb::gil_scoped_release release;
-        proof::twofold_arguments(rows.view, view_of(z), intercept, argument.data(), radius.data());
+        proof::twofold_arguments(rows.view, view_of(z), intercept, in(argument), in(radius));
     }
     return {argument, radius};
 }
@@ -119,8 +118,8 @@ std::tuple<double, double, double, double> row_bounds(const Rows& rows, VectorIn
     require_rows(rows, g.shape(0));
     if (move) require_rows(rows, move->shape(0));
     nb::gil_scoped_release release;
-    const proof::RowBounds found = proof::row_bounds(
-        rows.view, argument.data(), radius.data(), g.data(), move ? move->data() : nullptr, share);
+    const proof::RowBounds found =
+        proof::row_bounds(rows.view, in(argument), in(radius), in(g), in(move), share);
     return {found.loss, found.loss_error, found.gap, found.gap_upper};
 }
 
@@ -133,7 +132,7 @@ double row_growth(const Rows& rows, std::int64_t i, double argument, double radi
 std::int64_t row_inside(const Rows& rows, VectorIn g, double margin) {
     require_rows(rows, g.shape(0));
     nb::gil_scoped_release release;
-    return proof::row_inside(rows.view, g.data(), margin);
+    return proof::row_inside(rows.view, in(g), margin);
 }
 
 }  // namespace

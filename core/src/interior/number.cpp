@@ -1,6 +1,7 @@
 #include "rectiline/interior/number.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace rectiline::interior {
 
@@ -59,14 +60,16 @@ void SymmetricMatrix::add_to_diagonal(std::int64_t j, Number value) {
     high(j)[j] = sum.hi, low(j)[j] = sum.lo;
 }
 
-void SymmetricMatrix::add_row(Number weight, const std::int64_t* columns, const double* values,
-                              std::int64_t count) {
-    const bool is_dense = count > 0 && columns[count - 1] - columns[0] == count - 1;
+void SymmetricMatrix::add_row(Number weight, std::span<const std::int64_t> columns,
+                              std::span<const double> values) {
+    assert(columns.size() == values.size());
+    const std::int64_t count = std::ssize(columns);
+    const bool is_dense = count > 0 && columns.back() - columns.front() == count - 1;
     for (std::int64_t p = 0; p < count; ++p) {
         const std::int64_t j = columns[p];
         const Number scaled = weight * Number(values[p]);
         if (is_dense) {
-            add_multiple(high(j) + j, low(j) + j, scaled, values + p, count - p);
+            add_multiple(high(j) + j, low(j) + j, scaled, values.data() + p, count - p);
             continue;
         }
         for (std::int64_t q = p; q < count; ++q) {
@@ -99,7 +102,8 @@ void SymmetricMatrix::factorise() {
     }
 }
 
-void SymmetricMatrix::solve(std::vector<Number>& x) const {
+void SymmetricMatrix::solve(std::span<Number> x) const {
+    assert(std::ssize(x) == size_);
     const auto entry = [this](std::int64_t i, std::int64_t j) {
         const auto place = static_cast<std::size_t>(j * size_ + i);
         return number(high_[place], low_[place]);

@@ -1,6 +1,7 @@
 #include "rectiline/interior/twofold_interior.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -126,8 +127,9 @@ bool TwofoldInterior::factorise(support::Interrupt& interrupt) {
         matrix_.add_to_diagonal(j, Number(program_.rho[j]) + Number(kProximal));
     for (std::int64_t r = 0; r < program_.n_rows(); ++r) {
         const std::int64_t first = program_.begin[r], count = program_.begin[r + 1] - first;
-        matrix_.add_row(total[r], program_.columns.data() + first, program_.values.data() + first,
-                        count);
+        const auto size = static_cast<std::size_t>(count);
+        matrix_.add_row(total[r], {program_.columns.data() + first, size},
+                        {program_.values.data() + first, size});
         if (interrupt.poll(kCost * count * count / 2)) return false;
     }
     const std::int64_t width = program_.width();
@@ -227,6 +229,7 @@ bool TwofoldInterior::step(support::Interrupt& interrupt) {
 }
 
 void TwofoldInterior::point(std::span<double> x, std::span<double> y) const {
+    assert(x.size() == x_.size() && y.size() == y_.size());
     for (std::size_t j = 0; j < x.size(); ++j)
         x[j] = x_[j].hi;
     for (std::size_t k = 0; k < y.size(); ++k)

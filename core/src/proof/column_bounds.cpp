@@ -1,6 +1,7 @@
 #include "rectiline/proof/column_bounds.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace rectiline::proof {
@@ -72,8 +73,9 @@ double share_below(double q, double error, double end) {
 
 }  // namespace
 
-ColumnBounds column_bounds(const ColumnFunctions& columns, const double* b, const double* q,
-                           const double* error) {
+ColumnBounds column_bounds(const ColumnFunctions& columns, std::span<const double> b,
+                           std::span<const double> q, std::span<const double> error) {
+    assert(std::ssize(b) == columns.d && q.size() == b.size() && error.size() == b.size());
     double square = 0, size = 0, gap = 0, upper = 0, value_lost = 0, gap_lost = 0;
     for (std::int64_t j = 0; j < columns.d; ++j) {
         const Column h = columns[j];
@@ -99,7 +101,9 @@ ColumnBounds column_bounds(const ColumnFunctions& columns, const double* b, cons
     return found;
 }
 
-double dual_share(const ColumnFunctions& columns, const double* q, const double* error) {
+double dual_share(const ColumnFunctions& columns, std::span<const double> q,
+                  std::span<const double> error) {
+    assert(std::ssize(q) == columns.d && error.size() == q.size());
     double least = 1.0;
     for (std::int64_t j = 0; j < columns.d; ++j) {
         const Column h = columns[j];

@@ -4,6 +4,7 @@
 #include "rectiline/proof/row_bounds.hpp"
 #include "rectiline/support/multiversion.hpp"
 
+#include <cassert>
 #include <cmath>
 
 namespace rectiline::proof {
@@ -16,25 +17,28 @@ double gamma(std::size_t count) {
     return 1.01 * (static_cast<double>(count) + 4) * kUnit;
 }
 
+RECTILINE_MULTIVERSION double sum_of_squares(const double* x, std::int64_t n) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < n; ++i)
+        sum += x[i] * x[i];
+    return sum;
+}
+
 RECTILINE_MULTIVERSION double sum_of_squares(const double* x, const double* scale, std::int64_t n) {
     double sum = 0;
-    if (scale) {
 #pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = 0; i < n; ++i)
-            sum += (scale[i] * x[i]) * (scale[i] * x[i]);
-    } else {
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = 0; i < n; ++i)
-            sum += x[i] * x[i];
-    }
+    for (std::int64_t i = 0; i < n; ++i)
+        sum += (scale[i] * x[i]) * (scale[i] * x[i]);
     return sum;
 }
 
 // An upper bound on the Euclidean norm of x, or of scale * x; infinite where squares overflow.
-double norm_bound(std::span<const double> x, const double* scale) {
-    const double n = static_cast<double>(x.size());
-    const double sum =
-        sum_of_squares(x.data(), scale, static_cast<std::int64_t>(x.size())) + n * kMinimum;
+double norm_bound(std::span<const double> x, std::span<const double> scale = {}) {
+    const std::int64_t n = std::ssize(x);
+    const double squares =
+        scale.empty() ? sum_of_squares(x.data(), n) : sum_of_squares(x.data(), scale.data(), n);
+    const double sum = squares + static_cast<double>(n) * kMinimum;
     return sum < kInfinity ? std::sqrt(sum) * (1 + gamma(x.size() + 2)) : kInfinity;
 }
 
@@ -51,16 +55,23 @@ RECTILINE_MULTIVERSION void set_arguments(const RowFunctions& rows, const double
 
 }  // namespace
 
-void plain_arguments(const RowFunctions& rows, const double* z, double intercept,
-                     std::span<const double> b, NormBounds norms, double* argument,
-                     double* radius) {
+void plain_arguments(const RowFunctions& rows, std::span<const double> z, double intercept,
+                     std::span<const double> b, NormBounds norms, std::span<double> argument,
+                     std::span<double> radius) {
+    assert(std::ssize(z) == rows.n && norms.row.size() == z.size() &&
+           norms.scale.size() == b.size());
+    assert(argument.size() == z.size() && radius.size() == z.size());
     const double factor = gamma(b.size()) * norm_bound(b, norms.scale);
-    set_arguments(rows, z, intercept, norms.row, factor, argument, radius);
+    set_arguments(rows, z.data(), intercept, norms.row.data(), factor, argument.data(),
+                  radius.data());
 }
 
 void plain_slopes(std::span<const double> g, std::span<const double> image,
-                  const double* column_norm, double* q, double* error) {
-    const double factor = gamma(g.size()) * norm_bound(g, nullptr);
+                  std::span<const double> column_norm, std::span<double> q,
+                  std::span<double> error) {
+    assert(column_norm.size() == image.size() && q.size() == image.size());
+    assert(error.size() == image.size());
+    const double factor = gamma(g.size()) * norm_bound(g);
     for (std::size_t j = 0; j < image.size(); ++j) {
         q[j] = -image[j];
         error[j] = factor * column_norm[j] + 2 * kUnit * size_of(q[j]);

@@ -3,6 +3,7 @@
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace rectiline::proof {
 namespace {
@@ -46,9 +47,11 @@ RECTILINE_MULTIVERSION Twofold dense_dot(const T* x, std::int64_t stride, const 
 }
 
 template <class T, class I>
-RECTILINE_MULTIVERSION Twofold sparse_dot(const T* x, const I* index, std::int64_t count,
-                                          const double* y) {
+RECTILINE_MULTIVERSION Twofold twofold_dot(const SparseLine<T, I>& line, const double* y) {
     Lanes lanes;
+    const T* x = line.values.data();
+    const I* index = line.indices.data();
+    const std::int64_t count = line.size();
     for (std::int64_t k = 0; k < count; ++k)
         lanes.add_product(static_cast<int>(k % kLanes), static_cast<double>(x[k]), y[index[k]]);
     return finished(lanes.total(), count);
@@ -73,19 +76,21 @@ RECTILINE_MULTIVERSION void dense_axpy(double a, const T* x, std::int64_t stride
 }
 
 template <class T, class I>
-RECTILINE_MULTIVERSION void sparse_axpy(double a, const T* x, const I* index, std::int64_t count,
-                                        const TwofoldVector& sums) {
-    for (std::int64_t k = 0; k < count; ++k)
-        add_product_to(sums, static_cast<std::int64_t>(index[k]), a, static_cast<double>(x[k]));
+RECTILINE_MULTIVERSION void twofold_axpy(double a, const SparseLine<T, I>& line,
+                                         const TwofoldVector& sums) {
+    for (std::int64_t k = 0; k < line.size(); ++k)
+        add_product_to(sums, static_cast<std::int64_t>(line.indices[k]), a,
+                       static_cast<double>(line.values[k]));
 }
 
-void open(const TwofoldVector& sums, std::int64_t size) {
+void open(const TwofoldVector& sums) {
     for (double* part : {sums.hi, sums.lo, sums.error, sums.size})
-        std::fill(part, part + size, 0.0);
+        std::fill(part, part + sums.n, 0.0);
 }
 
-void finish(const TwofoldVector& sums, std::int64_t size, std::int64_t count) {
-    for (std::int64_t j = 0; j < size; ++j)
+// `count`: how many terms were added to each.
+void finish(const TwofoldVector& sums, std::int64_t count) {
+    for (std::int64_t j = 0; j < sums.n; ++j)
         sums.set(j, finished({sums.hi[j], sums.lo[j], sums.error[j], sums.size[j]}, count));
 }
 
@@ -118,33 +123,25 @@ void scatter(const DenseView<T>& X, bool by_rows, const double* in, const Twofol
     const std::int64_t n_lines = by_rows ? X.n : X.d, length = by_rows ? X.d : X.n;
     const std::int64_t next = by_rows ? X.row_stride : X.column_stride;
     const std::int64_t stride = by_rows ? X.column_stride : X.row_stride;
-    open(out, length);
+    open(out);
     for (std::int64_t i = 0; i < n_lines; ++i)
         if (in[i] != 0) dense_axpy(in[i], X.data + i * next, stride, length, out);
-    finish(out, length, n_lines);
+    finish(out, n_lines);
 }
 
 template <class T, class I>
 void gather(const SparseView<T, I>& X, bool, const double* in, const TwofoldVector& out,
             int n_threads) {
-    each_line(X.by_rows ? X.n : X.d, n_threads, [&](std::int64_t i) {
-        const I start = X.pointers[i];
-        out.set(i, sparse_dot(X.values + start, X.indices + start,
-                              static_cast<std::int64_t>(X.pointers[i + 1] - start), in));
-    });
+    each_line(out.n, n_threads, [&](std::int64_t i) { out.set(i, twofold_dot(X.line(i), in)); });
 }
 
 template <class T, class I>
 void scatter(const SparseView<T, I>& X, bool, const double* in, const TwofoldVector& out) {
-    const std::int64_t n_lines = X.by_rows ? X.n : X.d, size = X.by_rows ? X.d : X.n;
-    open(out, size);
-    for (std::int64_t i = 0; i < n_lines; ++i) {
-        if (in[i] == 0) continue;
-        const I start = X.pointers[i];
-        sparse_axpy(in[i], X.values + start, X.indices + start,
-                    static_cast<std::int64_t>(X.pointers[i + 1] - start), out);
-    }
-    finish(out, size, n_lines);
+    const std::int64_t n_lines = X.by_rows ? X.n : X.d;
+    open(out);
+    for (std::int64_t i = 0; i < n_lines; ++i)
+        if (in[i] != 0) twofold_axpy(in[i], X.line(i), out);
+    finish(out, n_lines);
 }
 
 template <class T>
@@ -177,31 +174,35 @@ RECTILINE_MULTIVERSION TwofoldSum sum_in_lanes(const double* x, std::int64_t n_b
 
 }  // namespace
 
-void multiply(const DesignView& X, const double* b, const TwofoldVector& z, int n_threads) {
+void multiply(const DesignView& X, std::span<const double> b, const TwofoldVector& z,
+              int n_threads) {
+    assert(std::ssize(b) == n_columns(X) && z.n == n_rows(X));
     std::visit(
         [&](const auto& view) {
             if (lies_by_rows(view))
-                gather(view, true, b, z, n_threads);
+                gather(view, true, b.data(), z, n_threads);
             else
-                scatter(view, false, b, z);
+                scatter(view, false, b.data(), z);
         },
         X);
 }
 
-void multiply_transposed(const DesignView& X, const double* g, const TwofoldVector& q,
+void multiply_transposed(const DesignView& X, std::span<const double> g, const TwofoldVector& q,
                          int n_threads) {
+    assert(std::ssize(g) == n_rows(X) && q.n == n_columns(X));
     std::visit(
         [&](const auto& view) {
             if (lies_by_rows(view))
-                scatter(view, true, g, q);
+                scatter(view, true, g.data(), q);
             else
-                gather(view, false, g, q, n_threads);
+                gather(view, false, g.data(), q, n_threads);
         },
         X);
 }
 
-Twofold sum(const double* x, std::int64_t n) {
-    TwofoldSum total = sum_in_lanes(x, n / kLanes);
+Twofold sum(std::span<const double> x) {
+    const std::int64_t n = std::ssize(x);
+    TwofoldSum total = sum_in_lanes(x.data(), n / kLanes);
     for (std::int64_t i = n - n % kLanes; i < n; ++i)
         total.add(x[i]);
     return finished(total, n);

@@ -7,6 +7,7 @@
 #include "rectiline/support/compensated.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace rectiline::proof {
@@ -182,7 +183,8 @@ BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Argumen
 }  // namespace
 
 void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double intercept,
-                       double* argument, double* radius) {
+                       std::span<double> argument, std::span<double> radius) {
+    assert(z.n == rows.n && std::ssize(argument) == rows.n && std::ssize(radius) == rows.n);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const double turn = rows.direction[i];
         const Pair first = two_sum(rows.offset[i], turn * z.hi[i]);
@@ -195,11 +197,14 @@ void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double 
     }
 }
 
-RowBounds row_bounds(const RowFunctions& rows, const double* argument, const double* radius,
-                     const double* g, const double* move, double share) {
+RowBounds row_bounds(const RowFunctions& rows, std::span<const double> argument,
+                     std::span<const double> radius, std::span<const double> g,
+                     std::span<const double> move, double share) {
+    assert(std::ssize(argument) == rows.n && radius.size() == argument.size());
+    assert(g.size() == argument.size() && (move.empty() || move.size() == g.size()));
     const double spread = share == 1.0 && all_powers_of_two(rows.weight, rows.n) ? 0.0 : kSlope;
-    const Arguments at{argument, radius};
-    const Multipliers dual{g, move, share, spread};
+    const Arguments at{argument.data(), radius.data()};
+    const Multipliers dual{g.data(), move.empty() ? nullptr : move.data(), share, spread};
     double losses[RowBlocks::kRows];
     CompensatedLanes loss;
     TwofoldSum size, error, gap, upper;
@@ -218,7 +223,7 @@ RowBounds row_bounds(const RowFunctions& rows, const double* argument, const dou
                 add(block, block_bounds<Known>(curve, rows, block, at, dual, lowest, highest,
                                                evaluation, losses));
         };
-        if (move)
+        if (!move.empty())
             bounds.template operator()<Slopes::moving>();
         else if (spread > 0)
             bounds.template operator()<Slopes::rounded>();
@@ -251,7 +256,8 @@ double row_growth(const RowFunctions& rows, std::int64_t i, double argument, dou
     return growth < kInfinity ? larger(growth, 0.0) : kInfinity;
 }
 
-std::int64_t row_inside(const RowFunctions& rows, const double* g, double margin) {
+std::int64_t row_inside(const RowFunctions& rows, std::span<const double> g, double margin) {
+    assert(std::ssize(g) == rows.n);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const double w = rows.weight[i];
         if (!(w > 0)) continue;

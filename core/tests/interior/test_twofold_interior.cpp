@@ -35,7 +35,7 @@ void hilbert() {
         std::vector<double> row(n, 0.0);
         for (std::int64_t i = k; i < n; ++i)
             row[i] = i == k ? 1.0 : 7.0;
-        matrix.add_row(Number(1.0), at.data(), row.data(), n);
+        matrix.add_row(Number(1.0), at, row);
         const double sum = std::accumulate(row.begin(), row.end(), 0.0);
         for (std::int64_t i = 0; i < n; ++i)
             right[i] += Number(row[i]) * Number(sum);

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rectiline::interior {
@@ -67,14 +68,14 @@ class SymmetricMatrix {
 
     void clear();
     void add_to_diagonal(std::int64_t j, Number value);
-    // Adds weight * row row', where the row has `count` entries at increasing columns.
-    void add_row(Number weight, const std::int64_t* columns, const double* values,
-                 std::int64_t count);
+    // Adds weight * row row', where the row has entries at increasing columns.
+    void add_row(Number weight, std::span<const std::int64_t> columns,
+                 std::span<const double> values);
     // Replaces the matrix by its factor L with L L' = matrix. A pivot that rounding has used up
     // makes its unknown zero.
     void factorise();
     // Solves with the factor, in place.
-    void solve(std::vector<Number>& x) const;
+    void solve(std::span<Number> x) const;
 
   private:
     double* high(std::int64_t j) { return high_.data() + j * size_; }

@@ -5,6 +5,8 @@
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/rooms.hpp"
 
+#include <span>
+
 namespace rectiline::proof {
 
 struct ColumnBounds {
@@ -15,11 +17,12 @@ struct ColumnBounds {
 };
 
 // q and all points within `error` of it lie where every h_j* is finite, b within its bounds.
-ColumnBounds column_bounds(const ColumnFunctions& columns, const double* b, const double* q,
-                           const double* error);
+ColumnBounds column_bounds(const ColumnFunctions& columns, std::span<const double> b,
+                           std::span<const double> q, std::span<const double> error);
 
 // A share of q, nearly the largest one, that lies where every h_j* is finite together with the same
 // share of every point within `error` of q.
-double dual_share(const ColumnFunctions& columns, const double* q, const double* error);
+double dual_share(const ColumnFunctions& columns, std::span<const double> q,
+                  std::span<const double> error);
 
 }  // namespace rectiline::proof

@@ -7,11 +7,13 @@
 #include "rectiline/rooms.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace rectiline::proof {
 
-// Arrays of finished sums, one entry per output.
+// Arrays of n finished sums.
 struct TwofoldVector {
+    std::int64_t n;
     double *hi, *lo, *error, *size;
 
     Twofold operator[](std::int64_t i) const { return {hi[i], lo[i], error[i], size[i]}; }
@@ -21,13 +23,14 @@ struct TwofoldVector {
 };
 
 // z = X b
-void multiply(const DesignView& X, const double* b, const TwofoldVector& z, int n_threads);
+void multiply(const DesignView& X, std::span<const double> b, const TwofoldVector& z,
+              int n_threads);
 
 // q = X' g
-void multiply_transposed(const DesignView& X, const double* g, const TwofoldVector& q,
+void multiply_transposed(const DesignView& X, std::span<const double> g, const TwofoldVector& q,
                          int n_threads);
 
 // sum_i x_i
-Twofold sum(const double* x, std::int64_t n);
+Twofold sum(std::span<const double> x);
 
 }  // namespace rectiline::proof
