@@ -107,22 +107,17 @@ def is_proved(given: RandomProblem, answer: rl.Solution, least: float = 0.0) -> 
     return found is not None and found.gap <= 2 * WORSE * abs(found.objective) + 1e-3 * least
 
 
-def command(seed: int, case: int, linear: bool) -> str:
-    return f"python tests/fuzz_solve.py --seed {seed} --case {case}" + " --linear" * linear
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this long")
     parser.add_argument("--seed", type=int, default=int(date.today().strftime("%Y%m%d")))
     parser.add_argument("--first", type=int, default=0, help="the case to begin with")
-    parser.add_argument("--linear", action="store_true", help="add a linear term to every problem")
     parser.add_argument("--case", type=int, help="run this case alone and show everything")
     arguments = parser.parse_args()
     warnings.simplefilter("error")
     if arguments.case is not None:
-        given = random_problem(arguments.seed, arguments.case, arguments.linear)
+        given = random_problem(arguments.seed, arguments.case)
         print(given.name)
         print(check(given, show=True))
         return 0
@@ -132,16 +127,14 @@ def main() -> int:
     for case in range(arguments.first, arguments.first + arguments.problems):
         if time.perf_counter() - began > arguments.seconds:
             break
-        given = random_problem(arguments.seed, case, arguments.linear)
+        given = random_problem(arguments.seed, case)
         try:
             outcome, seconds = check(given)
         except Exception as error:
             failures += 1
             said = str(error) if isinstance(error, Failure) else f"{type(error).__name__}: {error}"
-            print(
-                f"{command(arguments.seed, case, arguments.linear)}: {given.name}: {said}",
-                flush=True,
-            )
+            again = f"python tests/fuzz_solve.py --seed {arguments.seed} --case {case}"
+            print(f"{again}: {given.name}: {said}", flush=True)
             continue
         outcomes[outcome] += 1
         slowest = max(slowest, (seconds, case))

@@ -105,8 +105,8 @@ class Program:
         return coef, intercept - float(self.mean @ coef)
 
 
-def random_problem(seed: int, case: int, with_linear: bool = False) -> RandomProblem:
-    """Return the problem of a seed and a case, always with a linear term if that is asked for."""
+def random_problem(seed: int, case: int) -> RandomProblem:
+    """Return the problem of a seed and a case."""
     rng = np.random.default_rng([seed, case])
     words: list[str] = []
     X, weight = _design(rng, words)
@@ -134,7 +134,7 @@ def random_problem(seed: int, case: int, with_linear: bool = False) -> RandomPro
         made.y = np.array([1.0])
     if rng.random() < 0.55:
         _constrain(rng, made, spread, words)
-    if with_linear:
+    if rng.random() < 0.25:
         made.intercept = False  # a linear term goes without one
         made.linear = rng.normal(size=d) * spread * 10.0 ** rng.uniform(-1, 2)
         words.append("linear term")

@@ -97,8 +97,9 @@ class Curve:
             math.copysign(math.inf, side) if piece[5] else piece[4]
             for side, piece in ((-1, self.pieces[0]), (1, self.pieces[-1]))
         )
-        need(self.low <= 0 <= self.high, "a loss is not bounded below")
-        self.least = -self.conjugate(np.array([number(0.0)]))[0]
+        need(self.low <= self.high, "a loss is not convex")
+        is_bounded = self.low <= 0 <= self.high  # all but a linear term are
+        self.least = -self.conjugate(np.array([number(0.0)]))[0] if is_bounded else -math.inf
 
     def value_and_slope(self, t: Any) -> tuple[Any, Any]:
         """Return the function and its right derivative at every entry of t."""
@@ -215,15 +216,21 @@ class Checker:
         need(same, "the data are not those of the certificate")
         need(((b >= self.lower) & (b <= self.upper)).all(), "a coefficient is outside its bounds")
         q, e, gap, noise = self.q + self.rest, self.blur, self.gap, self.noise
+        # Coefficients count with at least 1/1000 of what moves predictions noticeably.
         for M, constant, y in ((self.A, self.c, self.inequality), (self.E, self.f, self.equality)):
             value, size = M @ b + constant, abs(M) @ abs(b) + abs(constant)
             outside = abs(value) if M is self.E else np.maximum(-value, 0)
-            need((outside <= FEASIBLE * size).all(), "a constraint is violated")
+            terms = abs(M) @ np.maximum(abs(b), self.far / RADIUS / 1000) + abs(constant)
+            need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
             gap += (abs(y) * (outside if M is self.E else np.maximum(value, 0))).sum()
             noise += (b.size + y.size + 8) * u * (abs(y) * size).sum()
             q, e = q + M.T @ y, e + (y.size + 8) * u * (abs(M).T @ abs(y))
         share, value, terms, blur = self.penalty(q, e + 4 * u * abs(q))
-        gap = share * gap + (1 - share) * (self.loss - self.least) + terms  # the dual is concave
+        if share < 1 and self.least > -math.inf:  # the dual is concave
+            gap = share * gap + (1 - share) * (self.loss - self.least)
+        elif share < 1:  # a linear term does not shrink: the rest of q counts with its radius
+            gap = gap + (1 - share) * ((abs(q) + e) * self.far).sum()
+        gap = gap + terms
         claim = {name: float.fromhex(text) for name, text in self.header["claim"].items()}
         objective, total = float(self.loss + value), float(gap + noise + blur)
         need(math.isfinite(total) and math.isfinite(objective), "no finite gap can be proved")
@@ -231,6 +238,12 @@ class Checker:
         need(shown, f"the objective is {objective:.10g}, not {claim['objective']:.10g} as claimed")
         need(total <= claim["gap"], f"the proved gap {total:.3g} exceeds {claim['gap']:.3g}")
         return Verdict(objective, total, float(noise + blur))
+
+    @property
+    def far(self) -> Any:
+        """The size up to which coefficients count where multipliers do not bound them."""
+        least = self.reach / np.where(self.top > 0, self.top, 1)
+        return RADIUS * np.maximum(abs(self.coef), least)
 
     def penalty(self, q: Any, e: Any) -> tuple[Any, Any, Any, Any]:
         """Return the share of the dual point that is feasible, h(b), the gap of h and its noise.
@@ -240,7 +253,7 @@ class Checker:
         strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
         """
         b, size, u, share = self.coef, abs(self.coef), self.u, self.u * 0 + 1
-        far = RADIUS * np.maximum(size, self.reach / np.where(self.top > 0, self.top, 1))
+        far = self.far
         index, strengths = self.arrays["groups"], self.number(self.arrays["strengths"])
         need(index.shape == strengths.shape == b.shape, "groups and strengths need one per column")
         groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]

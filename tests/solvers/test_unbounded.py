@@ -77,8 +77,8 @@ def test_directions_that_curved_losses_leave_open(loss, penalty):
     assert linear @ d + charge < 0
 
 
-def test_the_floor_of_a_linear_term_is_no_scale_for_an_optimum_of_zero():
-    """A poor pair was called solved: its gap is small against the floor, 1e13, squared."""
+def test_losses_are_no_scale_for_an_optimum_of_zero_beside_a_linear_term():
+    """A poor pair was called solved: its gap is small against a loss of large numbers, squared."""
     rng = np.random.default_rng(486)
     rows = rng.normal(size=(40, 4))
     y = rows @ [3.0, 0.0, 0.0, 1.0] + rng.normal(size=40)
@@ -88,7 +88,7 @@ def test_the_floor_of_a_linear_term_is_no_scale_for_an_optimum_of_zero():
     assert poor.gap > 1.0 and not poor.holds(1e-6)
 
 
-def test_an_optimum_far_from_zero_is_no_floor():
+def test_an_optimum_far_from_zero_is_one():
     """min x^2 / 2 - t over t <= 1000 x: x = 1000, t = 1e6 by hand."""
     problem = rl.Problem(
         np.array([[0.0, 1.0]]),

@@ -77,6 +77,8 @@ class Certificate:
         what they cost is part of `rounding`. Where that fails (columns that are dependent up to
         rounding) the bound holds among all coefficients that are no larger, in such columns, than
         `radius` times their size in this answer or the size that moves predictions noticeably.
+        So it does with a linear term, whose multiplier cannot shrink, where the others cannot be
+        moved into the range that the penalty allows.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems._close import Products, Term, close
+from rectiline.problems._dual_range import moved_into_dual_range
 from rectiline.problems._exact_balance import balancing_move
 from rectiline.problems._repair import balance_free_columns
 from rectiline.problems._rounding import UNIT, Measured, gamma, norm_of
@@ -96,6 +97,60 @@ def closed_proof(
         free = np.union1d(free, wrong)
         point = balanced_on(problem, point, free)
         measured = measure(point)
+    placed = _placed(problem, b, b0, point, measured, free, tol)
+    if problem.has_linear_term and placed.share != 1.0:
+        # A linear term has one slope, so that its multiplier cannot shrink with the others.
+        moved = moved_into_dual_range(problem, point, placed.error, free)
+        if moved is not None:
+            point, measured = moved, measure(moved)
+            placed = _placed(problem, b, b0, point, measured, free, tol)
+    q, error, outside, balance, share = placed
+    charge, radius = 0.0, balance.radius
+    if share != 1.0 and problem.has_linear_term:
+        q, error, charge = _clipped(problem, b, q, error, share)
+        share, radius = 1.0, RADIUS
+    shrunk = 0.0  # by how much more than without rounding errors
+    if share != 1.0:
+        exact = _share(problem, q, np.zeros(q.size), outside)
+        shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
+        q, error = share * q, share * error + 2 * UNIT * np.abs(q)
+    rows = row_terms(problem, point, measured, balance, share, shrunk)
+    products = Products(
+        loss=rows.loss,
+        loss_error=rows.loss_error,
+        q=q,
+        q_error=error,
+        terms=[*rows.terms, Term(charge, charge)],
+        at_zero=rows.at_zero,
+        excess=max(rows.loss - problem.least_loss, 0.0),
+        scale=lambda gap: size_of_terms(problem, b, b0, gap),
+        radius=radius,
+    )
+    certificate, by_zero_dual = close(problem, b, products)
+    if by_zero_dual:
+        return Proof(certificate, terms.region.zero_dual(problem.n_samples))
+    return Proof(certificate, point.scaled(share))
+
+
+class _Placed(NamedTuple):
+    """q with its error, and how it gets into the dual range: by moves, and by a share of it."""
+
+    q: Vector
+    error: Vector
+    outside: Indices  # columns that moves bring inside
+    balance: Balance
+    share: float
+
+
+def _placed(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    point: DualPoint,
+    measured: Measured,
+    free: Indices,
+    tol: float | None,
+) -> _Placed:
     q, error = _without(measured, free)
     little = max(_LITTLE_SHRINKING, _SHRINKING_PER_TOL * (tol or 0.0))
     outside, excess = _outside_by_rounding(problem, q, error, point.sample, little)
@@ -109,28 +164,7 @@ def closed_proof(
     if balance.q_error is not None:
         error = error + balance.q_error
         error[free] = 0.0
-    share = _share(problem, q, error, outside)
-    shrunk = 0.0  # by how much more than without rounding errors
-    if share != 1.0:
-        exact = _share(problem, q, np.zeros(q.size), outside)
-        shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
-        q, error = share * q, share * error + 2 * UNIT * np.abs(q)
-    rows = row_terms(problem, point, measured, balance, share, shrunk)
-    products = Products(
-        loss=rows.loss,
-        loss_error=rows.loss_error,
-        q=q,
-        q_error=error,
-        terms=rows.terms,
-        at_zero=rows.at_zero,
-        excess=max(rows.loss - problem.least_loss, 0.0),
-        scale=lambda gap: size_of_terms(problem, b, b0, gap),
-        radius=balance.radius,
-    )
-    certificate, by_zero_dual = close(problem, b, products)
-    if by_zero_dual:
-        return Proof(certificate, terms.region.zero_dual(problem.n_samples))
-    return Proof(certificate, point.scaled(share))
+    return _Placed(q, error, outside, balance, _share(problem, q, error, outside))
 
 
 class RowTerms(NamedTuple):
@@ -245,6 +279,26 @@ def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Me
     return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
 
 
+def _clipped(
+    problem: Problem, b: Vector, q: Vector, error: Vector, share: float
+) -> tuple[Vector, Vector, float]:
+    """Return a point of the dual range near q, its error, and what is charged for the distance.
+
+    Among coefficients up to the radius of the certificate that is at most distance times size.
+    """
+    if problem.is_separable:
+        low, high = problem.columns.dual_range
+        outside = (q + error > high) | (q - error < low)
+        inside = np.where(outside, np.clip(q, low, high), q)
+        distance = np.where(outside, np.abs(q - inside) + error, 0.0)
+        left = np.where(outside, 0.0, error)
+    else:
+        inside, left = share * q, share * error + 2 * UNIT * np.abs(q)
+        distance = np.abs(q - inside) + (1.0 - share) * error
+    sizes = RADIUS * np.maximum(np.abs(b), problem.coef_unit)
+    return inside, left, float(distance @ sizes) * (1 + gamma(q.size))
+
+
 def _outside_by_rounding(
     problem: Problem, q: Vector, error: Vector, sample: Vector, little: float
 ) -> tuple[Indices, Vector]:
@@ -297,10 +351,12 @@ def constraint_terms(measured: Measured, point: DualPoint, share: float) -> list
 def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
     """Return what the losses would cost if the terms of their arguments did not cancel.
 
-    0.0 where `gap` is too large for that to matter.
+    0.0 where `gap` is too large for that to matter. Of a problem with a linear term that is the
+    size of this term: coefficients may be without bound, and a loss of their sizes proves nothing.
     """
-    # Arguments are compared with knots, so that these are terms as well; the floor of a linear term
-    # is no knot of the user's, and where it lies is nobody's business.
+    if problem.has_linear_term:
+        return float(np.abs(problem.data.linear) @ np.abs(b))
+    # Arguments are compared with knots, so that these are terms as well.
     knots = np.array([float(np.max(np.abs(one.curve.knots))) for one in problem.losses])
     norms = problem.design.norm_bounds
     reach = norms.rows * norm_of(norms.scale * b)
@@ -311,14 +367,12 @@ def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
     dearest = max(float(np.max(one.curve.value(ends))) for one in problem.losses)
     if gap > ZERO_LEVEL * (dearest * float(problem.weight.sum()) - problem.least_loss):
         return 0.0
-    floored = np.array([one.name == "floored_linear" for one in problem.losses])
-    least = problem.least_loss + float(knots[floored].sum())
-    knot = np.where(floored, 0.0, knots)[0 if problem.loss_index is None else problem.loss_index]
+    knot = knots[0 if problem.loss_index is None else problem.loss_index]
     rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0) + knot
 
     def cost(size: Vector) -> float:
         ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))
-        most = max(rows.loss(z) for z in ends) - least
+        most = max(rows.loss(z) for z in ends) - problem.least_loss
         return most if math.isfinite(most) else 0.0
 
     with np.errstate(over="ignore", invalid="ignore"):

@@ -100,6 +100,14 @@ class Data:
         return Data.of(part, self.samples)
 
     @cached_property
+    def linear(self) -> Vector:
+        """Coefficients of the linear term of the objective; zeros where there is none."""
+        rows = self.samples.linear_rows
+        if not rows.size:
+            return np.zeros(self.design.n_features)
+        return np.asarray(self.design.X[rows].T @ self.samples.weight[rows], dtype=np.float64)
+
+    @cached_property
     def coef_unit(self) -> Vector:
         """What a coefficient must be to move the predictions by their typical size."""
         rms = np.sqrt(self.scales.mean_squares)

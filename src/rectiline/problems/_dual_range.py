@@ -1,4 +1,4 @@
-"""Multipliers moved well into the range that the L1 penalty of each column allows, for the driver.
+"""Multipliers moved well into the range that the penalty allows, for proofs and the driver.
 
 A certificate shrinks multipliers whose ``q = A'xi + E'nu - X'g`` may leave ``|q_j| <= l1_j`` once
 rounding is counted. Where a column costs next to nothing (a tiny strength, or a column in large
@@ -10,36 +10,48 @@ to move, bring q inside by more than rounding.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rectiline._typing import Vector
+from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._problem import Problem
 from rectiline.problems._repair import balance_free_columns
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
 
 __all__ = ["moved_into_dual_range"]
 
 _ROUNDS = 4
 _MOST_COLUMNS = 200  # the linear systems have the order of the columns that are moved
 _MARGIN = 32 * float(np.finfo(np.float64).eps)  # of the terms of q_j, kept from the ends
+_SAFETY = 4.0  # times a known error of q_j, kept as well
 
 
-def moved_into_dual_range(problem: Problem, dual: DualPoint) -> DualPoint | None:
+def moved_into_dual_range(
+    problem: Problem,
+    dual: DualPoint,
+    error: Vector | None = None,
+    free: Indices | None = None,
+) -> DualPoint | None:
     """Return multipliers near `dual` whose q is well in range, or None where nothing is to do.
+
+    `error` says how far each q_j may be from its computed value, where that is known, and `free`
+    which columns stay as they are even where they are in range; by default those without cost.
 
     The answer is a proposal like any other: the certificate says whether it proves more.
     """
-    if not problem.is_separable or not problem.columns.has_l1:
+    if problem.is_separable and not problem.columns.has_l1:
         return None
     region = problem.terms.region
     box_low, box_high = problem.dual_boxes
-    chosen = problem.terms.free_columns
+    chosen = problem.terms.free_columns if free is None else free
     point, moved = dual, False
     for _ in range(_ROUNDS):
         combined = np.broadcast_to(region.combined(point), problem.columns.l1.shape)
         q = combined - problem.design.tdot(point.sample)
-        low, high = _inner_range(problem, point)
+        low, high = _inner_range(problem, point, q, error)
         outside = np.flatnonzero((q > high) | (q < low))
         if moved and not np.setdiff1d(outside, chosen).size:
             break
@@ -64,10 +76,19 @@ def moved_into_dual_range(problem: Problem, dual: DualPoint) -> DualPoint | None
     return point if moved else None
 
 
-def _inner_range(problem: Problem, point: DualPoint) -> tuple[Vector, Vector]:
-    """Return the range of q, narrowed by more than rounding but never past zero."""
-    low, high = problem.columns.dual_range
+def _inner_range(
+    problem: Problem, point: DualPoint, q: Vector, error: Vector | None
+) -> tuple[Vector, Vector]:
+    """Return the range of q, narrowed by more than rounding but never past zero.
+
+    A penalty that couples columns has no range for each: there it is the share of q that is inside.
+    """
     size = np.sqrt(problem.design.column_squares()) * float(np.linalg.norm(point.sample))
     if problem.terms.region.has_rows:
         size = size + problem.terms.region.combined_size(point)
-    return np.minimum(low + _MARGIN * size, 0.0), np.maximum(high - _MARGIN * size, 0.0)
+    margin = _MARGIN * size + (0.0 if error is None else _SAFETY * error)
+    if not problem.is_separable:
+        most = problem.terms.safe_share(q, margin) * np.abs(q)
+        return -most, most
+    low, high = problem.columns.dual_range
+    return np.minimum(low + margin, 0.0), np.maximum(high - margin, 0.0)

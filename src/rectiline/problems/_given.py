@@ -97,7 +97,7 @@ def read_given(
         assert design is not None and samples is not None
         design, samples = with_difference_rows(design, samples, fused)
     if vector is not None and (design is None or vector.any()):
-        design, samples = with_linear_row(design, samples, vector, made, region)
+        design, samples = with_linear_row(design, samples, vector)
     assert design is not None and samples is not None
     return Given(design, samples, made, region, asked, names)
 

@@ -83,6 +83,11 @@ class ProblemParts:
         return self.data.samples.weight
 
     @property
+    def has_linear_term(self) -> bool:
+        """Whether some row of X is a linear term of the objective."""
+        return self.data.samples.linear_rows.size > 0
+
+    @property
     def total_weight(self) -> float:
         """Sum of the sample weights."""
         return self.data.samples.total_weight

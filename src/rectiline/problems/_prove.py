@@ -156,8 +156,6 @@ def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
             f"{sample.shape}."
         )
     problem.rows.clip(sample)
-    if len(problem.losses) > 1:  # one of them may be a linear term, which has one slope
-        np.clip(sample, *problem.dual_boxes, out=sample)
     if not (rows.c.size + rows.f.size + np.size(dual.inequality) + np.size(dual.equality)):
         return DualPoint(sample)
     parts = []

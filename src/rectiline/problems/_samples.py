@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline import _core
 from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
-from rectiline.losses import Loss
+from rectiline.losses import LinearTerm, Loss
 from rectiline.problems._inputs import checked_index, checked_losses, checked_weight, row_functions
 
 __all__ = ["Samples"]
@@ -97,6 +97,14 @@ class Samples:
         """Sum of the weights."""
         return float(self.weight.sum())
 
+    @cached_property
+    def linear_rows(self) -> Indices:
+        """Rows that are no samples but a linear term of the objective."""
+        which = [k for k, one in enumerate(self.losses) if isinstance(one, LinearTerm)]
+        if self.index is None:
+            return np.arange(self.weight.size if which else 0)
+        return np.flatnonzero(np.isin(self.index, which)) if which else np.zeros(0, dtype=np.intp)
+
     # ---- levels -----------------------------------------------------------------------------
 
     @cached_property
@@ -106,7 +114,9 @@ class Samples:
 
     @cached_property
     def least_loss(self) -> float:
-        """Sum of the smallest values of the losses."""
+        """Sum of the smallest values of the losses; a linear term has none."""
+        if self.linear_rows.size:
+            return -math.inf
         values = [float(one.curve.minimum()[1]) for one in self.losses]
         if not any(values):
             return 0.0
@@ -115,11 +125,8 @@ class Samples:
 
     @cached_property
     def dual_boxes(self) -> tuple[Vector, Vector]:
-        """Range of slopes of each sample's weighted loss in its prediction.
-
-        A linear term has one slope: its floor is there for solvers, and no proof may use it.
-        """
-        least, most = zip(*map(_slopes, self.losses), strict=True)
+        """Range of slopes of each sample's weighted loss in its prediction."""
+        least, most = zip(*(one.curve.domain() for one in self.losses), strict=True)
         return self.rows.boxes(least, most)
 
     # ---- scales -----------------------------------------------------------------------------
@@ -140,6 +147,8 @@ class Samples:
         """
         widths, kinks = [], False
         for loss in self.losses:
+            if isinstance(loss, LinearTerm):
+                continue
             curve = loss.curve
             low, high = curve.domain()
             if not math.isfinite(high - low):
@@ -150,11 +159,4 @@ class Samples:
             bend = widths[-1] / max(curve.largest_curvature, 1e-300)
             sharp = bend < _SHARP_BEND * self.argument_scale
             kinks = kinks or sharp or curve.has_kinks
-        return max(widths), kinks
-
-
-def _slopes(loss: Loss) -> tuple[float, float]:
-    low, high = loss.curve.domain()
-    if loss.name != "floored_linear":
-        return low, high
-    return (-1.0, -1.0) if low < 0 else (1.0, 1.0)
+        return max(widths, default=1.0), kinks

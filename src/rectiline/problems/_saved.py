@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from rectiline.constraints import ConstraintRows
-from rectiline.losses import Loss
+from rectiline.losses import LinearTerm, Loss
 from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
 
 __all__ = ["save_infeasibility", "save_optimality"]
 
 _MARGIN = 1.05  # of the gap: another machine adds the same numbers in another order
 _NEAR = 1e-7  # relative distance from a knot below which a row's slope is written down
+_SAME_SLOPE = 1e-10  # relative difference up to which a slope is that of the place on the loss
 _WORSE = 1.02  # a list of fewer slopes may cost this factor of the gap
 
 
@@ -171,11 +172,14 @@ def _undecided(problem: Any, coef: Any, slopes: Any) -> Any:
     z = problem.design.dot(coef[: problem.n_features])
     t = problem.direction * (z + (coef[-1] if problem.fit_intercept else 0.0)) + problem.offset
     listed = np.zeros(t.size, dtype=bool)
+    # A linear term cannot shrink with the other multipliers, so that they have to be exact.
+    exact = any(isinstance(loss, LinearTerm) for loss in problem.losses)
+    near = 0.0 if exact else _SAME_SLOPE
     for mine, loss in _by_loss(problem):
         curve, at, slope = loss.curve, t[mine], slopes[mine]
         here = curve.derivative(at)[1]
         size = np.abs(at) + np.abs(problem.offset[mine])
-        listed[mine] = np.abs(here - slope) > 1e-10 * (np.abs(here) + np.abs(slope))
+        listed[mine] = np.abs(here - slope) > near * (np.abs(here) + np.abs(slope))
         for knot in curve.knots[curve.right > curve.left]:
             listed[mine] |= np.abs(at - knot) <= _NEAR * (size + abs(knot))
     return np.flatnonzero(listed & (problem.weight > 0))

@@ -1,10 +1,9 @@
 """Directions along which an objective with a linear term falls without end; asked by `solve`.
 
 Losses and penalties are bounded below, so only a linear term (``Problem(..., linear=...)``) can
-make an objective unbounded. Its row is flat below a floor (`_linear_term`). Where an answer lies on
-that floor, or none is found, a linear program looks for the direction of steepest slope at
-infinity: far along a direction d every loss grows with one of its outermost slopes, and the penalty
-by its own value, so that the slope is a sum of terms that anybody can check.
+make an objective unbounded. Where no answer is found, a linear program looks for the direction of
+steepest slope at infinity: far along a direction d every loss grows with one of its outermost
+slopes, and the penalty by its own value, so that the slope is a sum of terms anybody can check.
 """
 
 from __future__ import annotations
@@ -13,72 +12,33 @@ import numpy as np
 from scipy import sparse as sp
 from scipy.optimize import linprog
 
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Vector
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms import EpigraphForm
 
-__all__ = ["falling_direction", "is_on_floor", "may_be_unbounded"]
+__all__ = ["falling_direction"]
 
-_ON_FLOOR = 1.0 - 1e-6
 _SURE = 1e-7  # of the terms of the slope: more than rounding can make of them
 _ROUNDING = 1e-11  # of the terms of a row: what counts as zero
 _LOOSE = 1e-5  # rows of the linear program this close to zero are meant to be zero
 
 
-def may_be_unbounded(problem: Problem) -> bool:
-    """Whether there is a linear term at all."""
-    return _linear_loss(problem) is not None
-
-
-def is_on_floor(problem: Problem, coef: Vector) -> bool:
-    """Whether the linear term is cut off at these coefficients, so that they are no answer."""
-    k = _linear_loss(problem)
-    if k is None:
-        return False
-    floor = float(np.max(np.abs(problem.losses[k].curve.knots)))
-    return bool((problem.design.dot(coef)[_rows_of(problem, k)] <= -_ON_FLOOR * floor).any())
-
-
 def falling_direction(problem: Problem) -> Vector | None:
     """Return a direction along which the objective provably falls without end, or None."""
-    k = _linear_loss(problem)
-    if k is None or EpigraphForm.accepts(problem) is not None:
+    if not problem.has_linear_term or EpigraphForm.accepts(problem) is not None:
         return None
-    low, high = _outer_slopes(problem, k)
+    low, high = problem.dual_boxes
     size = np.sqrt(problem.design.column_squares(np.ones(problem.n_samples)))
     unit = 1.0 / np.where(size > 0, size, 1.0)  # of each coefficient, so that columns have norm 1
     direction = _steepest(problem, low, high, unit)
     if direction is None:
         return None
-    direction = unit * _tidied(problem, direction, low, high, unit)
-    direction = direction / np.abs(direction).max()
-    return direction if _falls(problem, direction, low, high) else None
-
-
-def _linear_loss(problem: Problem) -> int | None:
-    """Return which of the losses is the linear term."""
-    found = [k for k, one in enumerate(problem.losses) if one.name == "floored_linear"]
-    return found[0] if found else None
-
-
-def _rows_of(problem: Problem, loss: int) -> Indices | slice:
-    index = problem.loss_index
-    return slice(None) if index is None else np.flatnonzero(index == loss)
-
-
-def _outer_slopes(problem: Problem, linear: int) -> tuple[Vector, Vector]:
-    """Return for each row what it costs far below and far above zero, per unit of prediction."""
-    low, high = np.zeros(problem.n_samples), np.zeros(problem.n_samples)
-    for k, one in enumerate(problem.losses):
-        rows = _rows_of(problem, k)
-        low[rows], high[rows] = (1.0, 1.0) if k == linear else one.curve.domain()
-    is_linear = np.zeros(problem.n_samples, dtype=bool)
-    is_linear[_rows_of(problem, linear)] = True
-    turned = (problem.direction < 0) & ~is_linear
-    low, high = np.where(turned, -high, low), np.where(turned, -low, high)
-    weight = problem.weight
-    with np.errstate(invalid="ignore"):
-        return np.where(weight > 0, weight * low, 0.0), np.where(weight > 0, weight * high, 0.0)
+    for least in (_LOOSE, 0.0):  # small entries may be meant to be zero, or tied to larger ones
+        tidy: Vector = unit * _tidied(problem, direction, low, high, unit, least)
+        tidy /= np.abs(tidy).max()
+        if _falls(problem, tidy, low, high):
+            return tidy
+    return None
 
 
 def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vector | None:
@@ -149,10 +109,15 @@ def _steepest(problem: Problem, low: Vector, high: Vector, unit: Vector) -> Vect
     return np.asarray(found.x[:d]) if found.x is not None and found.fun < 0.0 else None
 
 
-def _tidied(problem: Problem, direction: Vector, low: Vector, high: Vector, unit: Vector) -> Vector:
-    """Return the direction moved so that rows which must not rise or fall do so up to rounding."""
+def _tidied(
+    problem: Problem, direction: Vector, low: Vector, high: Vector, unit: Vector, least: float
+) -> Vector:
+    """Return the direction moved so that rows which must not rise or fall do so up to rounding.
+
+    Entries below `least` of the largest one become zero.
+    """
     rows = problem.constraint_rows
-    direction = np.where(np.abs(direction) < _LOOSE * np.abs(direction).max(), 0.0, direction)
+    direction = np.where(np.abs(direction) < least * np.abs(direction).max(), 0.0, direction)
     moving = np.flatnonzero(direction)
     X = sp.csr_array(problem.design.X)
     stacked = sp.vstack(

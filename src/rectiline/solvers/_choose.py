@@ -11,6 +11,7 @@ dense, cold, n >= 200,000 and n >= 20,000 d,    passes, unless most rows are nea
 no constraint rows, no Slope or groups          a knot                            passes crossover
 Slope or groups                                 generation, for as long as        regret
                                                 interior would take
+linear term and no samples                      interior                          benchmarks.qp
 linear program, warm                            generation                        paths
 linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret
                                                 see `_linear_program`
@@ -157,6 +158,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
     interior, sweeps, generation = _INTERIOR, _SWEEPS, _GENERATION
     is_dense = not problem.design.is_sparse
+    if problem.data.samples.linear_rows.size == n:
+        return [interior, generation, newton, sweeps]
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
         return [Stage(Generation(), again), newton, interior]

@@ -14,7 +14,7 @@ from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
 from rectiline.problems.proofs import moved_into_dual_range
-from rectiline.problems.unbounded import falling_direction, is_on_floor, may_be_unbounded
+from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
 from rectiline.solvers._choose import choose, remaining
@@ -32,12 +32,6 @@ from rectiline.solvers.passes import solve_rows, try_passes
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
-_DOUBTFUL = (  # ends that a problem without a minimum may come to
-    Status.SOLVED,
-    Status.STALLED,
-    Status.ITERATION_LIMIT,
-    Status.PRECISION_LIMIT,
-)
 _SECONDS_PER_ENTRY = 4e-9  # of X, in the first certificate
 _SECONDS_PER_ROW = 1e-7
 _BALANCING_ROUNDS = 3  # products of free columns in a certificate
@@ -190,6 +184,8 @@ def _run(
     warm = _warm_pair(problem, warm_start)
     guess = _certificate_seconds(problem)
     run = Run(problem, limits, callback, outer, guess, moved_into_dual_range)
+    if problem.has_linear_term:
+        run.falls = falling_direction
     proof = problem.terms.region.contradiction
     if proof is not None:
         return run, Status.INFEASIBLE, proof
@@ -199,7 +195,6 @@ def _run(
         status = _without_a_solver(run, plan[0], solver, warm, hot is not None)
         if status is None:
             status = run.run_stages(plan, limits.tol, state=hot)
-            status = _checked_for_minimum(run, status)
             if solver == "auto" and status in (Status.STALLED, Status.ITERATION_LIMIT):
                 others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
                 again = run.run_stages(others, limits.tol, after_others=True)
@@ -213,23 +208,6 @@ def _run(
 
     with limited_threads(problem):
         return run, run.within_limits(work, plan[0].method.name), None
-
-
-def _checked_for_minimum(run: Run, status: Status) -> Status:
-    """Return the status, or "unbounded" where a linear term has no minimum.
-
-    An answer on the floor of the linear term is none, whatever is proved about it.
-    """
-    problem = run.problem
-    if not may_be_unbounded(problem) or status not in _DOUBTFUL or run.best.pair is None:
-        return status
-    cut_off = is_on_floor(problem, run.best.pair[0])
-    if status is Status.SOLVED and not cut_off:
-        return status
-    run.direction = falling_direction(problem)
-    if run.direction is not None:
-        return Status.UNBOUNDED
-    return Status.STALLED if cut_off else status
 
 
 def _certificate_seconds(problem: Problem) -> float:

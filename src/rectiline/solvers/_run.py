@@ -65,6 +65,7 @@ class Run:
         self.n_iter = 0
         self.tried: list[str] = []
         self.direction: Any = None  # along which the objective falls without end
+        self.falls: Callable[[Any], Any] | None = None  # looks for it when a solver has failed
         self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
         report = None if callback is None else self._report_again
@@ -173,6 +174,10 @@ class Run:
                 if status is Status.STOPPED:
                     self.best.combine()
                 return status
+            if self.falls is not None:  # once is enough
+                self.direction, self.falls = self.falls(self.problem), None
+                if self.direction is not None:
+                    return Status.UNBOUNDED
             if status is Status.ITERATION_LIMIT:
                 ended = status
         self.best.combine()

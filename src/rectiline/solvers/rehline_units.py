@@ -29,6 +29,11 @@ def start_units(
             "has no free intercept (fit_intercept=True). Use variant='sample', or "
             "fit_intercept=False."
         )
+    if form.linear_rows.size:
+        raise UnsupportedProblemError(
+            "Solver 'rehline' cannot take this problem with variant='unit': a linear term is no "
+            "sum of ReLU and ReHU units. Use variant='sample'."
+        )
     loop = _core.RehlineUnits(
         form.design.by_rows.view,
         form.rows,

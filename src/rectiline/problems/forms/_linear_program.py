@@ -80,6 +80,8 @@ class LinearProgramForm(CompositeForm):
                 for t, height in zip(curve.knots, jump)
                 if height > 0
             ]
+        if not parts:  # a linear term and no data
+            return Units(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0))
         sample, knot, jump = (np.concatenate(part) for part in zip(*parts))
         return Units(sample, knot, jump)
 

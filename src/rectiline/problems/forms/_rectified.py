@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._typing import Vector
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.losses import PLQUnits
+from rectiline.losses import LinearTerm, PLQUnits
 from rectiline.problems._columns import Columns
 from rectiline.problems._problem import Problem
 from rectiline.problems.forms._on_problem import FormPoint, ProblemForm
@@ -53,8 +53,25 @@ class RectifiedForm(ProblemForm):
 
     @property
     def units(self) -> tuple[PLQUnits, ...]:
-        """The losses with weight 1, as units in the losses' own argument t."""
-        return tuple(loss.units for loss in self.problem.losses)
+        """The losses with weight 1, as units in the losses' own argument t.
+
+        That of a linear term has none: see `linear`.
+        """
+        linear = (isinstance(loss, LinearTerm) for loss in self.problem.losses)
+        return tuple(
+            PLQUnits() if is_linear else loss.units
+            for loss, is_linear in zip(self.problem.losses, linear, strict=True)
+        )
+
+    @property
+    def linear(self) -> Vector:
+        """Coefficients of the linear term of the objective, zeros where there is none."""
+        return self.problem.data.linear
+
+    @property
+    def linear_rows(self) -> Indices:
+        """The rows of X that are that term and no samples."""
+        return self.problem.data.samples.linear_rows
 
     @property
     def loss_index(self) -> NDArray[np.uint8] | None:

@@ -53,8 +53,8 @@ def barrier_refusal(form: LinearProgramForm) -> str | None:
         return "the penalty has no groups"
     if form.group_costs[1] > 0.0:
         return "the penalty charges single columns of its groups too"
-    if form.n_constraints or form.free_columns.size:
-        return "there are constraints or columns without cost"
+    if form.n_constraints or form.free_columns.size or form.problem.has_linear_term:
+        return "there are constraints, columns without cost or a linear term"
     if form.design.n_samples > _MOST_SAMPLES:
         return f"there are more than {_MOST_SAMPLES} samples"
     return None

@@ -100,8 +100,10 @@ class Master:
             self.centre = float(np.median(-form.direction * form.offset))
         self._offset = form.offset + form.direction * self.centre
         cost = np.abs(self._offset[self.sample] - form.units.knot)
-        self._cost_scale = float(np.average(cost, weights=self.width)) or 1.0
-        self._box_scale = float(self.width.max()) or 1.0
+        self._cost_scale = self._box_scale = 1.0
+        if self.width.any():  # there may be a linear term and no data
+            self._cost_scale = float(np.average(cost, weights=self.width)) or 1.0
+            self._box_scale = float(self.width.max())
 
     # ---- columns -----------------------------------------------------------------------------
 

@@ -78,8 +78,9 @@ class ProximalMaster:
         self._norms = np.where(norms > 0, norms, 1.0)
         constant = np.concatenate([rows.c, rows.f]) * (self._column_scale / self._norms)
         low = np.where(np.arange(k) < m, 0.0, -np.inf)
-        self._low = np.concatenate([np.zeros(units.cap.size), low])
-        self._high = np.concatenate([units.cap / self._box_scale, ones * np.inf])
+        cap = units.cap / self._box_scale
+        self._low = np.concatenate([np.where(units.fixed, cap, 0.0), low])
+        self._high = np.concatenate([cap, ones * np.inf])
         bend = units.bend * (self._box_scale / self._argument_scale)
         self._method = _core.ProximalMultipliers(
             self._row,
@@ -160,7 +161,7 @@ class ProximalMaster:
         for first, last in _runs(units.sample):
             u = slice(first, last)
             i = units.sample[u]
-            part = np.clip(units.sign[u] * left[i], 0.0, self._high[u])
+            part = np.clip(units.sign[u] * left[i], self._low[u], self._high[u])
             self.dual[u] = part
             left[i] -= units.sign[u] * part
         unit = self._column_scale / self._argument_scale

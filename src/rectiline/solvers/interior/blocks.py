@@ -139,7 +139,8 @@ class Block:
     def longest(self) -> tuple[float, float]:
         """Return the longest steps of the duals and of the rest that keep all signs."""
         steps = [part.longest() for part in self.parts]
-        return min(step[0] for step in steps), min(step[1] for step in steps)
+        dual, primal = ([step[k] for step in steps] for k in (0, 1))
+        return min(dual, default=1.0), min(primal, default=1.0)
 
     def products_after(self, dual: float, primal: float) -> float:
         """Return the sum of the complementarity products after steps of these lengths."""
@@ -159,7 +160,7 @@ class Block:
 
     def _total(self, vectors: list[Vector]) -> Vector:
         """Return the sum over parts, for every row."""
-        if self.parts[0].where is None and len(vectors) == 1:
+        if len(vectors) == 1 and self.parts[0].where is None:
             return vectors[0]
         total = np.zeros(self.argument.size)
         for part, vector in zip(self.parts, vectors, strict=True):

@@ -44,7 +44,7 @@ def build(form: EpigraphForm, rows_as_given: bool = False) -> Program:
         design, active, scales.column[: design.n_features], scales.centre, intercept, width
     )
     data = _data_block(samples, rows, scales)
-    shift = 1.0 / rows.size
+    shift = 1.0 / max(rows.size, 1)
 
     offsets = [form.constraint_offset[:m], form.constraint_offset[m:], None, None]
 
@@ -69,6 +69,7 @@ def build(form: EpigraphForm, rows_as_given: bool = False) -> Program:
     d = design.n_features
     rho[:d] = form.columns.rho * (ys * scales.column[:d]) ** 2 * scales.objective
     linear[: epigraph.n_columns] = epigraph.linear * scales.column * unit
+    linear[:d] += form.linear * scales.column[:d] * unit
     return Program(
         form=form,
         scales=scales,

@@ -18,7 +18,7 @@ __all__ = ["Samples"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples with a positive weight; `active` is None when that is all of them."""
+    """Samples with a positive weight; `active` is None when that is all rows of X."""
 
     active: Indices | None
     weight: Vector
@@ -32,7 +32,9 @@ class Samples:
     @classmethod
     def of(cls, form: EpigraphForm) -> Samples:
         """Return the samples of a form."""
-        active = None if (form.weight > 0).all() else np.flatnonzero(form.weight > 0)
+        used = form.weight > 0
+        used[form.linear_rows] = False  # that term is a vector of the program
+        active = None if used.all() else np.flatnonzero(used)
         weight, direction, offset = form.weight, form.direction, form.offset
         index = form.loss_index
         if active is not None:

@@ -63,11 +63,16 @@ def measure(
         rows = _sizes(matrices, np.ones(column.size))
     # Where the samples' losses bend, as predictions.
     bends = samples.direction * (samples.first_knots() - samples.offset)
-    middle = float(np.median(bends))
-    prediction = float(np.median(np.abs(bends - middle))) or float(np.mean(np.abs(bends))) or 1.0
+    middle, prediction = 0.0, 1.0
+    if bends.size:
+        middle = float(np.median(bends))
+        spread_of_bends = float(np.median(np.abs(bends - middle)))
+        prediction = spread_of_bends or float(np.mean(np.abs(bends))) or 1.0
     prediction = max(prediction, _forced(form, design))
     shift = middle if form.fit_intercept and np.ptp(samples.direction) == 0.0 else 0.0
     width = samples.width(prediction)
+    if not bends.size:  # no data, but a linear term
+        width = float(np.abs(form.linear * column[: form.linear.size]).max()) or 1.0
     objective = 1.0 / (width * prediction)
     return Scales(column, spread == 0.0, centre, shift, tuple(rows), prediction, objective)
 

@@ -160,7 +160,8 @@ class Interior:
         if reason is not None:
             return reason
         form = EpigraphForm.apply(problem)
-        if all(units.n_relu + units.n_rehu == 0 for units in form.units):
+        constant = all(units.n_relu + units.n_rehu == 0 for units in form.units)
+        if constant and not form.linear_rows.size:
             return "the loss is constant"
         size = _system_size(form)
         if size > _LARGEST_SYSTEM:

@@ -202,6 +202,7 @@ def _state(form: EpigraphForm) -> TwofoldState:
     rho, linear = np.zeros(width), np.zeros(width)
     rho[:d] = form.columns.rho * (ys * column[:d]) ** 2 * objective
     linear[: column.size] = form.epigraph.linear * column * unit
+    linear[:d] += form.linear * column[:d] * unit
     stacked = sp.csr_array(sp.vstack(units.matrices, format="csr"))
     stacked.sort_indices()
     shift, low, high, soft = np.concatenate(units.fields, axis=1)

@@ -71,7 +71,8 @@ def judge(state: Iterate) -> Verdict:
     gap, excess = charge(state, state.residual)
     gap += totals.gap
     paid = totals.value + float(b @ (0.5 * program.rho * b + program.linear))
-    gap = min(gap, max(paid, 0.0))  # zero multipliers prove that nothing pays less than nothing
+    if not program.form.linear_rows.size:
+        gap = min(gap, max(paid, 0.0))  # zero multipliers prove that nothing pays less than nothing
     value = paid + program.constant
     size = max(abs(value), abs(value - gap), np.finfo(float).tiny)
     if gap <= _ROUNDING_LEVEL * program.reference:
