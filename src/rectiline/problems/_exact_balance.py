@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy import sparse as sp
 
+from rectiline import _core
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.problems._rounding import UNIT, gamma
@@ -56,7 +57,7 @@ def balancing_move(
     ndarray of shape (n_samples,), or None if no such move could be shown to exist.
     """
     residual = np.append(left, total) if problem.fit_intercept else left
-    if not np.isfinite(residual).all():
+    if not _core.all_finite(residual):
         return None
     move = np.zeros(sample.size)
     if not residual.any():
@@ -97,7 +98,7 @@ def _moves_on(
     largest = float(room.max())
     weight = room / largest if largest < 1e150 else np.ones(rows.size)
     with np.errstate(all="ignore"):
-        size = np.sqrt((Z * Z).sum(axis=0))
+        size = np.sqrt(np.einsum("ij,ij->j", Z, Z))
         if not (size.min() > 1e-150 and size.max() < np.inf):
             return None
         M = weight[:, None] * Z / size
@@ -109,7 +110,9 @@ def _moves_on(
             sizes = np.abs(P)
             # Forming M rounds its entries: gamma(8) is part of the error of M'P.
             error = gamma(rows.size + 8) * (np.abs(M).T @ sizes)
-            rho = float((np.abs(np.eye(size.size) - M.T @ P) + error).sum(axis=1).max())
+            miss = M.T @ P
+            miss.flat[:: size.size + 1] -= 1.0
+            rho = float((np.abs(miss) + error).sum(axis=1).max())
             if rho < 0.5:
                 y = float((residual / size).max()) * (1 + 8 * UNIT) / (1 - 1.01 * rho)
                 bound: Vector = weight * sizes.sum(axis=1) * y * (1 + gamma(size.size))

@@ -18,6 +18,7 @@ from scipy import linalg
 from scipy import sparse as sp
 from scipy.sparse.linalg import lsqr
 
+from rectiline import _core
 from rectiline._typing import AnyMatrix, Indices, Mask, Vector
 from rectiline.backends import Design
 
@@ -53,7 +54,8 @@ def balance_free_columns(
         image = np.empty(target.size)
         if k:  # often the intercept alone is free
             image[:k] = design.tdot(values)[columns]
-        image[k:] = values.sum()
+        if intercept:
+            image[k] = values.sum()
         return image
 
     def forward(values: Vector) -> Vector:
@@ -71,20 +73,20 @@ def balance_free_columns(
     level += target_size + 1e-300
     width: Vector | None = None
     best, best_left = sample, np.inf
-    for _ in range(_DUAL_ROUNDS):
-        residual = transposed(sample) - target
-        with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # columns next to nothing
+        for _ in range(_DUAL_ROUNDS):
+            residual = transposed(sample) - target
             left = float((np.abs(residual) / level).max()) if level.size else 0.0
-        if left < best_left:
-            best, best_left = sample, left
-        if left <= 1e-16:
-            break
-        if width is None:
-            width = _finite_width(low, high, sample)
-        room = np.minimum(sample - low, high - sample)
-        room = np.where(np.isfinite(room), room, np.maximum(np.abs(sample), width))
-        weight = np.minimum(room, 10 * width) ** 2 + (1e-7 * width) ** 2
-        with np.errstate(over="ignore", invalid="ignore"):  # columns next to nothing
+            if left < best_left:
+                best, best_left = sample, left
+            if left <= 1e-16:
+                break
+            if width is None:
+                width = _finite_width(low, high, sample)
+            room = np.minimum(sample - low, high - sample)
+            if not _core.all_finite(room):
+                room = np.where(np.isfinite(room), room, np.maximum(np.abs(sample), width))
+            weight = np.minimum(room, 10 * width) ** 2 + (1e-7 * width) ** 2
             if k > design.n_samples:
                 # B (B'B)^+ = (BB')^+ B with B = sqrt(weight) X, and BB' is the smaller matrix.
                 root = np.sqrt(weight)
@@ -94,8 +96,8 @@ def balance_free_columns(
                 gram = design.weighted_gram(weight, columns, intercept)
                 change = weight * forward(_scaled_solution(gram, residual))
             sample = np.minimum(np.maximum(sample - change, low), high)
-        if not np.isfinite(sample).all():
-            break
+            if not _core.all_finite(sample):
+                break
     return best, best_left
 
 
@@ -113,9 +115,8 @@ def _row_kernel(design: Design, columns: Indices, intercept: bool) -> NDArray[np
 def _finite_width(low: Vector, high: Vector, sample: Vector) -> Vector:
     """Return how wide the boxes are; those without end count as wide as the point is large."""
     width = high - low
-    unbounded = ~np.isfinite(width)
-    if unbounded.any():
-        width[unbounded] = float(np.max(np.abs(sample), initial=0.0)) or 1.0
+    if not _core.all_finite(width):
+        width[~np.isfinite(width)] = float(np.max(np.abs(sample), initial=0.0)) or 1.0
     return width
 
 

@@ -28,8 +28,9 @@ d > 3000                                        rehline; interior where rows    
                                                 constrain many columns            2,000 x 4,000
 d > n, d >= 100                                 rehline for a while, interior     regret
 sparse, without ridge, d >= 250, n <= 4 d       interior                          Fused signals
-anything else                                   newton; before that rehline for a rehline and
-                                                while if the dual is not stiff    foundation
+anything else                                   newton; before that rehline for a rehline,
+                                                while if the dual is not stiff    foundation,
+                                                and n d > 2,000                   small
 =============================================== ================================= ===============
 """
 
@@ -55,6 +56,7 @@ __all__ = ["choose", "remaining"]
 
 _MANY_ROWS = 60_000  # beyond, Newton on samples and working sets beats coordinate ascent
 _ROWS_PER_COLUMN = 2000  # up to which samples of rows are too large a share to start Newton on
+_TINY = 2000  # entries up to which Newton's steps take less time than one more certificate
 _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always affordable
 _MANY_CONSTRAINTS = 0.1  # rows per column
 _MANY_COLUMNS = 200  # from here on generating columns can pay
@@ -207,6 +209,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if warm and is_near(form):
         return [first_try(form), *stages]
     if warm or not problem.columns.strongly_convex:  # good multipliers are worth more to newton
+        return stages
+    if n * d <= _TINY:
         return stages
     if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and is_easy(form):
         return [first_try(form), *stages]

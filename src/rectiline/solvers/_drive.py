@@ -162,7 +162,7 @@ def polish_quietly(problem: Problem, rough: Solution, seed: int, watch: Watch) -
     """Make the answer of a part of a larger problem exact, without warnings."""
     run = Run(problem, checked_limits(_ROUGHEST, None, None, seed, None), outer=watch)
     run.best.keep(rough.coef, rough.intercept, rough.dual, rough.solver)
-    polish_answer(run, choose(problem, warm=True))
+    polish_answer(run, lambda: choose(problem, warm=True))
     return _solution(run, Status.SOLVED, None)
 
 
@@ -203,7 +203,7 @@ def _run(
         if session is not None and run.last is not None:
             session.keep(*run.last)
         if wants_polish and status is Status.SOLVED:
-            polish_answer(run, _plan(problem, solver, options, True))
+            polish_answer(run, lambda: _plan(problem, solver, options, True))
         return status
 
     with limited_threads(problem):

@@ -15,6 +15,7 @@ repeating the step is Newton's method on the optimality conditions.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 from scipy.linalg import lapack
 
+from rectiline import _core
 from rectiline.problems import DualPoint, Problem
 
 Vector = NDArray[np.float64]
@@ -66,56 +68,52 @@ def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
     if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS or n_free + n_knots == 0:
         return None
 
-    block = problem.design.X[near][:, free]
-    block = np.asarray(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
-    if has_b0:
-        block = np.column_stack([block, np.ones(block.shape[0])])
-    tight_block = np.column_stack([matrix[:, free], np.zeros((tight.size, has_b0))])
+    part = problem.design.X[near][:, free]
     n_primal = n_free + has_b0
+    block = np.ones((part.shape[0], n_primal))
+    block[:, :n_free] = part.toarray() if sp.issparse(part) else part
     size = n_primal + n_knots + tight.size
-    system = np.zeros((size, size))
+    system, left = np.zeros((size, size)), np.zeros(size)
     system[:n_primal, :n_primal] = block.T @ (rows.bend[near][:, None] * block)
-    diagonal = np.arange(n_free)
-    system[diagonal, diagonal] += problem.columns.rho[free]
-    system[:n_primal, n_primal : n_primal + n_knots] = block[knots].T
+    system.flat[: n_free * (size + 1) : size + 1] += problem.columns.rho[free]
     system[n_primal : n_primal + n_knots, :n_primal] = block[knots]
-    system[:n_primal, n_primal + n_knots :] = -tight_block.T
-    system[n_primal + n_knots :, :n_primal] = -tight_block
-
-    q = matrix.T @ multiplier - problem.design.tdot(rows.sample)
-    slope = problem.columns.rho * coef + problem.columns.l1 * np.sign(coef)
-    left = np.concatenate(
-        [
-            (q - slope)[free],
-            np.full(has_b0, -rows.sample.sum()),
-            (rows.target - z)[rows.on_knot],
-            matrix @ coef + constant,
-        ]
-    )
+    slope = problem.columns.rho * coef + problem.design.tdot(rows.sample)
+    if problem.columns.has_l1:
+        slope += problem.columns.l1 * np.sign(coef)
+    if tight.size:
+        system[n_primal + n_knots :, :n_free] = -matrix[:, free]
+        slope -= matrix.T @ multiplier
+        left[n_primal + n_knots :] = matrix @ coef + constant
+    system[:n_primal, n_primal:] = system[n_primal:, :n_primal].T
+    left[:n_free] = -slope[free]
+    if has_b0:
+        left[n_free] = -rows.sample.sum()
+    left[n_primal : n_primal + n_knots] = (rows.target - z)[rows.on_knot]
     move = _solve(system, left)
     if move is None:
         return None
-    new = coef.copy()
-    new[free] += move[:n_free]
+    change = np.zeros(coef.size)
+    change[free] = move[:n_free]
     shift = float(move[n_free]) if has_b0 else 0.0
-    sample = rows.sample + rows.bend * (problem.design.dot(new - coef) + shift)
+    sample = rows.sample + rows.bend * (problem.design.dot(change) + shift)
     sample[rows.on_knot] += move[n_primal : n_primal + n_knots]
     multiplier = multiplier + move[n_primal + n_knots :]
-    intercept = pair.intercept + shift
-    if not (np.isfinite(new).all() and np.isfinite(intercept)):
+    new, intercept = coef + change, pair.intercept + shift
+    if not (_core.all_finite(new) and math.isfinite(intercept)):
         return None
-    new = np.clip(new, problem.constraint_rows.lower, problem.constraint_rows.upper)
+    new = problem.clip_to_bounds(new)
     return PolishPair(new, intercept, _dual(problem, sample, multiplier, tight))
 
 
 def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
     """Solve a symmetric system after equilibration; the shortest answer if it is singular."""
-    scale = np.ones(right.size)
+    sizes, scale = np.abs(system), np.ones(right.size)
     for _ in range(3):
-        top = np.abs(system * scale * scale[:, None]).max(axis=0)
-        scale = scale / np.sqrt(np.where(top > 0, top, 1.0))
+        top = (sizes * scale * scale[:, None]).max(axis=0)
+        top[top == 0] = 1.0
+        scale /= np.sqrt(top)
     scaled, wanted = system * scale * scale[:, None], scale * right
-    if not (np.isfinite(scaled).all() and np.isfinite(wanted).all()):
+    if not (_core.all_finite(scaled.ravel()) and _core.all_finite(wanted)):
         return None  # LAPACK may never come back from such numbers
     factors, pivots, info = lapack.dgetrf(scaled)
     if info == 0:
@@ -140,13 +138,19 @@ def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows
     """
     p, weight = problem.direction, problem.weight
     t = p * z + problem.offset
-    used = weight > 0
-    slope = np.where(used, p * sample / np.where(used, weight, 1.0), 0.0)
+    used: Mask | slice = weight > 0
+    if np.all(used):
+        used, slope = slice(None), p * sample / weight
+    else:
+        slope = np.where(used, p * sample / np.where(used, weight, 1.0), 0.0)
     width = float(np.ptp(slope[used])) or 1.0
     sigma = (_middle(np.abs(t[used] - _middle(t[used]))) or 1.0) / width
     reach = t + sigma * slope
     groups = [
-        (one.curve, used if problem.loss_index is None else used & (problem.loss_index == k))
+        (
+            one.curve,
+            used if problem.loss_index is None else (weight > 0) & (problem.loss_index == k),
+        )
         for k, one in enumerate(problem.losses)
     ]
     knot, depth = np.zeros(t.size, dtype=np.intp), np.full(t.size, -np.inf)
@@ -236,6 +240,8 @@ def _dual(
     problem: Problem, sample: Vector, multiplier: Vector, tight: NDArray[np.intp]
 ) -> DualPoint:
     rows = problem.constraint_rows
+    if not problem.has_constraint_rows:
+        return DualPoint(sample)
     every = np.zeros(rows.c.size + rows.f.size)
     every[tight] = multiplier
     return DualPoint(sample, np.maximum(every[: rows.c.size], 0.0), every[rows.c.size :])

@@ -6,7 +6,7 @@ better. `polish_answer` is what ``solve(..., polish=True)`` adds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -115,10 +115,10 @@ class Polish:
 POLISH_STAGE = Stage(Polish(), "polish: one linear system for the pieces that the pair lies on")
 
 
-def polish_answer(run: Run, plan: Sequence[Stage]) -> None:
+def polish_answer(run: Run, plan: Callable[[], Sequence[Stage]]) -> None:
     """Make a solved pair exact up to rounding where that is cheap; part of `solve`.
 
-    Where the pieces are still undecided, the solvers of `plan` go on for a few steps. Of several
+    Where the pieces are still undecided, the solvers of `plan()` go on for a few steps. Of several
     best intercepts the middle one is taken, so that a sample of weight two and the same sample
     twice give equal models.
     """
@@ -126,7 +126,7 @@ def polish_answer(run: Run, plan: Sequence[Stage]) -> None:
     run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
     small = problem.design.n_stored <= _MOST_STORED and problem.n_features <= _MOST_COLUMNS
     if small and problem.is_separable and run.verdict(_EXACT) is None:
-        run.run_stages(plan, _EXACT, _MOST_STEPS)
+        run.run_stages(plan(), _EXACT, _MOST_STEPS)
         if run.verdict(_GOOD) is None:
             run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
     if run.watch.left() > 0.0:
