@@ -69,8 +69,9 @@ def fitted(
 
     def fit() -> Any:
         problem = rl.Problem(X, y, loss=LOSSES[loss], penalty=penalty)
-        return rl.solve(problem, solver, tol=tol, n_threads=threads)
+        return rl.solve(problem, solver, tol=tol)
 
+    rl.set_threads(threads)
     return least(fit, clock, repeats)
 
 

@@ -49,11 +49,11 @@ def products(n: int) -> Iterator[tuple[str, Work]]:
     shape = f"{n} x 20"
     dense = Design(rng.standard_normal((n, 20)))
     b, g = np.linspace(-1, 1, 20), rng.standard_normal(n)
-    yield f"X b, {shape}", lambda t: dense.dot(b, t)
-    yield f"X' g, {shape}", lambda t: dense.tdot(g, t)
-    yield f"X b and X' g, {shape}", lambda t: np.concatenate(dense.both(b, g, t))
-    yield f"X b twofold, {shape}", lambda t: np.concatenate(_core.twofold_dot(dense.view, b, t))
-    yield f"X' g twofold, {shape}", lambda t: np.concatenate(_core.twofold_tdot(dense.view, g, t))
+    yield f"X b, {shape}", lambda t: dense.dot(b)
+    yield f"X' g, {shape}", lambda t: dense.tdot(g)
+    yield f"X b and X' g, {shape}", lambda t: np.concatenate(dense.both(b, g))
+    yield f"X b twofold, {shape}", lambda t: np.concatenate(_core.twofold_dot(dense.view, b))
+    yield f"X' g twofold, {shape}", lambda t: np.concatenate(_core.twofold_tdot(dense.view, g))
     for d in (1000, 100_000):
         m, each = n // 2, 20
         values, columns = rng.standard_normal(m * each), rng.integers(0, d, (m, each))
@@ -61,8 +61,8 @@ def products(n: int) -> Iterator[tuple[str, Work]]:
         X = sp.csr_array((values, np.sort(columns).ravel().astype(np.int32), pointers), (m, d))
         sparse, c = Design(X), rng.standard_normal(d)
         u, name = g[:m], f"CSR {m} x {d}"
-        yield f"X b, {name}", lambda t, of=sparse, c=c: of.dot(c, t)
-        yield f"X' g, {name}", lambda t, of=sparse, u=u: of.tdot(u, t)
+        yield f"X b, {name}", lambda t, of=sparse, c=c: of.dot(c)
+        yield f"X' g, {name}", lambda t, of=sparse, u=u: of.tdot(u)
 
 
 def solves(X: Any, y: Any, loss: str, solver: str, cost: float, tol: float) -> Work:
@@ -70,7 +70,7 @@ def solves(X: Any, y: Any, loss: str, solver: str, cost: float, tol: float) -> W
 
     def work(threads: int) -> Any:
         problem = rl.Problem(X, y, loss=LOSSES[loss], penalty=rl.penalties.Ridge(len(y) / cost))
-        found = rl.solve(problem, solver, tol=tol, n_threads=threads)
+        found = rl.solve(problem, solver, tol=tol)
         assert found.status == "solved", found.status
         return np.concatenate([found.coef, [found.intercept], found.dual.sample])
 
@@ -98,7 +98,6 @@ def newton(n: int) -> Iterator[tuple[str, Work]]:
     found = rl.solve(problem, "newton", tol=1e-6)
 
     def certify(threads: int) -> Any:
-        os.environ["RECTILINE_NUM_THREADS"] = str(threads)
         fresh = rl.Problem(X, y, loss=LOSSES["huber"], penalty=rl.penalties.Ridge(1.0))
         proof = fresh.certify(found)
         return np.array([proof.primal, proof.gap])
@@ -152,6 +151,7 @@ def seconds(work: Work, threads: int) -> tuple[float, bytes]:
     """Return the least seconds of a few runs, and the bits of the result."""
     least, spent, found = np.inf, 0.0, b""
     for repeat in range(20):
+        rl.set_threads(threads)
         began = time.perf_counter()
         result = work(threads)
         took = time.perf_counter() - began

@@ -1,4 +1,5 @@
 #include "rectiline/support/finite.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include "common.hpp"
 #include <cstdlib>
@@ -33,6 +34,15 @@ NB_MODULE(_core, m) {
           "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "
           "Returns what was set before.");
     m.def("all_finite", &all_finite, nb::arg("values"), "Whether every entry is finite");
+    m.def("thread_count", &rectiline::support::thread_count,
+          "Threads that compiled loops of this thread use");
+    m.def("set_thread_count", &rectiline::support::set_thread_count, nb::arg("count"),
+          "Set the threads of compiled loops of this thread, 0 for those of the process. Returns "
+          "what was set before.");
+    m.def("set_process_thread_count", &rectiline::support::set_process_thread_count,
+          nb::arg("count"),
+          "Set the threads of compiled loops of all threads that have no setting of their own, 0 "
+          "for what the environment asks for. Returns what was set before.");
     bind_dense_algebra(m);
     bind_design(m);
     bind_rows(m);

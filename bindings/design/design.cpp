@@ -42,30 +42,29 @@ std::size_t columns_of(const Design& X) {
     return static_cast<std::size_t>(n_columns(X.view));
 }
 
-NumpyVector product(const Design& X, VectorIn b, int n_threads) {
+NumpyVector product(const Design& X, VectorIn b) {
     require(b.shape(0) == columns_of(X), "the vector must have one entry per column");
     NumpyVector z = new_vector(rows_of(X));
     nb::gil_scoped_release release;
-    multiply(X.view, in(b), in(z), n_threads);
+    multiply(X.view, in(b), in(z));
     return z;
 }
 
-NumpyVector transposed_product(const Design& X, VectorIn g, int n_threads) {
+NumpyVector transposed_product(const Design& X, VectorIn g) {
     require(g.shape(0) == rows_of(X), "the vector must have one entry per row");
     NumpyVector q = new_vector(columns_of(X));
     nb::gil_scoped_release release;
-    multiply_transposed(X.view, in(g), in(q), n_threads);
+    multiply_transposed(X.view, in(g), in(q));
     return q;
 }
 
-std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g,
-                                                  int n_threads) {
+std::pair<NumpyVector, NumpyVector> both_products(const Design& X, VectorIn b, VectorIn g) {
     require(b.shape(0) == columns_of(X) && g.shape(0) == rows_of(X),
             "the vectors must have one entry per column and per row");
     NumpyVector z = new_vector(rows_of(X)), q = new_vector(columns_of(X));
     {
         nb::gil_scoped_release release;
-        multiply_both(X.view, in(b), in(g), in(z), in(q), n_threads);
+        multiply_both(X.view, in(b), in(g), in(z), in(q));
     }
     return {z, q};
 }
@@ -104,19 +103,19 @@ void bind_copy_part(nb::class_<Design>& cls) {
             "out = (X[rows][:, columns] - centre) * factor * row_factor[:, None]");
 }
 
-NumpyVector squares_by_row(const Design& X, VectorIn scale, int n_threads) {
+NumpyVector squares_by_row(const Design& X, VectorIn scale) {
     require(scale.shape(0) == columns_of(X), "scale must have one entry per column");
     NumpyVector r = new_vector(rows_of(X));
     nb::gil_scoped_release release;
-    row_squares(X.view, in(scale), in(r), n_threads);
+    row_squares(X.view, in(scale), in(r));
     return r;
 }
 
-NumpyVector squares_by_column(const Design& X, VectorIn scale, int n_threads) {
+NumpyVector squares_by_column(const Design& X, VectorIn scale) {
     require(scale.shape(0) == rows_of(X), "scale must have one entry per row");
     NumpyVector s = new_vector(columns_of(X));
     nb::gil_scoped_release release;
-    column_squares(X.view, in(scale), in(s), n_threads);
+    column_squares(X.view, in(scale), in(s));
     return s;
 }
 
@@ -160,14 +159,12 @@ void bind_design(nb::module_& m) {
     bind_sparse<double, std::int64_t>(cls);
     bind_sparse<float, std::int32_t>(cls);
     bind_sparse<float, std::int64_t>(cls);
-    cls.def("dot", &product, nb::arg("b"), nb::arg("n_threads") = 1, "X @ b")
-        .def("tdot", &transposed_product, nb::arg("g"), nb::arg("n_threads") = 1, "X.T @ g")
-        .def("both", &both_products, nb::arg("b"), nb::arg("g"), nb::arg("n_threads") = 1,
+    cls.def("dot", &product, nb::arg("b"), "X @ b")
+        .def("tdot", &transposed_product, nb::arg("g"), "X.T @ g")
+        .def("both", &both_products, nb::arg("b"), nb::arg("g"),
              "(X @ b, X.T @ g) in one pass where possible")
-        .def("row_squares", &squares_by_row, nb::arg("scale"), nb::arg("n_threads") = 1,
-             "sum_j X[i, j]**2 * scale[j]")
-        .def("column_squares", &squares_by_column, nb::arg("scale"), nb::arg("n_threads") = 1,
-             "sum_i scale[i] * X[i, j]**2")
+        .def("row_squares", &squares_by_row, nb::arg("scale"), "sum_j X[i, j]**2 * scale[j]")
+        .def("column_squares", &squares_by_column, nb::arg("scale"), "sum_i scale[i] * X[i, j]**2")
         .def("moments", &moments_of,
              "Sums and squares of the columns, powers of two of about their size, and upper bounds "
              "on the norms of the columns and of the rows of X / scale; in one pass");

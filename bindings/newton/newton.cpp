@@ -23,12 +23,12 @@ std::size_t n_of(const NewtonState& self) {
     return static_cast<std::size_t>(self.rows->n());
 }
 
-void make_state(NewtonState* self, nb::object X, nb::object rows, bool intercept, int n_threads) {
+void make_state(NewtonState* self, nb::object X, nb::object rows, bool intercept) {
     const Design& design = nb::cast<const Design&>(X);
     const Rows& functions = nb::cast<const Rows&>(rows);
     require(functions.view.n == n_rows(design.view), "X and the row functions differ in length");
-    new (self) NewtonState{
-        std::make_unique<NewtonRows>(design.view, functions.view, intercept, n_threads), {X, rows}};
+    new (self) NewtonState{std::make_unique<NewtonRows>(design.view, functions.view, intercept),
+                           {X, rows}};
 }
 
 std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, double weight_factor) {
@@ -84,8 +84,7 @@ std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, dou
 
 void bind_newton(nb::module_& m) {
     nb::class_<NewtonState>(m, "NewtonRows", "Per-row work of the semismooth Newton method.")
-        .def("__init__", &make_state, nb::arg("X"), nb::arg("rows"), nb::arg("intercept"),
-             nb::arg("n_threads"))
+        .def("__init__", &make_state, nb::arg("X"), nb::arg("rows"), nb::arg("intercept"))
         .def("subset", &subset, nb::arg("index"), nb::arg("weight_factor") = 1.0,
              "The given rows, copied side by side")
         .def("place", &place, nb::arg("b"), "Set the arguments to those of b")

@@ -96,7 +96,7 @@ Answer as_dict(const passes::Sums& sums) {
 
 // One dictionary of sums for each member; nothing if the deadline came first.
 std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const Member*>& members,
-                                       bool fit_intercept, int n_threads, double seconds) {
+                                       bool fit_intercept, double seconds) {
     const auto d = static_cast<std::size_t>(design::n_columns(X.view));
     std::vector<passes::Member> views;
     for (const Member* member : members) {
@@ -107,7 +107,7 @@ std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const 
     }
     std::vector<passes::Sums> sums;
     const bool done = run_interruptibly(seconds, [&](auto& interrupt) {
-        return passes::run_pass(X.view, views, fit_intercept, n_threads, interrupt, sums);
+        return passes::run_pass(X.view, views, fit_intercept, interrupt, sums);
     });
     if (!done) return std::nullopt;
     std::vector<Answer> out;
@@ -135,7 +135,7 @@ void bind_passes(nb::module_& m) {
             "measure", [](Member& self) { self.view.wants_sizes = true; },
             "Add up the sizes of the columns");
     m.def("run_pass", &run, nb::arg("X"), nb::arg("members"), nb::arg("fit_intercept"),
-          nb::arg("n_threads"), nb::arg("seconds"),
+          nb::arg("seconds"),
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");
 }

@@ -28,21 +28,21 @@ proof::TwofoldVector view_of(TwofoldArrays& arrays) {
     return {length(hi), hi.data(), lo.data(), error.data(), size.data()};
 }
 
-TwofoldArrays twofold_product(const Design& X, VectorIn b, int n_threads) {
+TwofoldArrays twofold_product(const Design& X, VectorIn b) {
     require(b.shape(0) == static_cast<std::size_t>(n_columns(X.view)),
             "the vector must have one entry per column");
     TwofoldArrays z = new_twofold(static_cast<std::size_t>(n_rows(X.view)));
     nb::gil_scoped_release release;
-    proof::multiply(X.view, in(b), view_of(z), n_threads);
+    proof::multiply(X.view, in(b), view_of(z));
     return z;
 }
 
-TwofoldArrays twofold_transposed_product(const Design& X, VectorIn g, int n_threads) {
+TwofoldArrays twofold_transposed_product(const Design& X, VectorIn g) {
     require(g.shape(0) == static_cast<std::size_t>(n_rows(X.view)),
             "the vector must have one entry per row");
     TwofoldArrays q = new_twofold(static_cast<std::size_t>(n_columns(X.view)));
     nb::gil_scoped_release release;
-    proof::multiply_transposed(X.view, in(g), view_of(q), n_threads);
+    proof::multiply_transposed(X.view, in(g), view_of(q));
     return q;
 }
 
@@ -138,10 +138,10 @@ std::int64_t row_inside(const Rows& rows, VectorIn g, double margin) {
 }  // namespace
 
 void bind_proof(nb::module_& m) {
-    m.def("twofold_dot", &twofold_product, nb::arg("X"), nb::arg("b"), nb::arg("n_threads") = 1,
+    m.def("twofold_dot", &twofold_product, nb::arg("X"), nb::arg("b"),
           "X @ b as (hi, lo, error, size): within error of hi + lo; size is |X| @ |b|");
     m.def("twofold_tdot", &twofold_transposed_product, nb::arg("X"), nb::arg("g"),
-          nb::arg("n_threads") = 1, "X.T @ g as (hi, lo, error, size)");
+          "X.T @ g as (hi, lo, error, size)");
     m.def("twofold_sum", &twofold_sum, nb::arg("x"), "sum(x) as (hi, lo, error, size)");
     m.def("plain_arguments", &plain_arguments, nb::arg("rows"), nb::arg("z"), nb::arg("intercept"),
           nb::arg("b"), nb::arg("scale"), nb::arg("row_norm"),

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from rectiline import constraints, losses, penalties, rows
+from rectiline._thread_count import set_threads
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.solvers import Progress, Solution, Status, solve, solve_family
@@ -85,6 +86,7 @@ __all__ = [
     "path",
     "penalties",
     "rows",
+    "set_threads",
     "solve",
     "solve_family",
 ]

@@ -16,6 +16,19 @@ def set_poll(poll: object | None) -> object:
 def all_finite(values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> bool:
     """Whether every entry is finite"""
 
+def thread_count() -> int:
+    """Threads that compiled loops of this thread use"""
+
+def set_thread_count(count: int) -> int:
+    """
+    Set the threads of compiled loops of this thread, 0 for those of the process. Returns what was set before.
+    """
+
+def set_process_thread_count(count: int) -> int:
+    """
+    Set the threads of compiled loops of all threads that have no setting of their own, 0 for what the environment asks for. Returns what was set before.
+    """
+
 def use_dense_routines(potrf: CapsuleType, potrs: CapsuleType, syrk: CapsuleType) -> None:
     """
     Take Fortran routines with 32-bit integers for dense factors and products; a ValueError if a capsule is of another type.
@@ -55,19 +68,19 @@ class DesignView:
     @staticmethod
     def sparse(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pointers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, d: int, by_rows: bool) -> DesignView: ...
 
-    def dot(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def dot(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """X @ b"""
 
-    def tdot(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def tdot(self, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """X.T @ g"""
 
-    def both(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def both(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(X @ b, X.T @ g) in one pass where possible"""
 
-    def row_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def row_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_j X[i, j]**2 * scale[j]"""
 
-    def column_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def column_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_i scale[i] * X[i, j]**2"""
 
     def moments(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -141,12 +154,12 @@ class ColumnFunctions:
     def dual_range(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """The ends of where the conjugate of each column's cost is finite"""
 
-def twofold_dot(X: DesignView, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def twofold_dot(X: DesignView, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     X @ b as (hi, lo, error, size): within error of hi + lo; size is |X| @ |b|
     """
 
-def twofold_tdot(X: DesignView, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def twofold_tdot(X: DesignView, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """X.T @ g as (hi, lo, error, size)"""
 
 def twofold_sum(x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float, float, float]:
@@ -271,7 +284,7 @@ class RehlineUnits:
 class NewtonRows:
     """Per-row work of the semismooth Newton method."""
 
-    def __init__(self, X: object, rows: object, intercept: bool, n_threads: int) -> None: ...
+    def __init__(self, X: object, rows: object, intercept: bool) -> None: ...
 
     def subset(self, index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_factor: float = 1.0) -> NewtonRows:
         """The given rows, copied side by side"""
@@ -508,7 +521,7 @@ class PassMember:
     def measure(self) -> None:
         """Add up the sizes of the columns"""
 
-def run_pass(X: DesignView, members: Sequence[PassMember], fit_intercept: bool, n_threads: int, seconds: float) -> list[dict[str, Any]] | None:
+def run_pass(X: DesignView, members: Sequence[PassMember], fit_intercept: bool, seconds: float) -> list[dict[str, Any]] | None:
     """
     One pass over a block of rows; a dictionary of sums for each member, or None if it was out of time
     """

@@ -44,9 +44,8 @@ def entries(n, d, seed=0):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n_threads", [1, 3])
 @IN_PLACE
-def test_products(layout, dtype, n_threads):
+def test_products(layout, dtype):
     for n, d in SIZES:
         plain = entries(n, d).astype(dtype)
         design = as_design(LAYOUTS[layout](plain))
@@ -54,9 +53,9 @@ def test_products(layout, dtype, n_threads):
         rng = np.random.default_rng(1)
         b, g = rng.normal(size=d), rng.normal(size=n)
         close = {"rtol": 1e-12, "atol": 1e-12}
-        np.testing.assert_allclose(design.dot(b, n_threads), X @ b, **close)
-        np.testing.assert_allclose(design.tdot(g, n_threads), X.T @ g, **close)
-        z, q = design.both(b, g, n_threads)
+        np.testing.assert_allclose(design.dot(b), X @ b, **close)
+        np.testing.assert_allclose(design.tdot(g), X.T @ g, **close)
+        z, q = design.both(b, g)
         np.testing.assert_allclose(z, X @ b, **close)
         np.testing.assert_allclose(q, X.T @ g, **close)
         np.testing.assert_allclose(design.column_squares(g**2), (X**2).T @ g**2, **close)
@@ -167,32 +166,6 @@ def test_rows_of_a_column_matrix():
     np.testing.assert_allclose(design.by_rows.dot(np.ones(4)), X @ np.ones(4))
     dense = as_design(np.asfortranarray(X))
     assert dense.by_rows is dense
-
-
-def test_one_thread_equals_many():
-    X = np.random.default_rng(0).normal(size=(6000, 70))
-    b, g = np.linspace(-1, 1, 70), np.linspace(-2, 1, 6000)
-    for kept in (X, np.asfortranarray(X), X.astype(np.float32)):
-        design = as_design(kept)
-        for n_threads in (2, 3, 4):
-            np.testing.assert_array_equal(design.dot(b, n_threads), design.dot(b, 1))
-            np.testing.assert_array_equal(design.tdot(g, n_threads), design.tdot(g, 1))
-            for one, many in zip(design.both(b, g, 1), design.both(b, g, n_threads), strict=True):
-                np.testing.assert_array_equal(many, one)
-
-
-@pytest.mark.parametrize("format", ["csr", "csc"])
-def test_one_thread_equals_many_when_sparse(format):
-    rng = np.random.default_rng(0)
-    dense = np.where(rng.random((40_000, 80)) < 0.9, rng.random((40_000, 80)), 0.0)
-    X = sparse.csr_array(dense).asformat(format)
-    design = as_design(X)
-    b, g = np.linspace(-1, 1, 80), np.linspace(-2, 1, 40_000)
-    for n_threads in (2, 4):
-        np.testing.assert_array_equal(design.dot(b, n_threads), design.dot(b, 1))
-        np.testing.assert_array_equal(design.tdot(g, n_threads), design.tdot(g, 1))
-        for one, many in zip(design.both(b, g, 1), design.both(b, g, n_threads), strict=True):
-            np.testing.assert_array_equal(many, one)
 
 
 @pytest.mark.parametrize("kind", [int, bool, np.uint8, np.float16, np.longdouble, ">f8"])

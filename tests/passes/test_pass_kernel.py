@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import rectiline as rl
 from rectiline import _core
+from rectiline._thread_count import using_threads
 from rectiline.backends import Design
 from rectiline.problems._inputs import curve_arrays
 from rectiline.problems.blocks import LengthBound
@@ -129,7 +130,7 @@ def test_a_pass_adds_up_what_it_says(loss, storage):
     member.split(reach, *astuple(LengthBound.of(directions, mean)), directions, False)
     member.measure()
     view = Design(STORAGES[storage](X)).view
-    (got,) = _core.run_pass(view, [member], True, 1, 1e9)
+    (got,) = _core.run_pass(view, [member], True, 1e9)
     assert got["near"].tolist() == want["near"]
     for name in ("loss", "gap"):
         assert got[name] == pytest.approx(want[name], rel=1e-10, abs=1e-10)
@@ -160,7 +161,7 @@ def test_several_losses_take_the_way_row_by_row(loss):
         member.judge(*split)
         bound = LengthBound.of(np.eye(D + 1), np.zeros(D))
         member.split(0.1, *astuple(bound), np.eye(D + 1), False)
-        answers.append(_core.run_pass(Design(X).view, [member], True, 1, 1e9)[0])
+        answers.append(_core.run_pass(Design(X).view, [member], True, 1e9)[0])
     one, two = answers
     assert one["near"].tolist() == two["near"].tolist()
     for name in ("loss", "gap", "total", "gradient", "change", "curvature", "crossed"):
@@ -184,9 +185,11 @@ def test_bits_do_not_depend_on_threads_or_company():
         return one
 
     view = Design(X).view
-    (alone,) = _core.run_pass(view, [member(0.1)], True, 1, 1e9)
-    (threads,) = _core.run_pass(view, [member(0.1)], True, 4, 1e9)
-    together = _core.run_pass(view, [member(0.7), member(0.1)], True, 3, 1e9)[1]
+    (alone,) = _core.run_pass(view, [member(0.1)], True, 1e9)
+    with using_threads(4):
+        (threads,) = _core.run_pass(view, [member(0.1)], True, 1e9)
+    with using_threads(3):
+        together = _core.run_pass(view, [member(0.7), member(0.1)], True, 1e9)[1]
     for name, value in alone.items():
         np.testing.assert_array_equal(value, threads[name])
         np.testing.assert_array_equal(value, together[name])
@@ -207,12 +210,12 @@ def test_the_gap_bounds_rounding_of_float32_data_with_a_large_offset():
     )
     member = _core.PassMember(rows, coef, 0.0, False)
     member.judge(split, 0.0)
-    (got,) = _core.run_pass(Design(X).view, [member], False, 1, 1e9)
+    (got,) = _core.run_pass(Design(X).view, [member], False, 1e9)
     exact = Fraction(0)
     signs = np.empty(n)
     member = _core.PassMember(rows, coef, 0.0, False)
     member.judge(split, 0.0, signs)
-    _core.run_pass(Design(X).view, [member], False, 1, 1e9)
+    _core.run_pass(Design(X).view, [member], False, 1e9)
     for i in range(n):
         t = Fraction(float(y[i])) - sum(
             Fraction(float(X[i, j])) * Fraction(float(coef[j])) for j in range(3)
@@ -230,4 +233,4 @@ def test_a_pass_ends_at_its_deadline():
     )
     member = _core.PassMember(rows, np.ones(60), 0.0, False)
     member.judge(np.zeros(60), 0.0)
-    assert _core.run_pass(Design(X).view, [member], False, 1, 0.0) is None
+    assert _core.run_pass(Design(X).view, [member], False, 0.0) is None

@@ -126,7 +126,7 @@ def test_what_is_not_followed():
     for options in ({"solver": "rehline"}, {"max_iter": 1000}):
         found = path(problem(rl.losses.Hinge(), Ridge(1.0)), [3.0, 2.0], tol=1e-3, **options)
         assert not any(map(followed, found))
-    with pytest.raises(TypeError, match="n_threads"):
+    with pytest.raises(TypeError, match="colour"):
         path(problem(rl.losses.Hinge(), Ridge(1.0)), [3.0, 2.0], colour="blue")
     with pytest.raises(ValueError, match="tol"):
         path(problem(rl.losses.Hinge(), Ridge(1.0)), [3.0, 2.0], tol=2.0)

@@ -106,7 +106,7 @@ BAD = [
     ({"random_state": True}, ValueError, "random_state=True"),
     ({"warm_start": np.zeros(5)}, TypeError, "warm_start must be a Solution"),
     ({"solver": "rehline", "shrinking": True}, TypeError, "no option 'shrinking'.*'shrink'"),
-    ({"shrink": True}, TypeError, "solver='auto' takes no option but n_threads; got 'shrink'"),
+    ({"shrink": True}, TypeError, "solver='auto' takes no options; got 'shrink'"),
     ({"callback": 3}, TypeError, "callback"),
 ]
 

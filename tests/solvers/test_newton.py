@@ -59,14 +59,6 @@ def test_phases_change_the_way_and_not_the_answer(name, phases):
     assert other.objective == pytest.approx(plain.objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_the_thread_count_does_not_matter(name):
-    one = problem(name, 70_000, 6)
-    alone, both = (rl.solve(one, solver="newton", n_threads=k) for k in (1, 2))
-    np.testing.assert_allclose(alone.coef, both.coef, rtol=1e-9)
-    assert alone.n_iter == both.n_iter
-
-
 @pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_array, sp.csc_array, np.float32])
 def test_storage_does_not_matter(make):
     loss = LOSSES["pinball"]

@@ -144,7 +144,7 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
 
 bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
                    std::span<const double> weight, bool intercept, std::span<double> H,
-                   int n_threads, Interrupt& interrupt) {
+                   Interrupt& interrupt) {
     const std::int64_t D = n_columns(X) + (intercept ? 1 : 0), count = std::ssize(rows);
     assert(weight.size() == rows.size() && std::ssize(H) == D * D);
     const Tiling tiling(D);
@@ -162,7 +162,7 @@ bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
         kDepth * static_cast<std::int64_t>(std::clamp(blocks, 1.0, 1.0 + share / kDepth));
     for (std::int64_t begin = 0; begin < share; begin += slice) {
         if (begin > 0 && interrupt.poll(slice * chunks * D * D)) return false;
-        parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
+        parallel_chunks(chunks, [&](std::int64_t c) {
             const std::int64_t end = std::min(count, (c + 1) * share),
                                first = std::min(end, c * share + begin),
                                last = std::min(end, first + slice);

@@ -48,12 +48,11 @@ bool UpdatedGram::list_changes(std::span<const double> weight) {
 }
 
 const std::vector<double>* UpdatedGram::at(const DesignView& X, std::span<const double> weight,
-                                           bool intercept, int n_threads, Interrupt& interrupt) {
+                                           bool intercept, Interrupt& interrupt) {
     assert(std::ssize(weight) == n_rows(X));
     bool done = true;
     const auto sum = [&](const Rows& rows, std::vector<double>& out) {
-        done =
-            done && weighted_gram(X, rows.index, rows.weight, intercept, out, n_threads, interrupt);
+        done = done && weighted_gram(X, rows.index, rows.weight, intercept, out, interrupt);
     };
     const std::int64_t order = n_columns(X) + (intercept ? 1 : 0);
     const std::size_t size = static_cast<std::size_t>(order * order);

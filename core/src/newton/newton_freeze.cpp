@@ -65,19 +65,18 @@ Frozen NewtonRows::freeze(std::span<const double> keep, double reserve, std::spa
     if (2 * changed < n) {
         for (std::int64_t i = 0; i < n; ++i)
             change_[i] = g[i] - frozen_[i];
-        multiply_transposed(X_, change_, linear.first(static_cast<std::size_t>(d)), n_threads_);
+        multiply_transposed(X_, change_, linear.first(static_cast<std::size_t>(d)));
         for (std::int64_t j = 0; j < d; ++j)
             frozen_image_[j] += linear[j];
     } else {
         frozen_image_.resize(static_cast<std::size_t>(d));
-        multiply_transposed(X_, g, frozen_image_, n_threads_);
+        multiply_transposed(X_, g, frozen_image_);
     }
     frozen_.assign(g.begin(), g.end());
     std::copy(frozen_image_.begin(), frozen_image_.end(), linear.begin());
     if (intercept_) linear[d] = sums.slopes;
     if (!out.curved) return out;
-    const std::vector<double>* gram =
-        frozen_gram_.at(X_, frozen_weight_, intercept_, n_threads_, interrupt);
+    const std::vector<double>* gram = frozen_gram_.at(X_, frozen_weight_, intercept_, interrupt);
     out.balanced = gram != nullptr;
     if (gram != nullptr) std::copy(gram->begin(), gram->end(), quadratic.begin());
     return out;

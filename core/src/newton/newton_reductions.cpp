@@ -33,7 +33,7 @@ const std::vector<double>& NewtonRows::image() {
         change_pass(rows_.weight, rows_.direction, s_.data(), n, imaged_.data(), change_.data());
     // Products skip zero weights, so an update costs only the rows whose slope changed.
     image_change_.resize(static_cast<std::size_t>(d));
-    multiply_transposed(X_, change_, image_change_, n_threads_);
+    multiply_transposed(X_, change_, image_change_);
     if (full) std::fill(image_.begin(), image_.end(), 0.0);
     for (std::int64_t j = 0; j < d; ++j)
         image_[j] += image_change_[j];
@@ -61,8 +61,7 @@ void NewtonRows::restore_slopes() {
 
 bool NewtonRows::gram(std::span<double> H, Interrupt& interrupt) {
     assert(std::ssize(H) == order() * order());
-    const std::vector<double>* sum =
-        gram_.at(X_, newton_weight_, intercept_, n_threads_, interrupt);
+    const std::vector<double>* sum = gram_.at(X_, newton_weight_, intercept_, interrupt);
     if (sum != nullptr) std::copy(sum->begin(), sum->end(), H.begin());
     return sum != nullptr;
 }

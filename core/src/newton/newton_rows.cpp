@@ -10,28 +10,10 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace rectiline::newton {
 namespace {
-
-constexpr std::int64_t kChunk = 16384;  // rows per chunk of the passes that do not touch X
-
-std::int64_t chunk_count(std::int64_t n) {
-    return (n + kChunk - 1) / kChunk;
-}
-
-template <class Part>
-double sum_chunks(std::int64_t n, int n_threads, const Part& part) {
-    const std::int64_t count = chunk_count(n);
-    std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
-    parallel_chunks(n >= 4 * kChunk ? n_threads : 1, count, [&](std::int64_t c) {
-        sums[c] = part(c * kChunk, std::min(n, (c + 1) * kChunk));
-    });
-    double total = 0;
-    for (const double value : sums)
-        total += value;
-    return total;
-}
 
 RECTILINE_MULTIVERSION double exact_sum(const double* v, std::int64_t n) {
     CompensatedLanes sum;
@@ -48,11 +30,10 @@ struct NewtonRows::Storage {
     std::vector<std::uint8_t> curve_index;
 };
 
-NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads)
+NewtonRows::NewtonRows(DesignView X, RowFunctions rows, bool intercept)
     : X_(X),
       rows_(rows),
       intercept_(intercept),
-      n_threads_(n_threads),
       t_(static_cast<std::size_t>(rows.n)),
       dt_(static_cast<std::size_t>(rows.n), 0.0),
       s_(static_cast<std::size_t>(rows.n), 0.0),
@@ -116,7 +97,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> ind
                       storage->direction.data(),
                       storage->offset.data(),
                       storage->weight.data()};
-    auto out = std::make_unique<NewtonRows>(X, rows, intercept_, n_threads_);
+    auto out = std::make_unique<NewtonRows>(X, rows, intercept_);
     out->storage_ = std::move(storage);
     for (std::int64_t k = 0; k < count; ++k) {
         out->t_[k] = t_[index[k]];
@@ -129,7 +110,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> ind
 void NewtonRows::place(std::span<const double> b) {
     assert(std::ssize(b) == order());
     settled_for_ = -1;
-    multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), t_, n_threads_);
+    multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), t_);
     const double b0 = intercept_ ? b.back() : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i) {
         t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
@@ -148,7 +129,7 @@ void NewtonRows::place_at(std::span<const double> z) {
 
 void NewtonRows::aim(std::span<const double> db) {
     assert(std::ssize(db) == order());
-    multiply(X_, db.first(static_cast<std::size_t>(n_columns(X_))), dt_, n_threads_);
+    multiply(X_, db.first(static_cast<std::size_t>(n_columns(X_))), dt_);
     const double db0 = intercept_ ? db.back() : 0.0;
     for (std::int64_t i = 0; i < rows_.n; ++i)
         dt_[i] = rows_.direction[i] * (dt_[i] + db0);
@@ -189,7 +170,7 @@ void NewtonRows::prepare_ramps(double S) const {
 double NewtonRows::derivative(double step, double S) const {
     prepare_ramps(S);
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
-    return sum_chunks(rows_.n, n_threads_, [&](std::int64_t first, std::int64_t last) {
+    const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
         double sum = 0;
         if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
                 sum = derivative_pass<M>(ramps_[0], last - first, t_.data() + first,
@@ -204,27 +185,25 @@ double NewtonRows::derivative(double step, double S) const {
         }
         return sum;
     });
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
 double NewtonRows::settle(double step, double S) {
     if (step == 0.0 && S == settled_for_) return moved_;
     prepare_ramps(S);
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
-    const std::int64_t n = rows_.n, chunks = chunk_count(n);
-    const int n_threads = n >= 4 * kChunk ? n_threads_ : 1;
-    std::vector<Settled> parts(static_cast<std::size_t>(chunks));
-    parallel_chunks(n_threads, chunks, [&](std::int64_t c) {
-        const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
+    const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        Settled part;
         const SettleArrays arrays{t_.data() + first,          dt_.data() + first,
                                   s_.data() + first,          newton_weight_.data() + first,
                                   multiplier_.data() + first, rows_.weight + first};
         if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
                 const Curve& f = rows_.curves[0];
-                parts[c] = settle_pass<M>(ramps_[0], last - first, arrays, step, inverse_S,
-                                          f.lowest_slope(), f.highest_slope());
+                part = settle_pass<M>(ramps_[0], last - first, arrays, step, inverse_S,
+                                      f.lowest_slope(), f.highest_slope());
             }))
-            return;
-        parts[c] = settle_rows(ramps_, rows_, first, last, arrays, step, inverse_S);
+            return part;
+        return settle_rows(ramps_, rows_, first, last, arrays, step, inverse_S);
     });
     double squares = 0;
     n_free_ = 0;
@@ -238,18 +217,15 @@ double NewtonRows::settle(double step, double S) {
 }
 
 RowValues NewtonRows::values() const {
-    const std::int64_t n = rows_.n, chunks = chunk_count(n);
-    std::vector<RowValues> parts(static_cast<std::size_t>(chunks), RowValues{0, 0});
-    parallel_chunks(n >= 4 * kChunk ? n_threads_ : 1, chunks, [&](std::int64_t c) {
-        const std::int64_t first = c * kChunk, last = std::min(n, first + kChunk);
+    const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        RowValues sum{0, 0};
         if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
                 const double *t = t_.data() + first, *weight = rows_.weight + first;
-                parts[c] = std::isinf(settled_for_)
-                               ? loss_pass(packed, last - first, t, weight)
-                               : value_pass(packed, last - first, t, s_.data() + first, weight);
+                sum = std::isinf(settled_for_)
+                          ? loss_pass(packed, last - first, t, weight)
+                          : value_pass(packed, last - first, t, s_.data() + first, weight);
             }))
-            return;
-        RowValues sum{0, 0};
+            return sum;
         for (std::int64_t i = first; i < last; ++i) {
             const double weight = rows_.weight[i];
             if (weight == 0) continue;
@@ -257,7 +233,7 @@ RowValues NewtonRows::values() const {
             sum.loss += weight * f(t_[i]);
             sum.fenchel_young += weight * fenchel_young(f, s_[i], t_[i]);
         }
-        parts[c] = sum;
+        return sum;
     });
     RowValues total{0, 0};
     for (const RowValues& part : parts)

@@ -237,21 +237,21 @@ struct Totals {
 };
 
 void add_gram(const DesignView& X, const std::vector<std::int64_t>& rows,
-              const std::vector<double>& weight, bool intercept, double sign, int n_threads,
-              Interrupt& interrupt, std::vector<double>& gram) {
+              const std::vector<double>& weight, bool intercept, double sign, Interrupt& interrupt,
+              std::vector<double>& gram) {
     if (rows.empty()) return;
     const auto order = static_cast<std::size_t>(n_columns(X) + (intercept ? 1 : 0));
     std::vector<double> some(order * order);
     gram.resize(order * order, 0.0);
-    weighted_gram(X, rows, weight, intercept, some, n_threads, interrupt);
+    weighted_gram(X, rows, weight, intercept, some, interrupt);
     for (std::size_t e = 0; e < some.size(); ++e)
         gram[e] += sign * some[e];
 }
 
 // Curvature that frozen rows gain and lose, over the tasks of a segment.
 void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& parts,
-                   std::size_t count, std::size_t member, bool intercept, int n_threads,
-                   Interrupt& interrupt, std::vector<double>& gram) {
+                   std::size_t count, std::size_t member, bool intercept, Interrupt& interrupt,
+                   std::vector<double>& gram) {
     std::vector<std::int64_t> rows;
     std::vector<double> weight;
     for (const double sign : {1.0, -1.0}) {
@@ -263,7 +263,7 @@ void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& pa
             rows.insert(rows.end(), some.begin(), some.end());
             weight.insert(weight.end(), values.begin(), values.end());
         }
-        add_gram(X, rows, weight, intercept, sign, n_threads, interrupt, gram);
+        add_gram(X, rows, weight, intercept, sign, interrupt, gram);
     }
 }
 
@@ -277,7 +277,7 @@ std::vector<double> bends_of(const RowFunctions& rows) {
 
 }  // namespace
 
-bool run_pass(const DesignView& X, std::span<const Member> members, bool intercept, int n_threads,
+bool run_pass(const DesignView& X, std::span<const Member> members, bool intercept,
               Interrupt& interrupt, std::vector<Sums>& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
@@ -296,7 +296,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
     for (std::int64_t start = 0; start < n; start += segment) {
         const std::int64_t end = std::min(n, start + segment);
         const std::int64_t tasks = (end - start + kTask - 1) / kTask;
-        parallel_chunks(n_threads, tasks, [&](std::int64_t task) {
+        parallel_chunks(tasks, [&](std::int64_t task) {
             std::vector<Part>& mine = parts[static_cast<std::size_t>(task)];
             const std::int64_t first = start + task * kTask, last = std::min(end, first + kTask);
             for (std::size_t k = 0; k < members.size(); ++k)
@@ -311,8 +311,8 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
             for (std::int64_t task = 0; task < tasks; ++task)
                 totals[k].add(parts[static_cast<std::size_t>(task)][k], members[k], out[k]);
             if (members[k].splits)
-                add_curvature(X, parts, static_cast<std::size_t>(tasks), k, intercept, n_threads,
-                              interrupt, totals[k].curvature);
+                add_curvature(X, parts, static_cast<std::size_t>(tasks), k, intercept, interrupt,
+                              totals[k].curvature);
         }
         if (interrupt.poll((end - start) * d * static_cast<std::int64_t>(members.size())))
             return false;

@@ -96,9 +96,9 @@ void finish(const TwofoldVector& sums, std::int64_t count) {
 
 // One sum per line of X, lines dealt out to threads: every sum is made by one of them.
 template <class Line>
-void each_line(std::int64_t n_lines, int n_threads, const Line& line) {
+void each_line(std::int64_t n_lines, const Line& line) {
     constexpr std::int64_t kChunk = 512;
-    parallel_chunks(n_threads, (n_lines + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    parallel_chunks((n_lines + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
         const std::int64_t last = std::min(n_lines, (chunk + 1) * kChunk);
         for (std::int64_t i = chunk * kChunk; i < last; ++i)
             line(i);
@@ -107,12 +107,11 @@ void each_line(std::int64_t n_lines, int n_threads, const Line& line) {
 
 // out_line = sum over the line of entries times `in`.
 template <class T>
-void gather(const DenseView<T>& X, bool by_rows, const double* in, const TwofoldVector& out,
-            int n_threads) {
+void gather(const DenseView<T>& X, bool by_rows, const double* in, const TwofoldVector& out) {
     const std::int64_t n_lines = by_rows ? X.n : X.d, length = by_rows ? X.d : X.n;
     const std::int64_t next = by_rows ? X.row_stride : X.column_stride;
     const std::int64_t stride = by_rows ? X.column_stride : X.row_stride;
-    each_line(n_lines, n_threads, [&](std::int64_t i) {
+    each_line(n_lines, [&](std::int64_t i) {
         out.set(i, dense_dot(X.data + i * next, stride, in, length));
     });
 }
@@ -130,9 +129,8 @@ void scatter(const DenseView<T>& X, bool by_rows, const double* in, const Twofol
 }
 
 template <class T, class I>
-void gather(const SparseView<T, I>& X, bool, const double* in, const TwofoldVector& out,
-            int n_threads) {
-    each_line(out.n, n_threads, [&](std::int64_t i) { out.set(i, twofold_dot(X.line(i), in)); });
+void gather(const SparseView<T, I>& X, bool, const double* in, const TwofoldVector& out) {
+    each_line(out.n, [&](std::int64_t i) { out.set(i, twofold_dot(X.line(i), in)); });
 }
 
 template <class T, class I>
@@ -174,28 +172,26 @@ RECTILINE_MULTIVERSION TwofoldSum sum_in_lanes(const double* x, std::int64_t n_b
 
 }  // namespace
 
-void multiply(const DesignView& X, std::span<const double> b, const TwofoldVector& z,
-              int n_threads) {
+void multiply(const DesignView& X, std::span<const double> b, const TwofoldVector& z) {
     assert(std::ssize(b) == n_columns(X) && z.n == n_rows(X));
     std::visit(
         [&](const auto& view) {
             if (lies_by_rows(view))
-                gather(view, true, b.data(), z, n_threads);
+                gather(view, true, b.data(), z);
             else
                 scatter(view, false, b.data(), z);
         },
         X);
 }
 
-void multiply_transposed(const DesignView& X, std::span<const double> g, const TwofoldVector& q,
-                         int n_threads) {
+void multiply_transposed(const DesignView& X, std::span<const double> g, const TwofoldVector& q) {
     assert(std::ssize(g) == n_rows(X) && q.n == n_columns(X));
     std::visit(
         [&](const auto& view) {
             if (lies_by_rows(view))
                 scatter(view, true, g.data(), q);
             else
-                gather(view, false, g.data(), q, n_threads);
+                gather(view, false, g.data(), q);
         },
         X);
 }

@@ -76,7 +76,7 @@ void ProximalMultipliers::evaluate(State& state) {
         value += (0.5 * units_.bend[u] * a - units_.lift[u]) * a;
         away += moved * moved;
     }
-    multiply_transposed(X_, slopes_, image_, 1);
+    multiply_transposed(X_, slopes_, image_);
     for (std::size_t j = 0; j < v_.size(); ++j)
         v_[j] = anchor_b_[j] - how_.step * image_[j];
     value += penalty_->prox(v_, how_.step, state.b, state.clusters);
@@ -92,7 +92,7 @@ void ProximalMultipliers::evaluate(State& state) {
 }
 
 void ProximalMultipliers::set_gradient(const State& state) {
-    multiply(X_, state.b, z_, 1);
+    multiply(X_, state.b, z_);
     for (std::int64_t i = 0; i < n_ones_; ++i)
         z_[i] += state.b0;
     for (std::size_t u = 0; u < units_.row.size(); ++u)

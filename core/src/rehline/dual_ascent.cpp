@@ -74,7 +74,7 @@ ConstraintDuals::ConstraintDuals(LinearConstraints constraints, const ColumnFunc
     std::vector<double> inverse(static_cast<std::size_t>(d));
     for (std::int64_t j = 0; j < d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
-    row_squares(constraints_.A, inverse, curvature_, 1);
+    row_squares(constraints_.A, inverse, curvature_);
     take_all_back();
     n_movable_ = n_active_;
 }
@@ -109,7 +109,7 @@ std::int64_t ConstraintDuals::sweep(const DualMove& move, double shrink_above,
 
 double ConstraintDuals::complementarity(std::span<const double> coef) {
     if (dual_.empty()) return 0.0;
-    multiply(constraints_.A, coef, slack_, 1);
+    multiply(constraints_.A, coef, slack_);
     double sum = 0;
     for (std::size_t k = 0; k < dual_.size(); ++k)
         sum += std::fabs(dual_[k] * (slack_[k] + constraints_.c[k]));
@@ -117,7 +117,7 @@ double ConstraintDuals::complementarity(std::span<const double> coef) {
 }
 
 void ConstraintDuals::push(std::span<double> q) const {
-    multiply_transposed(constraints_.A, dual_, q, 1);
+    multiply_transposed(constraints_.A, dual_, q);
 }
 
 Coefficients::Coefficients(ColumnFunctions columns)
@@ -132,7 +132,7 @@ DualMove Coefficients::mover() {
 
 void Coefficients::follow(const DesignView& X, std::span<const double> g,
                           const ConstraintDuals& constraints) {
-    multiply_transposed(X, g, part_, 1);
+    multiply_transposed(X, g, part_);
     for (std::int64_t j = 0; j < columns_.d; ++j)
         q_[j] = -part_[j];
     if (constraints.size() > 0) {

@@ -184,7 +184,7 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
     std::vector<double> inverse(static_cast<std::size_t>(columns.d));
     for (std::int64_t j = 0; j < columns.d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
-    row_squares(X_, inverse, curvature_, 1);
+    row_squares(X_, inverse, curvature_);
     alive_.reserve(static_cast<std::size_t>(rows.n));
     for (std::int64_t i = 0; i < rows.n; ++i) {
         curvature_[i] += options_.intercept_step;

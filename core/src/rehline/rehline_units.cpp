@@ -124,7 +124,7 @@ RehlineUnits::RehlineUnits(DesignView X, RowFunctions rows, const std::vector<Lo
     std::vector<double> inverse(static_cast<std::size_t>(columns.d));
     for (std::int64_t j = 0; j < columns.d; ++j)
         inverse[j] = 1.0 / columns.rho[j];
-    row_squares(X_, inverse, curvature_, 1);
+    row_squares(X_, inverse, curvature_);
     for (std::int64_t i = 0; i < rows.n; ++i)
         fixed_loss_ += rows.weight[i] * losses[rows.curve_index ? rows.curve_index[i] : 0].constant;
     settle_fixed_units(relus_);

@@ -1,5 +1,6 @@
 #include "rectiline/support/threads.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -9,9 +10,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #endif
@@ -127,26 +125,34 @@ int positive_environment_number(const char* name) {
     return number > 0 ? number : 0;
 }
 
-int usable_cores() {
-#if defined(__linux__)
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-    const unsigned cores = std::thread::hardware_concurrency();
-    return cores ? static_cast<int>(cores) : 1;
+int asked_by_environment() {
+    for (const char* name : {"RECTILINE_NUM_THREADS", "OMP_NUM_THREADS"})
+        if (const int number = positive_environment_number(name)) return number;
+    return 1;
 }
+
+thread_local int own_count = 0;
+std::atomic<int> process_count{0};
 
 }  // namespace
 
-int default_thread_count() {
-    for (const char* name : {"RECTILINE_NUM_THREADS", "OMP_NUM_THREADS"})
-        if (const int number = positive_environment_number(name)) return number;
-    return usable_cores();
+int thread_count() {
+    static const int asked = asked_by_environment();  // once: the environment may change meanwhile
+    if (own_count > 0) return own_count;
+    const int count = process_count.load(std::memory_order_relaxed);
+    return count > 0 ? count : asked;
 }
 
-void parallel_chunks(int n_threads, std::int64_t n_chunks, ChunkWork work) {
-    if (n_threads <= 0) n_threads = default_thread_count();
-    if (n_threads > n_chunks) n_threads = static_cast<int>(n_chunks);
+int set_thread_count(int count) {
+    return std::exchange(own_count, count);
+}
+
+int set_process_thread_count(int count) {
+    return process_count.exchange(count);
+}
+
+void parallel_chunks(std::int64_t n_chunks, ChunkWork work) {
+    const int n_threads = static_cast<int>(std::min<std::int64_t>(thread_count(), n_chunks));
     if (n_threads <= 1 || inside_job) {
         for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk)
             work(chunk);

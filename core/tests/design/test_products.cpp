@@ -51,13 +51,14 @@ void check_layout(const DesignView& X, const Matrix& stored) {
         }
     for (const int threads : {1, 2, 4}) {
         std::vector<double> rows(n, 9), sums(d, 9);
-        multiply(X, b, rows, threads), check_close(rows, z);
-        multiply_transposed(X, g, sums, threads), check_close(sums, q);
+        set_thread_count(threads);
+        multiply(X, b, rows), check_close(rows, z);
+        multiply_transposed(X, g, sums), check_close(sums, q);
         rows.assign(n, 9), sums.assign(d, 9);
-        multiply_both(X, b, g, rows, sums, threads);
+        multiply_both(X, b, g, rows, sums);
         check_close(rows, z), check_close(sums, q);
-        row_squares(X, scale_columns, rows, threads), check_close(rows, squares);
-        column_squares(X, scale_rows, sums, threads), check_close(sums, columns);
+        row_squares(X, scale_columns, rows), check_close(rows, squares);
+        column_squares(X, scale_rows, sums), check_close(sums, columns);
     }
 }
 
@@ -79,7 +80,7 @@ void check_gram(const DesignView& X, const Matrix& stored) {
                     wanted[a * order + c] += weight[k] * left * right;
                 }
         Interrupt never;
-        CHECK(weighted_gram(X, rows, weight, intercept, H, 1, never));
+        CHECK(weighted_gram(X, rows, weight, intercept, H, never));
         check_close(H, wanted);
     }
 }
@@ -148,43 +149,45 @@ void check_threads(const DesignView& X) {
     const std::vector<double> b = random_vector(d, 4), g = random_vector(n, 5);
     std::vector<double> z(n), q(d), z_many(n), q_many(d);
     const auto same = [&] { return z == z_many && q == q_many; };
+    const auto with = [](int threads, const auto& work) { set_thread_count(threads), work(); };
     for (const int threads : {2, 3, 5}) {
-        multiply(X, b, z, 1), multiply(X, b, z_many, threads);
-        multiply_transposed(X, g, q, 1);
-        multiply_transposed(X, g, q_many, threads);
+        with(1, [&] { multiply(X, b, z), multiply_transposed(X, g, q); });
+        with(threads, [&] { multiply(X, b, z_many), multiply_transposed(X, g, q_many); });
         CHECK(same());
-        multiply_both(X, b, g, z, q, 1);
-        multiply_both(X, b, g, z_many, q_many, threads);
+        with(1, [&] { multiply_both(X, b, g, z, q); });
+        with(threads, [&] { multiply_both(X, b, g, z_many, q_many); });
         CHECK(same());
-        row_squares(X, b, z, 1), row_squares(X, b, z_many, threads);
-        column_squares(X, g, q, 1);
-        column_squares(X, g, q_many, threads);
+        with(1, [&] { row_squares(X, b, z), column_squares(X, g, q); });
+        with(threads, [&] { row_squares(X, b, z_many), column_squares(X, g, q_many); });
         CHECK(same());
     }
 }
 
 void check_pool() {
-    CHECK(default_thread_count() >= 1);
+    CHECK(thread_count() >= 1);
     for (const int threads : {1, 2, 7})
         for (const std::int64_t chunks : {0, 1, 3, 100}) {
             std::vector<std::atomic<int>> visits(static_cast<std::size_t>(chunks) + 1);
             for (auto& count : visits)
                 count = 0;
-            parallel_chunks(threads, chunks, [&](std::int64_t c) { ++visits[c]; });
+            set_thread_count(threads),
+                parallel_chunks(chunks, [&](std::int64_t c) { ++visits[c]; });
             for (std::int64_t c = 0; c < chunks; ++c)
                 CHECK(visits[c] == 1);
         }
     std::atomic<int> nested{0};
-    parallel_chunks(3, 10,
-                    [&](std::int64_t) { parallel_chunks(3, 10, [&](std::int64_t) { ++nested; }); });
+    set_thread_count(3);
+    parallel_chunks(10,
+                    [&](std::int64_t) { parallel_chunks(10, [&](std::int64_t) { ++nested; }); });
     CHECK(nested == 100);
 
     std::atomic<int> total{0};
     std::vector<std::thread> callers;
     for (int k = 0; k < 4; ++k)
         callers.emplace_back([&] {
+            set_thread_count(3);
             for (int repeat = 0; repeat < 50; ++repeat)
-                parallel_chunks(3, 8, [&](std::int64_t) { ++total; });
+                parallel_chunks(8, [&](std::int64_t) { ++total; });
         });
     for (std::thread& caller : callers)
         caller.join();
@@ -203,14 +206,15 @@ void check_gram_in_slices() {
     int asked = 0;
     Interrupt stop([](void* count, std::int64_t) { return ++*static_cast<int*>(count) > 0; },
                    &asked);
-    CHECK(!weighted_gram(dense.view, rows, weight, false, H, 1, stop));
+    CHECK(!weighted_gram(dense.view, rows, weight, false, H, stop));
     CHECK(asked == 1 && H[0] == 0.5);
     asked = -1000;
     Interrupt go_on([](void* count, std::int64_t) { return ++*static_cast<int*>(count) > 0; },
                     &asked);
     Interrupt never;
-    CHECK(weighted_gram(dense.view, rows, weight, false, H, 1, go_on));
-    CHECK(weighted_gram(dense.view, rows, weight, false, again, 2, never));
+    CHECK(weighted_gram(dense.view, rows, weight, false, H, go_on));
+    set_thread_count(2);
+    CHECK(weighted_gram(dense.view, rows, weight, false, again, never));
     CHECK(asked > -1000 && H == again);
 }
 

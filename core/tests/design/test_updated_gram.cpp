@@ -1,5 +1,6 @@
 // Gram matrices that follow their weights are those that are summed anew, in every storage.
 #include "rectiline/design/updated_gram.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -21,7 +22,7 @@ double expected_entry(const Matrix& X, const std::vector<double>& weight, std::i
     return sum;
 }
 
-void check_walk(const Matrix& X, const DesignView& view, bool intercept, int n_threads) {
+void check_walk(const Matrix& X, const DesignView& view, bool intercept) {
     Random random(9);
     UpdatedGram gram;
     std::vector<double> weight(static_cast<std::size_t>(X.n));
@@ -36,7 +37,7 @@ void check_walk(const Matrix& X, const DesignView& view, bool intercept, int n_t
             one = random.below(3) == 0 ? 0.0 : uniform(random, 0, 2);
         }
         Interrupt none;
-        const std::vector<double>& found = *gram.at(view, weight, intercept, n_threads, none);
+        const std::vector<double>& found = *gram.at(view, weight, intercept, none);
         CHECK(static_cast<std::int64_t>(found.size()) == order * order);
         for (std::int64_t j = 0; j < order; ++j)
             for (std::int64_t k = 0; k < order; ++k)
@@ -54,6 +55,6 @@ int main() {
     for (const DesignView& view : views)
         for (const bool intercept : {false, true})
             for (const int n_threads : {1, 2})
-                check_walk(X, view, intercept, n_threads);
+                rectiline::support::set_thread_count(n_threads), check_walk(X, view, intercept);
     return check::report();
 }

@@ -66,7 +66,7 @@ void check_freezing(const Curve& curve, bool mixed) {
     const Data data(curve, mixed, 21);
     const Matrix& X = data.X;
     const RowFunctions& rows = data.rows;
-    NewtonRows set(data.dense.view, rows, true, 1);
+    NewtonRows set(data.dense.view, rows, true);
     Random random(23);
     Vector linear(p), quadratic(p * p), g(static_cast<std::size_t>(n));
     for (int round = 0; round < 6; ++round) {  // later rounds update what the first worked out

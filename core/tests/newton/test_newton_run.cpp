@@ -44,7 +44,7 @@ void check_run(const Curve& curve, bool smooth, double ridge, double pull) {
     double lowest = kInfinity, highest = -kInfinity;
     for (const double start : {1.0, 30.0, 1e7}) {
         NewtonLoop loop(terms.view);
-        NewtonRows set(dense.view, rows, false, 1);
+        NewtonRows set(dense.view, rows, false);
         set.place(zero);
         set.set_multiplier({});
         const std::int64_t inner = start > 1e6 ? 3 : 15;
@@ -87,7 +87,7 @@ void check_guard(const Curve& curve) {
     const std::vector<double> proximal(d, 0.0);
     const std::vector<double> zero(d, 0.0), column(terms.kinked.size(), 0.0);
     NewtonLoop loop(terms.view);
-    NewtonRows set(dense.view, owned.view(), false, 1);
+    NewtonRows set(dense.view, owned.view(), false);
     set.place(zero);
     set.set_multiplier({});
     const NewtonRunOptions options{{1e7, 3.0, 2}, 1.0, proximal, false, 0.0};
@@ -107,7 +107,7 @@ void check_nan(const Curve& curve) {
     const std::vector<double> proximal(d, 0.0);
     std::vector<double> start(d, std::numeric_limits<double>::quiet_NaN());
     NewtonLoop loop(terms.view);
-    NewtonRows set(dense.view, owned.view(), false, 1);
+    NewtonRows set(dense.view, owned.view(), false);
     set.place(start);
     set.set_multiplier({});
     const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal, false, 0.0};

@@ -63,7 +63,7 @@ struct Terms {
 };
 
 void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
-    NewtonRows set(X, rows, true, 1);
+    NewtonRows set(X, rows, true);
     const std::vector<double> b = random_vector(d + 1, -0.2, 0.2, 21);
     set.place(b);
     set.set_multiplier({});
@@ -95,7 +95,7 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     set.aim(step);
     set.settle(1.0, 2.0);
     CHECK(system.solve(parts, v, matrix, never, NewtonSystem::Way::matrix));
-    NewtonRows fresh(X, rows, true, 1);
+    NewtonRows fresh(X, rows, true);
     for (std::size_t j = 0; j < step.size(); ++j)
         step[j] += b[j];
     fresh.place(step);

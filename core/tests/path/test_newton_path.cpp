@@ -52,7 +52,7 @@ void check_path(const Curve& curve, bool smooth, bool ridge) {
     const RowFunctions rows = owned.view();
     const Dense<double> dense(X, d, 1);
     const Terms terms(d, true, ridge ? 1.0 : 0.0, ridge ? 0.0 : 1.0);
-    NewtonRows set(dense.view, rows, true, 1), fresh_set(dense.view, rows, true, 1);
+    NewtonRows set(dense.view, rows, true), fresh_set(dense.view, rows, true);
     const NewtonUnits units{1.0, static_cast<double>(n), 1.0, smooth};
     NewtonPath path(set, terms.view, 1.0, units);
     const std::vector<double> zero(d + 1, 0.0), no_slopes(static_cast<std::size_t>(n), 0.0);

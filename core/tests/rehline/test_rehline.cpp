@@ -68,12 +68,12 @@ double gap_of(const Rehline& loop, const DesignView& X, const RowFunctions& rows
     std::vector<double> q(static_cast<std::size_t>(columns.d)), push(q.size(), 0.0);
     loop.sample_dual(g);
     const std::vector<double>& b = loop.coef();
-    multiply_both(X, b, g, z, q, 1);
+    multiply_both(X, b, g, z, q);
     double gap = row_sums(rows, z, g).fenchel_young;
     if (!constraints.c.empty()) {
         std::vector<double> value(constraints.c.size());
-        multiply(constraints.A, b, value, 1);
-        multiply_transposed(constraints.A, loop.constraint_dual(), push, 1);
+        multiply(constraints.A, b, value);
+        multiply_transposed(constraints.A, loop.constraint_dual(), push);
         for (std::size_t k = 0; k < value.size(); ++k) {
             const double slack = value[k] + constraints.c[k];
             if (constraints.equality[k] || slack < 0)

@@ -20,21 +20,26 @@ using namespace rectiline::support;
 
 namespace {
 
+void run(int threads, std::int64_t n_chunks, ChunkWork work) {
+    set_thread_count(threads);
+    parallel_chunks(n_chunks, work);
+}
+
 void every_chunk_runs_once() {
     for (int threads : {1, 2, 5}) {
         std::vector<int> seen(1000, 0);
-        parallel_chunks(threads, 1000, [&](std::int64_t chunk) { ++seen[chunk]; });
+        run(threads, 1000, [&](std::int64_t chunk) { ++seen[chunk]; });
         for (const int count : seen)
             CHECK(count == 1);
     }
-    parallel_chunks(3, 0, [](std::int64_t) { CHECK(false); });
+    run(3, 0, [](std::int64_t) { CHECK(false); });
 }
 
 void nested_calls_stay_on_their_thread() {
     std::atomic<int> strayed{0};
-    parallel_chunks(3, 12, [&](std::int64_t) {
+    run(3, 12, [&](std::int64_t) {
         const auto here = std::this_thread::get_id();
-        parallel_chunks(3, 4, [&](std::int64_t) {
+        run(3, 4, [&](std::int64_t) {
             if (std::this_thread::get_id() != here) ++strayed;
         });
     });
@@ -45,7 +50,7 @@ void nested_calls_stay_on_their_thread() {
 // it gives up after a while.
 bool run_side_by_side(int threads) {
     std::atomic<int> inside{0}, met{0};
-    parallel_chunks(threads, threads, [&](std::int64_t) {
+    run(threads, threads, [&](std::int64_t) {
         ++inside;
         for (int wait = 0; inside < threads && wait < 2000; ++wait)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -61,7 +66,7 @@ void an_exception_reaches_the_caller() {
         std::atomic<int> thrown{0}, started{0};
         bool caught = false;
         try {
-            parallel_chunks(3, 3, [&](std::int64_t) {
+            run(3, 3, [&](std::int64_t) {
                 ++started;
                 if (std::this_thread::get_id() == caller) {
                     while (thrown == 0)
@@ -85,7 +90,7 @@ void later_chunks_do_not_start() {
         std::atomic<int> started{0};
         std::string message;
         try {
-            parallel_chunks(threads, 1'000'000, [&](std::int64_t chunk) {
+            run(threads, 1'000'000, [&](std::int64_t chunk) {
                 ++started;
                 if (chunk == 10) throw std::runtime_error("chunk 10");
             });

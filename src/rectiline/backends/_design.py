@@ -82,17 +82,17 @@ class Design:
         if self.n_stored >= _LONG_PASS:
             checkpoint(seconds=SECONDS_PER_ENTRY * count * self.n_stored)
 
-    def dot(self, coef: Vector, n_threads: int = 1) -> Vector:
+    def dot(self, coef: Vector) -> Vector:
         """Return ``X @ coef``."""
         self._begin_pass()
-        return self.view.dot(coef, n_threads)
+        return self.view.dot(coef)
 
-    def tdot(self, weights: Vector, n_threads: int = 1) -> Vector:
+    def tdot(self, weights: Vector) -> Vector:
         """Return ``X.T @ weights``."""
         self._begin_pass()
-        return self.view.tdot(weights, n_threads)
+        return self.view.tdot(weights)
 
-    def both(self, coef: Vector, weights: Vector, n_threads: int = 1) -> tuple[Vector, Vector]:
+    def both(self, coef: Vector, weights: Vector) -> tuple[Vector, Vector]:
         """Return ``(X @ coef, X.T @ weights)``, in one pass over X where its storage allows.
 
         Few columns in use are gathered for the first product. Nothing is remembered: equal
@@ -103,9 +103,9 @@ class Design:
         if self.n_features >= _FEW and not self.is_sparse:
             support = np.flatnonzero(coef)
             if support.size * _FEW <= self.n_features:
-                return self.dense_columns(support) @ coef[support], self.tdot(weights, n_threads)
+                return self.dense_columns(support) @ coef[support], self.tdot(weights)
         self._begin_pass()
-        z, q = self.view.both(coef, weights, n_threads)
+        z, q = self.view.both(coef, weights)
         return z, q
 
     def dot_many(self, coefs: NDArray[np.float64]) -> NDArray[np.float64]:

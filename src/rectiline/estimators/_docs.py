@@ -107,7 +107,9 @@ max_iter : int, optional
 time_limit : float, optional
     Most seconds for the whole fit; the best certified answer is kept, with a warning.
 n_jobs : int, optional
-    Threads for fits that consist of several problems.
+    Threads, -1 for one per core; by default one, or what `rectiline.set_threads` says. Problems
+    of one fit (folds, classes, quantiles) run side by side; a single problem shares out its
+    passes over X. Results have the same bits for any number.
 random_state : int, RandomState instance or None, default=None
     Seed of the solver's random choices; None is a fixed seed.
 verbose : int, default=0

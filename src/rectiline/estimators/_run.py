@@ -110,7 +110,7 @@ def solve_all(
         return _solve_family(family, options, report, names)
     made: list[Problem] | None = None
     shared: list[Solution] | None = None
-    if warm is None and not parallel and _may_share_passes(first, len(makers), options):
+    if warm is None and _may_share_passes(first, len(makers), options):
         made = [first, *(make() for make in makers[1:])]
         warm = shared = _solve_shared(made, options, report, names)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from rectiline._polling import Deadline
+from rectiline._thread_count import using_threads
 from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths
 from rectiline.paths._path import Path
@@ -81,6 +82,10 @@ def fold_paths(
 
 def in_threads(call: Callable[[Item], Result], items: Sequence[Item], n_jobs: int) -> list[Result]:
     """Call for every item in threads, each with one thread of its own for linear algebra."""
-    quiet = np.errstate(all="ignore")(call)  # a setting of each thread
+
+    def alone(item: Item) -> Result:
+        with np.errstate(all="ignore"), using_threads(1):  # settings of each thread
+            return call(item)
+
     with one_thread:
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(quiet)(one) for one in items))
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(alone)(one) for one in items))

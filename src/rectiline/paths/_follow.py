@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._thread_count import using_threads
 from rectiline.paths._null import null_start
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove_many
@@ -73,7 +74,7 @@ def follow_path(
         As for `rectiline.solve`.
     """
     run = _PathRun(problem, grid, deadline, known, start, callback, options)
-    with limited_threads(problem):
+    with limited_threads(problem), using_threads(options.get("n_threads")):
         try:
             with asked_at_checkpoints(deadline):
                 run.start_following()
@@ -126,7 +127,7 @@ class _PathRun:
         if not kinds:
             return
         try:
-            self._follower = kinds[0](first, self._tol, options.get("n_threads", 0))
+            self._follower = kinds[0](first, self._tol)
             self._place(self._latest)
         except ArithmeticError:  # numbers too large for this method; `solve` has others
             self._follower = None
@@ -245,10 +246,10 @@ class _PathRun:
 def _leaves_the_choice(options: Mapping[str, Any]) -> bool:
     """Return whether the options leave the method open; wrong ones are reported by `solve`."""
     tol = options.get("tol", 1e-6)
-    numbers = [options.get(name, 0) for name in ("random_state", "n_threads")]
+    seed = options.get("random_state", 0)
     plain = options.get("solver", "auto") == "auto" and options.get("max_iter") is None
     known = set(options) <= _OPTIONS and isinstance(tol, float) and 0 < tol < 1
-    return plain and known and all(isinstance(one, int) and 0 <= one < 2**32 for one in numbers)
+    return plain and known and isinstance(seed, int) and 0 <= seed < 2**32
 
 
 class _Listener:

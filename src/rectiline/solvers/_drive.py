@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import weakref
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from rectiline._polling import SECONDS_PER_ENTRY, SECONDS_PER_PRODUCT
+from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
@@ -51,6 +51,7 @@ def solve(
     session: Session | None = None,
     verbose: bool = False,
     progress_bar: bool = False,
+    n_threads: int | None = None,
     **options: Any,
 ) -> Solution:
     """Solve a problem and prove how good the answer is.
@@ -84,8 +85,11 @@ def solve(
     progress_bar : bool, default=False
         Whether to draw a bar, with rich or else tqdm: how far the certified gap has come on the
         way to `tol`, on a logarithmic scale.
+    n_threads : int, optional
+        Threads of passes over X and of Newton matrices, -1 for one per core; see
+        `rectiline.set_threads`. Results have the same bits for any number.
     **options
-        Options of the named solver, see its class; ``n_threads`` also with "auto".
+        Options of the named solver, see its class.
 
     Returns
     -------
@@ -113,11 +117,12 @@ def solve(
     """
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
     # What overflows is not finite, and only finite pairs are ever certified.
-    with np.errstate(all="ignore"), showing(callback, verbose, progress_bar, tol) as told:
+    quiet, threads = np.errstate(all="ignore"), using_threads(n_threads)
+    with quiet, threads, showing(callback, verbose, progress_bar, tol) as told:
         if solver == "passes" or isinstance(problem, BlockProblem):
             return solve_rows(problem, solver, limits, told, options)
         if solver == "auto" and _may_take_passes(problem, limits, warm_start, session, options):
-            found, limits = try_passes(problem, limits, told, options.get("n_threads", 0))
+            found, limits = try_passes(problem, limits, told)
             if found is not None:
                 if verbose:
                     print(found)
@@ -141,7 +146,7 @@ def _may_take_passes(
 ) -> bool:
     """Whether `passes` is tried first; it has no use for a warm start or the state of others."""
     is_cold = warm is None and session is None and limits.max_iter is None
-    given = is_cold and options.keys() <= {"n_threads"} and isinstance(problem, Problem)
+    given = is_cold and not options and isinstance(problem, Problem)
     return given and passes_pay(problem)
 
 
@@ -286,13 +291,12 @@ def _plan(
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
     if solver == "auto":
-        unknown = [option for option in options if option != "n_threads"]
-        if unknown:
+        if options:
             raise TypeError(
-                "solver='auto' takes no option but n_threads; got "
-                f"{', '.join(map(repr, unknown))}. Name a solver to set its options."
+                f"solver='auto' takes no options; got {', '.join(map(repr, options))}. "
+                "Name a solver to set its options."
             )
-        return [_with_threads(stage, options) for stage in choose(problem, warm)]
+        return choose(problem, warm)
     check_name(solver)
     kind = solver_kind(solver, SOLVERS, options)
     refusal = kind.refuses(problem)
@@ -303,15 +307,6 @@ def _plan(
             f"Solver {solver!r} cannot take this problem: {refusal}.{hint}"
         )
     return [Stage(kind(**options), "asked for by name")]
-
-
-def _with_threads(stage: Stage, options: dict[str, Any]) -> Stage:
-    """Return the stage with the asked number of threads, if its solver uses threads."""
-    if not options:
-        return stage
-    if "n_threads" not in [field.name for field in fields(stage.method)]:  # type: ignore[arg-type]
-        return stage
-    return replace(stage, method=replace(stage.method, **options))  # type: ignore[type-var]
 
 
 def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:

@@ -15,6 +15,6 @@ namespace rectiline::design {
 // Returns false, and leaves H alone, if it was interrupted.
 bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
                    std::span<const double> weight, bool intercept, std::span<double> H,
-                   int n_threads, support::Interrupt& interrupt);
+                   support::Interrupt& interrupt);
 
 }  // namespace rectiline::design

@@ -17,7 +17,7 @@ class UpdatedGram {
     // sum_i weight_i x_i x_i' over all rows, each extended by a one when there is an intercept;
     // both halves filled. Nothing if it was interrupted; the next call starts from scratch then.
     const std::vector<double>* at(const DesignView& X, std::span<const double> weight,
-                                  bool intercept, int n_threads, support::Interrupt& interrupt);
+                                  bool intercept, support::Interrupt& interrupt);
 
   private:
     struct Rows {

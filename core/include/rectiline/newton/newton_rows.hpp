@@ -42,7 +42,7 @@ struct FreezeSums;
 
 class NewtonRows {
   public:
-    NewtonRows(DesignView X, RowFunctions rows, bool intercept, int n_threads);
+    NewtonRows(DesignView X, RowFunctions rows, bool intercept);
 
     // A set of the given rows with storage of its own, so that few rows lie side by side.
     std::unique_ptr<NewtonRows> subset(std::span<const std::int64_t> index,
@@ -109,7 +109,6 @@ class NewtonRows {
     DesignView X_;
     RowFunctions rows_;
     bool intercept_;
-    int n_threads_;
     std::shared_ptr<Storage> storage_;  // owned arrays of a subset
 
     std::vector<double> t_, dt_, s_, multiplier_, imaged_, change_, remembered_;

@@ -72,6 +72,6 @@ struct Sums {
 
 // Returns false if it was interrupted. `intercept`: whether there is one.
 bool run_pass(const design::DesignView& X, std::span<const Member> members, bool intercept,
-              int n_threads, support::Interrupt& interrupt, std::vector<Sums>& out);
+              support::Interrupt& interrupt, std::vector<Sums>& out);
 
 }  // namespace rectiline::passes

@@ -23,12 +23,10 @@ struct TwofoldVector {
 };
 
 // z = X b
-void multiply(const DesignView& X, std::span<const double> b, const TwofoldVector& z,
-              int n_threads);
+void multiply(const DesignView& X, std::span<const double> b, const TwofoldVector& z);
 
 // q = X' g
-void multiply_transposed(const DesignView& X, std::span<const double> g, const TwofoldVector& q,
-                         int n_threads);
+void multiply_transposed(const DesignView& X, std::span<const double> g, const TwofoldVector& q);
 
 // sum_i x_i
 Twofold sum(std::span<const double> x);

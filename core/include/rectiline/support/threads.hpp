@@ -5,9 +5,11 @@
 
 #include "rectiline/rooms.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rectiline::support {
 
@@ -28,13 +30,46 @@ class ChunkWork {
     void (*call_)(void*, std::int64_t);
 };
 
-// Number of threads used when a caller asks for 0: RECTILINE_NUM_THREADS, else OMP_NUM_THREADS,
-// else the number of cores this process may use.
-int default_thread_count();
+// Threads that loops of the calling thread use: what was set for this thread, else for the process,
+// else RECTILINE_NUM_THREADS, else OMP_NUM_THREADS, else one.
+int thread_count();
 
-// Calls work(chunk) for chunk = 0 .. n_chunks-1 on up to n_threads threads (the caller is one).
-// Nested calls run on the calling thread. An exception thrown by a chunk, on whichever thread,
-// stops further chunks from starting and is rethrown here once all threads have left.
-void parallel_chunks(int n_threads, std::int64_t n_chunks, ChunkWork work);
+// Sets that number for the calling thread, or for all threads without one of their own; 0 takes the
+// setting back. Returns what was set before.
+int set_thread_count(int count);
+int set_process_thread_count(int count);
+
+// Calls work(chunk) for chunk = 0 .. n_chunks-1 on up to thread_count() threads (the caller is
+// one). Nested calls run on the calling thread. An exception thrown by a chunk, on whichever
+// thread, stops further chunks from starting and is rethrown here once all threads have left.
+void parallel_chunks(std::int64_t n_chunks, ChunkWork work);
+
+// Rows of a stretch in loops that do little for each row, and stretches from which on they are
+// shared out: below, waking threads costs more than it saves.
+inline constexpr std::int64_t kStretch = 16384, kManyStretches = 4;
+
+inline std::int64_t stretch_count(std::int64_t n) {
+    return (n + kStretch - 1) / kStretch;
+}
+
+// Calls work(first, last) for stretches of n rows.
+template <class Work>
+void over_stretches(std::int64_t n, const Work& work) {
+    const auto one = [&](std::int64_t k) { work(k * kStretch, std::min(n, (k + 1) * kStretch)); };
+    const std::int64_t count = stretch_count(n);
+    if (count >= kManyStretches) return parallel_chunks(count, one);
+    for (std::int64_t k = 0; k < count; ++k)
+        one(k);
+}
+
+// Returns part(first, last) of all stretches of n rows, in their order.
+template <class Part>
+auto each_stretch(std::int64_t n, const Part& part) {
+    std::vector<decltype(part(n, n))> found(static_cast<std::size_t>(stretch_count(n)));
+    over_stretches(n, [&](std::int64_t first, std::int64_t last) {
+        found[static_cast<std::size_t>(first / kStretch)] = part(first, last);
+    });
+    return found;
+}
 
 }  // namespace rectiline::support

@@ -153,7 +153,6 @@ class PassState:
 
     queries: tuple[Query, ...]
     fit_intercept: bool
-    n_threads: int = 0
     seconds: float = math.inf
     copies: bool = True  # whether blocks copy their near rows; else `Totals.near` does at the end
 
@@ -213,7 +212,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         listed.append(here)
     if view is None:
         return [_nothing(block, query) for query in state.queries]
-    found = _core.run_pass(view, members, state.fit_intercept, state.n_threads, state.seconds)
+    found = _core.run_pass(view, members, state.fit_intercept, state.seconds)
     if found is None:
         return None
     answers = []

@@ -99,7 +99,6 @@ def judge(
     dual: SplitDual,
     totals: Totals,
     listed: NearRows,
-    n_threads: int = 1,
 ) -> BlockProof:
     """Return the certificate of a pair from the sums of a pass and the listed rows."""
     near = problem.on_near_rows(listed)
@@ -123,7 +122,7 @@ def judge(
         np.maximum(dual.inequality, 0.0) if dual.inequality.size else np.zeros(region.rows.c.size),
         dual.equality if dual.equality.size else np.zeros(region.rows.f.size),
     )
-    point, measured, free = _repaired(problem, near, coef, intercept, point, far, n_threads)
+    point, measured, free = _repaired(problem, near, coef, intercept, point, far)
     q, error = measured.q.value.copy(), measured.q.error.copy()
     q[free] = error[free] = 0.0
     balance = exact_balance(near, coef, intercept, point.sample, free, measured)
@@ -193,16 +192,15 @@ def _repaired(
     intercept: float,
     point: DualPoint,
     far: _Frozen,
-    n_threads: int,
 ) -> tuple[DualPoint, Measured, Indices]:
     """Return the point moved so that q may be what it is, its numbers, and columns without q."""
     terms = problem.terms
     free = terms.free_columns
-    z = near.design.dot(coef, n_threads)
+    z = near.design.dot(coef)
     if free.size or problem.fit_intercept:
         point = _balanced(problem, near, point, far, free)
     for _ in range(_SIGN_ROUNDS):
-        measured = _measured(near, coef, intercept, point, z, far, n_threads)
+        measured = _measured(near, coef, intercept, point, z, far)
         q, error = measured.q.value.copy(), measured.q.error.copy()
         q[free] = error[free] = 0.0
         wrong = terms.wrong_signs(q, error)
@@ -220,10 +218,9 @@ def _measured(
     point: DualPoint,
     z: Vector,
     far: _Frozen,
-    n_threads: int,
 ) -> Measured:
     """Return the numbers of the listed rows, with q and the sum of multipliers of all rows."""
-    gradient = near.design.tdot(point.sample, n_threads)
+    gradient = near.design.tdot(point.sample)
     some = measure_plain(near, coef, intercept, point, z.copy(), gradient)
     q = some.q.value - far.gradient
     error = some.q.error + far.rounding * far.size + 2 * UNIT * np.abs(q)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import asked_at_checkpoints, who_is_asked
+from rectiline._thread_count import using_threads
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.problems.forms import Task
 from rectiline.solvers._base import Progress
@@ -129,7 +130,7 @@ def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int])
     keeper = who_is_asked()
 
     def asking(job: int) -> Any:
-        with asked_at_checkpoints(keeper):
+        with asked_at_checkpoints(keeper), using_threads(1):
             return work(job)
 
     with ThreadPoolExecutor(min(n_threads, len(jobs))) as pool:

@@ -42,8 +42,6 @@ class NewtonFollower:
     target : float
         Relative gap that candidates are to be certified to. Steps stop somewhat below, by
         estimate.
-    n_threads : int, default=0
-        As for `Newton`.
 
     Examples
     --------
@@ -61,7 +59,7 @@ class NewtonFollower:
     True
     """
 
-    def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
+    def __init__(self, problem: Problem, target: float) -> None:
         assert problem.penalty is not None
         kind = ReducedForm if _in_span(problem) else RectifiedForm
         self._form: RectifiedForm = kind.apply(problem)
@@ -70,7 +68,7 @@ class NewtonFollower:
         # The compiled path looks at the arrays of these two: they are kept alive here.
         self._model = Model(self._form, self._form.argument_scale(), width)
         self._rows = _core.NewtonRows(
-            self._form.design.by_rows.view, self._form.rows, self._form.fit_intercept, n_threads
+            self._form.design.by_rows.view, self._form.rows, self._form.fit_intercept
         )
         self._path = _core.NewtonPath(
             self._rows,

@@ -71,19 +71,16 @@ class KinkedFollower:
 
     name = "newton"
 
-    def __init__(self, problem: Problem, target: float, n_threads: int = 0) -> None:
+    def __init__(self, problem: Problem, target: float) -> None:
         assert problem.penalty is not None
         self._form = form = RectifiedForm.apply(problem)
         self._base = Model(form, form.argument_scale(), form.slope_width()[0])
         self._base_strength = problem.penalty.strength
-        self._rows = _core.NewtonRows(
-            form.design.by_rows.view, form.rows, form.fit_intercept, n_threads
-        )
+        self._rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
         self._length = row_lengths(self._base)
         # Held-out rows weigh nothing: they must not decide about steps either.
         self._metric = form.weight / (form.weight.sum() * self._length**2)
         self._target = _TAKEN * target
-        self._n_threads = n_threads
 
     @staticmethod
     def accepts(problem: Problem, target: float) -> bool:
@@ -204,7 +201,7 @@ class KinkedFollower:
         self._pair, self._strength = pair, strength
 
     def _predictions(self, coef: Vector, intercept: float) -> Vector:
-        return self._form.design.dot(np.ascontiguousarray(coef), self._n_threads) + intercept
+        return self._form.design.dot(np.ascontiguousarray(coef)) + intercept
 
     def _size(self, z: Vector) -> float:
         """Return the root mean square of predictions, in units of the length of each row."""

@@ -86,14 +86,10 @@ class Newton:
         Start on a sample of the rows when there are many.
     working_set : bool, default=True
         Freeze rows far from every knot when there are many.
-    n_threads : int, default=0
-        Threads of the passes over the rows; 0 takes RECTILINE_NUM_THREADS, OMP_NUM_THREADS or the
-        number of cores.
     """
 
     subsample: bool = True
     working_set: bool = True
-    n_threads: int = 0
 
     name: ClassVar[str] = "newton"
     form: ClassVar[type[Any]] = RectifiedForm
@@ -114,7 +110,7 @@ class Newton:
         design = form.design.by_rows
         width, kinked = form.slope_width()
         model = Model(form, form.argument_scale(), width)
-        rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, self.n_threads)
+        rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept)
         multipliers = model.no_multipliers()
         b = np.zeros(model.order)
         sample = np.zeros(design.n_samples)
@@ -273,7 +269,7 @@ class Newton:
         """Return the relative gap of a reduced run's answer on all rows; they stay placed there."""
         form, model = state.form, state.model
         coef, intercept = model.to_user(run.b)
-        z = form.design.dot(coef, self.n_threads) + intercept
+        z = form.design.dot(coef) + intercept
         state.rows.place_at(z)
         run.judge(*form.rows.sums(z, sample))
         return run.relative_gap

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import BlockProblem
@@ -38,12 +39,11 @@ def solve_rows(
         raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
     check_takes_rows(solver, options)
     asked = problem if isinstance(problem, BlockProblem) else BlockProblem.on_arrays(problem)
-    threads = int(options.get("n_threads", 0))
-    return _solve_feasible([asked], limits, [callback], threads, warns)[0]
+    return _solve_feasible([asked], limits, [callback], warns)[0]
 
 
 def try_passes(
-    problem: Problem, limits: RunLimits, callback: Callback | None, n_threads: int
+    problem: Problem, limits: RunLimits, callback: Callback | None
 ) -> tuple[Solution | None, RunLimits]:
     """Return the answer of a few passes over a problem in memory, and the limits that are left.
 
@@ -55,7 +55,7 @@ def try_passes(
     found: Solution | None = None
     try:
         family = [BlockProblem.on_arrays(problem)]
-        found = solve_in_passes(family, few, [callback], n_threads, warns=False, declines=True)[0]
+        found = solve_in_passes(family, few, [callback], warns=False, declines=True)[0]
     except Declined:
         pass
     if found is not None:
@@ -77,18 +77,14 @@ def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
             f"Solver {solver!r} cannot take this problem: its rows are in blocks. Solvers that "
             "can: passes."
         )
-    unknown = [option for option in options if option != "n_threads"]
-    if unknown:
-        raise TypeError(
-            f"Solver 'passes' has no option {unknown[0]!r}; its options are 'n_threads'."
-        )
+    if options:
+        raise TypeError(f"Solver 'passes' takes no options; got {next(iter(options))!r}.")
 
 
 def _solve_feasible(
     family: list[BlockProblem],
     limits: RunLimits,
     callbacks: Sequence[Callback | None],
-    n_threads: int,
     warns: bool = True,
 ) -> list[Solution]:
     """Return the solutions, proofs for those whose constraints contradict each other."""
@@ -98,7 +94,7 @@ def _solve_feasible(
     solved = []
     if able:
         told = [callbacks[place] for place in able]
-        solved = solve_in_passes([family[k] for k in able], limits, told, n_threads, warns)
+        solved = solve_in_passes([family[k] for k in able], limits, told, warns)
     left = iter(solved)
     return [
         next(left) if proof is None else _infeasible(problem, proof)
@@ -129,7 +125,7 @@ def solve_family(
     time_limit: float | None = None,
     callback: Callback | Sequence[Callback | None] | None = None,
     random_state: int = 0,
-    n_threads: int = 0,
+    n_threads: int | None = None,
 ) -> list[Solution]:
     """Solve several problems on the same rows together, each block read once for all of them.
 
@@ -149,8 +145,8 @@ def solve_family(
         sequence holds one for each problem, or None.
     random_state : int, default=0
         Seed of the sample.
-    n_threads : int, default=0
-        Threads of a pass; 0 takes RECTILINE_NUM_THREADS, OMP_NUM_THREADS or the number of cores.
+    n_threads : int, optional
+        Threads of passes over X, see `rectiline.set_threads`.
 
     Returns
     -------
@@ -178,8 +174,9 @@ def solve_family(
         )
     for one in callbacks:
         limits = checked_limits(tol, max_iter, time_limit, random_state, one)
-    with np.errstate(all="ignore"):  # what overflows is not finite, and never certified
-        return _solve_feasible(family, limits, callbacks, n_threads)
+    # What overflows is not finite, and never certified.
+    with np.errstate(all="ignore"), using_threads(n_threads):
+        return _solve_feasible(family, limits, callbacks)
 
 
 def _as_family(problems: Sequence[Problem | BlockProblem]) -> list[BlockProblem]:

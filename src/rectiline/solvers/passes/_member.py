@@ -115,17 +115,17 @@ class Member:
             matrix = change if matrix is None else matrix + change
         return matrix
 
-    def solve_reduced(self, tol: float, deadline: float, n_threads: int) -> None:
+    def solve_reduced(self, tol: float, deadline: float) -> None:
         """Move to the answer of the reduced problem."""
         assert self.near is not None and self.frozen is not None
         self.rows_kept = max(self.rows_kept, self.near.rows.size)
-        narrowed = self._narrowed(tol, deadline, n_threads) if self.answer is None else None
+        narrowed = self._narrowed(tol, deadline) if self.answer is None else None
         if narrowed is None:
-            self.answer = self._solve(self.near, self.frozen, self.aim * tol, deadline, n_threads)
+            self.answer = self._solve(self.near, self.frozen, self.aim * tol, deadline)
         else:
             few, rest = narrowed.near, narrowed.frozen
-            answer = self._solve(few, rest, self.aim * tol, deadline, n_threads)
-            self.answer = narrowed.with_all_multipliers(answer, self._state(n_threads))
+            answer = self._solve(few, rest, self.aim * tol, deadline)
+            self.answer = narrowed.with_all_multipliers(answer, self._state())
         self.steps += self.answer.steps
         coef = self.answer.coef
         region = self.problem.terms.region
@@ -133,17 +133,13 @@ class Member:
             coef = region.move_into(region.clip(coef), self.problem.coef_unit)
         self.coef, self.intercept = coef, self.answer.intercept
 
-    def _solve(
-        self, near: NearRows, frozen: Frozen, target: float, deadline: float, n_threads: int
-    ) -> Reduced:
-        return solve_reduced(
-            self.problem, near, frozen, None, self.objective, target, deadline, n_threads
-        )
+    def _solve(self, near: NearRows, frozen: Frozen, target: float, deadline: float) -> Reduced:
+        return solve_reduced(self.problem, near, frozen, None, self.objective, target, deadline)
 
-    def _state(self, n_threads: int) -> PassState:
-        return PassState((), self.problem.fit_intercept, n_threads)
+    def _state(self) -> PassState:
+        return PassState((), self.problem.fit_intercept)
 
-    def _narrowed(self, tol: float, deadline: float, n_threads: int) -> Narrowed | None:
+    def _narrowed(self, tol: float, deadline: float) -> Narrowed | None:
         """Return few of the kept rows, around an answer on some of them; None to take them all."""
         near, frozen = self.near, self.frozen
         assert near is not None and frozen is not None
@@ -157,10 +153,10 @@ class Member:
         targets = replace(targets, weight=every * targets.weight)
         some = NearRows(near.rows[at], near.X[at], targets)
         target = max(self.aim * tol, _ROUGH_AIM * error**2 * self.roughness)
-        answer = self._solve(some, frozen, target, deadline, n_threads)
+        answer = self._solve(some, frozen, target, deadline)
         self.steps += answer.steps
         centre = (answer.coef, answer.intercept)
-        state = self._state(n_threads)
+        state = self._state()
         return Narrowed.of(near, frozen, centre, self.curves, self.split, error, state)
 
     def tell(self) -> bool:
@@ -200,7 +196,7 @@ class Member:
             reach, keeps = reach * _WIDER, True
         return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
 
-    def take(self, totals: Totals, tol: float, passes: int, began: float, n_threads: int) -> None:
+    def take(self, totals: Totals, tol: float, passes: int, began: float) -> None:
         """Take the answers of a pass: a certificate, and the next split."""
         assert self.near is not None and self.frozen is not None and self.answer is not None
         dual = SplitDual(
@@ -211,7 +207,7 @@ class Member:
             self.answer.dual.inequality,
             self.answer.dual.equality,
         )
-        proof = judge(self.problem, self.coef, self.intercept, dual, totals, self.near, n_threads)
+        proof = judge(self.problem, self.coef, self.intercept, dual, totals, self.near)
         certificate = proof.certificate
         is_better = certificate.relative_gap < self.certificate.relative_gap
         if self.best is None or is_better:

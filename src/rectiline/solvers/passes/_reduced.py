@@ -35,7 +35,6 @@ def solve_reduced(
     objective: float,
     target: float,
     deadline: float,
-    n_threads: int,
 ) -> Reduced:
     """Return the answer to the reduced problem.
 
@@ -65,7 +64,7 @@ def solve_reduced(
         target = min(target, _CURVED_TARGET)
     best: Reduced | None = None
     for schedule in _SCHEDULES:
-        rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept, n_threads)
+        rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept)
         rows.place(model.expand(centre))
         rows.set_multiplier(start)
         multipliers = model.no_multipliers()

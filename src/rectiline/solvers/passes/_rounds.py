@@ -68,7 +68,6 @@ def solve_in_passes(
     problems: Sequence[BlockProblem],
     limits: RunLimits,
     callbacks: Sequence[Callback | None],
-    n_threads: int,
     warns: bool = True,
     declines: bool = False,
 ) -> list[Solution]:
@@ -88,12 +87,12 @@ def solve_in_passes(
     passes, status = 0, Status.ITERATION_LIMIT
     try:
         with asked_at_checkpoints(None):  # on a sample, whose solver knows the deadline
-            members = _start(problems, callbacks, tol, seed, deadline, n_threads, declines)
+            members = _start(problems, callbacks, tol, seed, deadline, declines)
         status = Status.TIME_LIMIT
         with asked_at_checkpoints(Deadline(limit)):
-            if _first_pass(members, deadline, n_threads):
+            if _first_pass(members, deadline):
                 passes = 1
-                status, passes = _rounds(members, tol, max_passes, deadline, n_threads, began)
+                status, passes = _rounds(members, tol, max_passes, deadline, began)
     except OutOfTime:
         passes = len(members[0].history) + 1
     except KeyboardInterrupt:
@@ -109,12 +108,11 @@ def _start(
     tol: float,
     seed: int,
     deadline: float,
-    n_threads: int,
     declines: bool,
 ) -> list[Member]:
     """Draw a sample and solve every problem on it."""
     first = problems[0]
-    answers = _solve_nested(problems, seed, deadline, n_threads)
+    answers = _solve_nested(problems, seed, deadline)
     size = None if answers is None else rows_for_reach(first.n_features)
     sample = draw(first, seed, size)
     members: list[Member] = []
@@ -122,7 +120,7 @@ def _start(
     for place, (problem, callback) in enumerate(zip(problems, callbacks, strict=True)):
         own = sample if problem is first else sample.of(problem)
         if answers is None:
-            start = _solve_sample(own, deadline, start, n_threads)
+            start = _solve_sample(own, deadline, start)
         else:
             start, rows = answers[place]
             own = replace(own, thinned=max(1.0, rows / own.stands_for.size))
@@ -152,7 +150,7 @@ def _start(
 
 
 def _solve_nested(
-    problems: Sequence[BlockProblem], seed: int, deadline: float, n_threads: int
+    problems: Sequence[BlockProblem], seed: int, deadline: float
 ) -> list[tuple[Solution, int]] | None:
     """Return answers on a large sample that stays on its device, and its size, or None.
 
@@ -180,7 +178,7 @@ def _solve_nested(
     )
     silent = [None] * len(problems)
     inner = [problem.on_blocks(rows) for problem in problems]
-    return [(one, size) for one in solve_in_passes(inner, limits, silent, n_threads, warns=False)]
+    return [(one, size) for one in solve_in_passes(inner, limits, silent, warns=False)]
 
 
 def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
@@ -189,13 +187,10 @@ def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
     return np.sort(rows[:: max(1, rows.size // count)])
 
 
-def _solve_sample(
-    sample: Sample, deadline: float, start: Solution | None, n_threads: int
-) -> Solution:
+def _solve_sample(sample: Sample, deadline: float, start: Solution | None) -> Solution:
     from rectiline.solvers import solve
 
     left = deadline - time.perf_counter()
-    options: dict[str, Any] = {"n_threads": n_threads}
     solver = "newton" if Newton.refuses(sample.problem) is None else "auto"
     with warnings.catch_warnings():  # what is proved on all rows decides
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -205,20 +200,15 @@ def _solve_sample(
             tol=_SAMPLE_TOL,
             time_limit=max(left, 1e-3) if math.isfinite(left) else None,
             warm_start=start,
-            **options,
         )
 
 
-def _run(
-    members: Sequence[Member], queries: list[Any], number: int, deadline: float, n_threads: int
-) -> Any:
+def _run(members: Sequence[Member], queries: list[Any], number: int, deadline: float) -> Any:
     """Run a pass, the `number`-th, and tell everybody who listens how far it is."""
     problem = members[0].problem
     seconds = deadline - time.perf_counter()
     at_hand = isinstance(problem.blocks, TensorRows) or problem.in_memory is not None
-    state = PassState(
-        tuple(queries), problem.fit_intercept, n_threads, max(seconds, 0.0), copies=not at_hand
-    )
+    state = PassState(tuple(queries), problem.fit_intercept, max(seconds, 0.0), copies=not at_hand)
     total = problem.blocks.n_rows if problem.blocks.knows_n_rows else None
     told = [one.callback for one in members if hasattr(one.callback, "during_pass")]
 
@@ -229,11 +219,11 @@ def _run(
     return run_pass(problem.blocks, state, tell if told else None)
 
 
-def _first_pass(members: list[Member], deadline: float, n_threads: int) -> bool:
+def _first_pass(members: list[Member], deadline: float) -> bool:
     first = members[0].problem
     measure = not first.measures.is_known
     queries = [member.first_query(measure) for member in members]
-    found: list[Totals] | None = _run(members, queries, 1, deadline, n_threads)
+    found: list[Totals] | None = _run(members, queries, 1, deadline)
     if found is None:
         return False
     for member, totals in zip(members, found, strict=True):
@@ -251,7 +241,6 @@ def _rounds(
     tol: float,
     max_passes: int,
     deadline: float,
-    n_threads: int,
     began: float,
 ) -> tuple[Status, int]:
     """Solve, judge and split again until every answer is certified; return why it ended."""
@@ -259,15 +248,15 @@ def _rounds(
     while passes < max_passes:
         active = [member for member in members if not member.is_solved]
         for member in active:
-            member.solve_reduced(tol, deadline, n_threads)
+            member.solve_reduced(tol, deadline)
         queries = [member.query() for member in active]
-        found = _run(active, queries, passes + 1, deadline, n_threads)
+        found = _run(active, queries, passes + 1, deadline)
         if found is None:
             return Status.TIME_LIMIT, passes
         passes += 1
         stop = False
         for member, totals in zip(active, found, strict=True):
-            member.take(totals, tol, passes, began, n_threads)
+            member.take(totals, tol, passes, began)
             if member.is_limited:
                 _sharpen(member, tol)
             stop = member.tell() or stop
