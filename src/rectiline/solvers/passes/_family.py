@@ -78,7 +78,7 @@ def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
             "can: passes."
         )
     if options:
-        raise TypeError(f"Solver 'passes' takes no options; got {next(iter(options))!r}.")
+        raise TypeError(f"Solver 'passes' has no option {next(iter(options))!r}; it takes none.")
 
 
 def _solve_feasible(
