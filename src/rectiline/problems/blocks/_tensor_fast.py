@@ -18,7 +18,7 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
     """Return the answer of a block of tensors to one query."""
     import torch
 
-    from rectiline.problems.blocks._triton import column_sizes, look_at_rows
+    from rectiline.problems.blocks._triton import look_at_rows
 
     device = block.X.device
     targets = query.targets
@@ -37,7 +37,7 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
         split = (torch.tensor(query.split[0], device=device), query.split[1])
     cutoff = -1.0 if next_split is None else next_split.reach * next_split.longest
     point = (coef, query.intercept)
-    sums, gradient, at = look_at_rows(
+    sums, gradient, sizes, at = look_at_rows(
         block, is_listed, curve, labels, point, split, cutoff, query.measure
     )
     at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
@@ -51,7 +51,7 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
     close = _Close(block, query, curve, at, is_listed[at] != 0, coef, state.fit_intercept)
     answer: dict[str, Any] = {"depth": sums["depth"]}
     if query.measure:
-        answer["sizes"] = column_sizes(block.X, block.weight).cpu().numpy()
+        answer["sizes"] = sizes.cpu().numpy()
         answer["measured_weight"] = weight
     if split is not None:
         answer.update(sums)

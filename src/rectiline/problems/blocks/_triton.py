@@ -20,7 +20,7 @@ import torch
 import triton
 import triton.language as tl
 
-__all__ = ["column_sizes", "look_at_rows"]
+__all__ = ["look_at_rows"]
 
 _FEW_COLUMNS = 32  # that are read one by one
 _ROWS = 512  # of a tile with few columns
@@ -216,11 +216,12 @@ def _row_kernel(  # type: ignore[no-untyped-def]
 def _gradient_kernel(  # type: ignore[no-untyped-def]
     X,
     MULTIPLIER,
-    GRADIENT,
+    W,
+    SUMS,
     n,
     d,
     stride,
-    SIZES: tl.constexpr,
+    MEASURES: tl.constexpr,
     WEIGHTED: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -228,22 +229,27 @@ def _gradient_kernel(  # type: ignore[no-untyped-def]
     columns = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     inside = columns < d
     gradient = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
+    sizes = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
     tiles = (n + ROWS - 1) // ROWS
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         rows = tile.to(tl.int64) * ROWS + tl.arange(0, ROWS)
         live = rows < n
-        g = tl.where(live, 1.0, 0.0).to(tl.float64)
-        if WEIGHTED:
-            g = tl.load(MULTIPLIER + rows, mask=live, other=0.0).to(tl.float64)
+        g = tl.load(MULTIPLIER + rows, mask=live, other=0.0)
         x = tl.load(
             X + rows[:, None] * stride + columns[None, :],
             mask=live[:, None] & inside[None, :],
             other=0.0,
         ).to(tl.float64)
-        if SIZES:
-            x = tl.abs(x)
         gradient += x * g[:, None]
-    tl.store(GRADIENT + tl.program_id(0) * d + columns, tl.sum(gradient, 0), mask=inside)
+        if MEASURES:
+            if WEIGHTED:
+                w = tl.load(W + rows, mask=live, other=0.0).to(tl.float64)
+                sizes += tl.abs(x) * w[:, None]
+            else:
+                sizes += tl.abs(x)
+    out = SUMS + tl.program_id(0) * 2 * d + columns
+    tl.store(out, tl.sum(gradient, 0), mask=inside)
+    tl.store(out + d, tl.sum(sizes, 0), mask=inside)
 
 
 def look_at_rows(
@@ -255,8 +261,8 @@ def look_at_rows(
     split: tuple[Any, float] | None,
     cutoff: float,
     measures: bool,
-) -> tuple[dict[str, float], Any, Any]:
-    """Return sums, the gradient, and the places of rows that need a closer look, growing.
+) -> tuple[dict[str, float], Any, Any, Any]:
+    """Return sums, gradient, sizes of columns, and the rows that need a closer look, growing.
 
     Parameters
     ----------
@@ -269,7 +275,8 @@ def look_at_rows(
     cutoff : float
         Rows within it of a knot are looked at closely.
     measures : bool
-        Whether to add up the losses at zero coefficients.
+        Whether to add up the losses at zero coefficients and ``sum_i weight_i |x_ij|``, the size
+        of a column; the sizes are zeros otherwise.
     """
     X, y, weight = block.X, block.y, block.weight
     n, d = X.shape
@@ -323,38 +330,35 @@ def look_at_rows(
             break
         capacity = found
         count.zero_()
-    gradient, depth = _gradient(X, multiplier)
+    gradient, sizes, depth = _column_sums(X, multiplier, weight, measures)
     names = ("loss", "gap", "error", "total", "total_size", "weight", "crossed", "at_zero")
     totals = dict(zip((*names, "strange", "all_weight"), sums[:, :10].sum(0).tolist(), strict=True))
     totals["steepest"] = float(sums[:, 10].max())
     # Terms that one sum may have added one after the other: tiles, rows of a tile, programs.
     totals["depth"] = float(max(depth, -(-n // (tile_rows * programs)) + tile_rows + programs))
-    return totals, gradient, places[:found].sort().values
+    return totals, gradient, sizes, places[:found].sort().values
 
 
-def column_sizes(X: Any, weight: Any) -> Any:
-    """Return ``sum_i weight_i |x_ij|`` for every column."""
-    return _gradient(X, weight, sizes=True)[0]
-
-
-def _gradient(X: Any, multiplier: Any, sizes: bool = False) -> tuple[Any, int]:
-    """Return ``X.T @ multiplier``, and how many terms may have been added one after the other."""
+def _column_sums(X: Any, multiplier: Any, weight: Any, measures: bool) -> tuple[Any, Any, int]:
+    """Return ``X.T @ multiplier``, sizes, and most terms that are added one after the other."""
     n, d = X.shape
     columns = min(64, max(16, triton.next_power_of_2(d)))
     rows = 2048 // columns
     programs = max(1, min(_PROGRAMS, -(-n // rows)))
-    parts = torch.empty(programs, d, dtype=torch.float64, device=X.device)
+    parts = torch.empty(programs, 2, d, dtype=torch.float64, device=X.device)
     _gradient_kernel[(programs, -(-d // columns))](
         X,
-        X if multiplier is None else multiplier,
+        multiplier,
+        multiplier if weight is None else weight,
         parts,
         n,
         d,
         X.stride(0),
-        SIZES=sizes,
-        WEIGHTED=multiplier is not None,
+        MEASURES=measures,
+        WEIGHTED=weight is not None,
         ROWS=rows,
         COLUMNS=columns,
         num_warps=4,
     )
-    return parts.sum(0), -(-n // (rows * programs)) + rows + programs
+    gradient, sizes = parts.sum(0)
+    return gradient, sizes, -(-n // (rows * programs)) + rows + programs
