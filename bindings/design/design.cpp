@@ -1,4 +1,5 @@
 #include "rectiline/design/design_block.hpp"
+#include "rectiline/design/gram.hpp"
 #include "rectiline/design/moments.hpp"
 #include "rectiline/design/products.hpp"
 
@@ -7,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
+#include <numeric>
 #include <tuple>
 
 namespace {
@@ -119,6 +121,18 @@ NumpyVector squares_by_column(const Design& X, VectorIn scale) {
     return s;
 }
 
+NumpyMatrix gram_of_rows(const Design& X, VectorIn weight, bool intercept) {
+    require(weight.shape(0) == rows_of(X), "weight must have one entry per row");
+    const std::size_t size = columns_of(X) + (intercept ? 1 : 0);
+    NumpyMatrix gram = new_matrix(size, size);
+    nb::gil_scoped_release release;
+    std::vector<std::int64_t> rows(weight.shape(0));
+    std::iota(rows.begin(), rows.end(), std::int64_t{0});
+    rectiline::support::Interrupt never;
+    weighted_gram(X.view, rows, in(weight), intercept, in(gram), never);
+    return gram;
+}
+
 std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector, NumpyVector> moments_of(
     const Design& X) {
     const std::size_t d = columns_of(X);
@@ -165,6 +179,9 @@ void bind_design(nb::module_& m) {
              "(X @ b, X.T @ g) in one pass where possible")
         .def("row_squares", &squares_by_row, nb::arg("scale"), "sum_j X[i, j]**2 * scale[j]")
         .def("column_squares", &squares_by_column, nb::arg("scale"), "sum_i scale[i] * X[i, j]**2")
+        .def("gram", &gram_of_rows, nb::arg("weight"), nb::arg("intercept"),
+             "X.T @ diag(weight) @ X, with a column of ones where there is an intercept; a sparse "
+             "X has to be compressed by rows that are sorted")
         .def("moments", &moments_of,
              "Sums and squares of the columns, powers of two of about their size, and upper bounds "
              "on the norms of the columns and of the rows of X / scale; in one pass");

@@ -83,6 +83,11 @@ class DesignView:
     def column_squares(self, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_i scale[i] * X[i, j]**2"""
 
+    def gram(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        X.T @ diag(weight) @ X, with a column of ones where there is an intercept; a sparse X has to be compressed by rows that are sorted
+        """
+
     def moments(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
         Sums and squares of the columns, powers of two of about their size, and upper bounds on the norms of the columns and of the rows of X / scale; in one pass

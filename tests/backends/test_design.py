@@ -258,3 +258,19 @@ def test_rows_without_weight_are_left_out(share):
         X = rng.normal(size=(n, d))
         g = rng.normal(size=n) * (rng.random(n) < share)
         np.testing.assert_allclose(Design(X).tdot(g), X.T @ g, atol=1e-12)
+
+
+@pytest.mark.parametrize("storage", [sparse.csr_array, sparse.csc_array])
+def test_weighted_gram_of_sparse_rows(storage):
+    """Few entries per row: these are multiplied one by one, also in an unsorted order."""
+    rng = np.random.default_rng(5)
+    plain = np.where(rng.random((3000, 120)) < 0.03, rng.normal(size=(3000, 120)), 0.0)
+    weight = rng.random(3000)
+    design = Design(storage(plain))
+    Z = np.column_stack([plain, np.ones(3000)])
+    gram = design.weighted_gram(weight, np.arange(120), True)
+    np.testing.assert_allclose(gram, Z.T @ (weight[:, None] * Z), rtol=1e-12, atol=1e-12)
+    columns = rng.permutation(120)[:90]
+    gram = design.weighted_gram(weight, columns, False)
+    wanted = plain[:, columns].T @ (weight[:, None] * plain[:, columns])
+    np.testing.assert_allclose(gram, wanted, rtol=1e-12, atol=1e-12)

@@ -140,6 +140,21 @@ void sparse_part(const SparseView<T, I>& X, const std::int64_t* rows, const doub
     }
 }
 
+template <class T>
+std::int64_t full_chunks(const DenseView<T>&, std::span<const std::int64_t> rows, std::int64_t D) {
+    return static_cast<std::int64_t>(rows.size()) / std::max<std::int64_t>(2048, 4 * D);
+}
+
+template <class T, class I>
+std::int64_t full_chunks(const SparseView<T, I>& X, std::span<const std::int64_t> rows,
+                         std::int64_t D) {
+    double pairs = 0.0;
+    for (const std::int64_t i : rows)
+        pairs += std::pow(static_cast<double>(X.line(i).size()), 2);
+    const double most = static_cast<double>(rows.size()) / 2048.0;
+    return static_cast<std::int64_t>(std::min(pairs / (32.0 * static_cast<double>(D * D)), most));
+}
+
 }  // namespace
 
 bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
@@ -150,9 +165,9 @@ bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
     const Tiling tiling(D);
     const std::int64_t order = tiling.order;
     const std::size_t size = static_cast<std::size_t>(order * order);
-    // A chunk is worth a partial matrix of its own only if it holds many more rows than columns.
-    const std::int64_t chunks =
-        std::clamp<std::int64_t>(count / std::max<std::int64_t>(2048, 4 * D), 1, 8);
+    // A chunk is worth a partial matrix of its own only if it adds to most entries many times.
+    const std::int64_t chunks = std::clamp<std::int64_t>(
+        std::visit([&](const auto& view) { return full_chunks(view, rows, D); }, X), 1, 8);
     std::vector<double> partial(size * static_cast<std::size_t>(chunks), 0.0);
     const std::int64_t share = (count + chunks - 1) / chunks;
     // Every chunk in slices of whole blocks, so that the sums do not depend on the polls.

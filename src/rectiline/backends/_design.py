@@ -23,7 +23,7 @@ _SOME = 4  # vectors from which on it pays to take them together
 _SMALL_GRAM = 1e9  # products of ``X X'`` up to which it is one product, without checkpoints
 _EIGEN_COST = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
-_SPARSE_PRODUCT_COST = 50.0  # one product of two stored entries, in flops of a dense product
+_SPARSE_PRODUCT_COST = 30.0  # one product of two stored entries, in flops of a dense product
 
 
 class NormBounds(NamedTuple):
@@ -305,16 +305,13 @@ class Design:
     def _sparse_gram(
         self, weights: Vector, columns: Indices, intercept: bool
     ) -> NDArray[np.float64]:
-        k = columns.size
-        part = self.X if k == self.n_features else self.X[:, columns]
-        scaled = sp.csr_array(part.astype(np.float64, copy=True))
-        scaled.data *= np.repeat(np.sqrt(weights), np.diff(scaled.indptr))
-        gram = np.empty((k + intercept, k + intercept))
-        gram[:k, :k] = (scaled.T @ scaled).toarray()
-        if intercept:
-            gram[k, :k] = gram[:k, k] = scaled.T @ np.sqrt(weights)
-            gram[k, k] = weights.sum()
-        return gram
+        part: Any = self.by_rows.X
+        if columns.size < self.n_features:
+            part = part[:, columns]
+        if not part.has_canonical_format:
+            part = part.copy()
+            part.sum_duplicates()
+        return np.asarray(Design(part).view.gram(weights, intercept))
 
     @cached_property
     def by_rows(self) -> Design:

@@ -13,8 +13,8 @@ Slope or groups                                 generation, for as long as      
                                                 interior would take
 linear term and no samples                      interior                          benchmarks.qp
 linear program, warm                            generation                        paths
-linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret
-                                                see `_linear_program`
+linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret,
+                                                see `_linear_program`             tf-idf text
 squared error with constraint rows, d >= 30     interior; newton with a ridge     qp
                                                 and less than 20,000 entries
 L1, d >= 200, sparse, n > 5 d                   newton; interior for squared      sparse lasso, qp
@@ -46,7 +46,7 @@ from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._sweeps import first_try, is_easy, is_near
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, TwofoldInterior
+from rectiline.solvers.interior import Interior, TwofoldInterior, generates_columns
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
@@ -78,6 +78,7 @@ _LEAST_TRY = 5e6  # products: a few milliseconds
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
+_STRONGEST_L1 = 3.0  # the same for sparse columns: up to here pivots soon find the few that matter
 
 _INTERIOR = Stage(Interior(), "interior: the robust finish")
 _SWEEPS = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
@@ -252,7 +253,11 @@ def _linear_program(problem: Problem, pull: Vector) -> list[Stage]:
     interior = Stage(Interior(), "interior: about as many columns as rows matter")
     reason = "generation: few of many columns matter under L1"
     if problem.design.is_sparse:
-        return [Stage(Generation(), reason), interior, newton]
+        generation = Stage(Generation(), reason)
+        if pull.max() > _STRONGEST_L1 and generates_columns(EpigraphForm.apply(problem)):
+            rough = "interior: columns join on the way; generation ends from there"
+            return [Stage(Interior(hands_over=True), rough), generation, newton]
+        return [generation, interior, newton]
     if d < _SMALL_MATRIX:
         generation = Stage(Generation(), reason)
         weak = n >= 4 * d and pull.max() > 2.0 * _STRONG_L1

@@ -33,14 +33,14 @@ def iterate(state: Iterate) -> bool:
     """Take one predictor-corrector step; return False if no step could be made."""
     blocks = state.program.blocks
     weights = [block.weights() for block in blocks]
-    state.products, count = _products(state)
-    mean = state.coupling.mean = state.products / max(count, 1)
+    state.products, state.count = _products(state)
+    mean = state.coupling.mean = state.products / state.count
     factor = _factor(state, weights)
     if factor is None:
         return False
     _solve(state, factor, [block.aim_at_boundary() for block in blocks])
     dual, primal = _longest(state, 1.0)
-    after = sum(block.products_after(dual, primal) for block in blocks) / max(count, 1)
+    after = sum(block.products_after(dual, primal) for block in blocks) / state.count
     centre = float(np.clip((after / mean) ** _EXPONENT, 1e-8, 1.0)) * mean if mean > 0 else 0.0
     direction = _correct(state, factor, centre, min(dual, primal))
     direction = _centralise(state, factor, centre, direction)
@@ -118,7 +118,7 @@ def _products(state: Iterate) -> tuple[float, int]:
     for block in state.program.blocks:
         for part in block.parts:
             part.count(totals)
-    return totals.products, totals.count
+    return totals.products, max(totals.count, 1)
 
 
 def _factor(state: Iterate, weights: list[Vector]) -> Factor | None:

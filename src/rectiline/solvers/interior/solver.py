@@ -16,7 +16,8 @@ textbook: distances to the bounds are iterates of their own; the system is regul
 proximal term, whose effect is removed by conjugate gradients on the system without it; near the
 end rows away from their kinks and columns on their way to zero are left out of the factor, which
 is in single precision while that is enough, and refinement makes up for both (`split`); if thin
-constraints stop progress, it starts again from inside them.
+constraints stop progress, it starts again from inside them; of many sparse columns under L1 only
+those that the multipliers ask for take part (`columns`).
 """
 
 from __future__ import annotations
@@ -25,18 +26,23 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.interior.build import build
 from rectiline.solvers.interior.central import iterate
+from rectiline.solvers.interior.columns import WorkingColumns, generates_columns
 from rectiline.solvers.interior.rounding import is_nothing, rounded
 from rectiline.solvers.interior.verdict import Iterate, Verdict, judge
 
+Vector = NDArray[np.float64]
+
 __all__ = ["Interior"]
 
-_SAFETY = 0.3  # the certificate may say a little more than the estimate
+_SAFETY = 0.3  # the certificate may say a little more than the estimate,
+_LOOSE, _SAFETY_IF_LOOSE = 1e-4, 0.8  # the less so the larger it is
 _ROUNDING_SAFETY = 0.7  # share of the target that exact zeros may use up
 _POLISH = 3  # further steps for the sake of exact zeros
 _PATIENCE = 8  # steps without progress, short ones counted twice
@@ -45,6 +51,9 @@ _GROWING = 1.5  # times the longest step before
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
 _LONG = 60  # steps after which a start under constraints counts as a bad one
 _STARTS = ((100.0, True), (1e4, True), (100.0, False))  # further ones: slack, rows as given
+_GAP_TIMES_COLUMNS = 2.0  # at which pivots take less time than further steps: news20, imdb, reuters
+_MANY_STEPS, _LATE_GAP = 15, 0.1  # the same where steps are short, as on rare classes (reuters)
+_ROUNDED_GAP = 2.0  # times the gap: what exact zeros may make of a pair that is handed over
 _LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 
 
@@ -55,6 +64,7 @@ class InteriorState:
     iterate: Iterate
     best: FormPoint
     proximal: float  # at every start
+    working: WorkingColumns | None  # None where all columns are in the program
     best_gap: float = np.inf
     since_best: int = 0
     mark: tuple[float, float] = (np.inf, np.inf)  # products and residual at the last progress
@@ -70,7 +80,7 @@ class InteriorState:
         self.since_best += 1
         self.steps += 1
         if gap < self.best_gap or not np.isfinite(self.best_gap):
-            self.best = self.iterate.program.point(self.iterate.b)
+            self.best = self._point(self.iterate.b)
             self.best_gap, self.since_best = gap, 0
         # The gap of an early pair says little: what must fall is the products, down to rounding.
         step = self.iterate.step
@@ -107,6 +117,14 @@ class InteriorState:
         self.iterate = Iterate(program, b, program.pull(), old.by_rows, self.proximal)
         return False
 
+    def is_near_vertex(self, verdict: Verdict) -> bool:
+        """Whether few pivots are left: the fewer columns, the sooner; later steps gain less."""
+        if self.working is None:
+            return False
+        late = self.steps >= _MANY_STEPS
+        enough = _LATE_GAP if late else _GAP_TIMES_COLUMNS / self.working.columns.size
+        return verdict.meets(enough)
+
     def round_off(self, target: float) -> bool:
         """Give the current pair exact zeros where it stays good enough for the target.
 
@@ -114,8 +132,23 @@ class InteriorState:
         """
         b, done = rounded(self.iterate, max(_ROUNDING_SAFETY * target, self.best_gap))
         if b is not self.iterate.b:
-            self.best = self.iterate.program.point(b)
+            self.best = self._point(b)
         return done
+
+    def _point(self, b: Vector) -> FormPoint:
+        """Return the current pair with the given coefficients of the program."""
+        point = self.iterate.program.point(b)
+        return point if self.working is None else self.working.spread(point)
+
+    def judge(self) -> Verdict:
+        """Return the verdict on the pair, and note it; columns may join that it asks for."""
+        verdict = judge(self.iterate)
+        if self.working is not None:
+            verdict = self.working.look(self.iterate, verdict)
+        self.note(verdict)
+        if self.working is not None:
+            self.iterate = self.working.grow(self.iterate)
+        return verdict
 
     def point(self) -> FormPoint:
         """Return the best pair, within the bounds to the last digit."""
@@ -134,6 +167,9 @@ class Interior:
     proximal : float, default=1e-12
         Weight of the proximal term in the linear systems, in units where columns have mean square
         1; raised when a factorisation fails. It steadies the steps and does not bias the answer.
+    hands_over : bool, default=False
+        Where columns are generated: stop at a pair from which the simplex method needs few pivots,
+        for `generation` to go on.
 
     Examples
     --------
@@ -147,6 +183,7 @@ class Interior:
     """
 
     proximal: float = 1e-12
+    hands_over: bool = False
 
     name: ClassVar[str] = "interior"
     form: ClassVar[type[Any]] = EpigraphForm
@@ -163,7 +200,7 @@ class Interior:
         constant = all(units.n_relu + units.n_rehu == 0 for units in form.units)
         if constant and not form.linear_rows.size:
             return "the loss is constant"
-        size = _system_size(form)
+        size = 0 if generates_columns(form) else _system_size(form)
         if size > _LARGEST_SYSTEM:
             return (
                 f"its linear systems would have {size} unknowns, more than the {_LARGEST_SYSTEM} "
@@ -173,12 +210,20 @@ class Interior:
 
     def start(self, form: EpigraphForm, warm: FormPoint | None, seed: int) -> InteriorState:
         """Return the iterate at its start; nothing here is random."""
+        working = None
+        if generates_columns(form):
+            working = WorkingColumns.first(form, warm, _LARGEST_SYSTEM)
+            form, warm = working.part, working.restricted(warm)
         program = build(form)
         b = program.begin(warm)
-        state = Iterate(program, b, program.pull(), _by_rows(form), self.proximal)
+        by_rows = working is None and _by_rows(form)
+        state = Iterate(program, b, program.pull(), by_rows, self.proximal)
         constrained = program.inequalities or program.equalities or program.others
         starts = _STARTS if constrained else _STARTS[:1]
-        return InteriorState(state, program.point(b), self.proximal, starts=starts)
+        best = program.point(b)
+        if working is not None:
+            best = working.spread(best)
+        return InteriorState(state, best, self.proximal, working, starts=starts)
 
     def advance(self, state: InteriorState, budget: Budget) -> Step:
         """Iterate until the gap estimate meets the target or the budget is spent."""
@@ -186,12 +231,14 @@ class Interior:
         for done in range(1, budget.iterations + 1):
             left = budget.left()
             moved = iterate(state.iterate)
-            verdict = judge(state.iterate)
-            state.note(verdict)
-            reached = verdict.meets(_SAFETY * budget.relative_gap) or is_nothing(state.iterate)
+            verdict = state.judge()
+            reached = verdict.meets(_safe(budget.relative_gap)) or is_nothing(state.iterate)
             if reached and not state.round_off(budget.relative_gap) and polish < _POLISH and moved:
                 polish += 1
                 continue
+            if self.hands_over and not reached and state.is_near_vertex(verdict):
+                state.round_off(_ROUNDED_GAP * verdict.relative_gap)
+                return Step(done, False, exhausted=True, impatient=True)
             step = Step(done, reached, exhausted=not reached and state.is_stuck(moved))
             if reached or step.exhausted or budget.is_over():
                 break
@@ -205,6 +252,11 @@ class Interior:
 
     def learn(self, state: InteriorState, certificate: Certificate) -> None:
         """Do nothing: the next steps are the same whatever is proved."""
+
+
+def _safe(target: float) -> float:
+    """Return the estimate at which the certificate is likely to meet the target."""
+    return (_SAFETY_IF_LOOSE if target >= _LOOSE else _SAFETY) * target
 
 
 def _by_rows(form: EpigraphForm) -> bool:

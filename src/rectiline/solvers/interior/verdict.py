@@ -30,6 +30,7 @@ class Iterate:
     by_rows: bool
     proximal: float
     products: float = np.inf  # sum of the complementarity products
+    count: int = 1  # and their number
     size: float = 1.0  # of the objective
     step: float = 1.0
     coupling: Coupling = field(default_factory=Coupling)
