@@ -28,15 +28,20 @@ class RowCursor {
         end_ = rows.end();
         at_ = std::lower_bound(rows.begin(), end_, first);
     }
-    // Sets marks to 1 for the rows of the chunk that are in the list, to 0 for the others.
+    // Sets marks, which are 0, to 1 for the rows of the chunk that are in the list.
     void mark(std::int64_t first, std::int64_t count, double* marks) {
-        std::fill(marks, marks + count, 0.0);
+        begin_ = at_;
         for (; at_ < end_ && *at_ < first + count; ++at_)
             marks[*at_ - first] = 1.0;
     }
+    // Sets them to 0 again.
+    void unmark(std::int64_t first, double* marks) const {
+        for (auto row = begin_; row < at_; ++row)
+            marks[*row - first] = 0.0;
+    }
 
   private:
-    std::span<const std::int64_t>::iterator at_, end_;
+    std::span<const std::int64_t>::iterator begin_, at_, end_;
 };
 
 // What a task found out about one member.
@@ -44,7 +49,7 @@ struct Part {
     RowCursor listed, always;
     ChunkSums sums;
     double change_total = 0;
-    std::vector<double> gradient, change, sizes, buffer;
+    std::vector<double> gradient, change, sizes;
     std::vector<std::int64_t> near, more_rows, less_rows;
     std::vector<double> more, less;  // curvature that rows gain or lose
 
@@ -54,7 +59,7 @@ struct Part {
         sums = {};
         change_total = 0;
         const auto size = static_cast<std::size_t>(d);
-        gradient.assign(size, 0.0), change.assign(size, 0.0), buffer.resize(size);
+        gradient.assign(size, 0.0), change.assign(size, 0.0);
         if (member.wants_sizes) sizes.assign(size, 0.0);
         near.clear(), more_rows.clear(), less_rows.clear(), more.clear(), less.clear();
     }
@@ -67,23 +72,28 @@ void add_sums(const ChunkSums& some, ChunkSums& sums) {
     sums.steepest = std::max(sums.steepest, some.steepest);
 }
 
-// target += X_chunk' g, with a sum of its own for the chunk.
-template <class Access>
-void add_chunk(const Access& access, const double* g, std::vector<double>& buffer,
-               std::vector<double>& target) {
-    std::fill(buffer.begin(), buffer.end(), 0.0);
-    access.add(g, buffer.data());
-    for (std::size_t j = 0; j < target.size(); ++j)
-        target[j] += buffer[j];
-}
+// What a member needs in every chunk.
+struct Prepared {
+    std::vector<double> bends;  // of its curve, if all rows have the same
+    std::vector<double> sizes;  // of its coefficients
+
+    explicit Prepared(const Member& member) {
+        if (!member.rows.curve_index) {
+            bends.resize(static_cast<std::size_t>(member.rows.curves[0].n_knots));
+            find_bends(member.rows.curves[0], bends.data());
+        }
+        for (const double b : member.coef)
+            sizes.push_back(std::fabs(b));
+    }
+    const double* knots() const { return bends.empty() ? nullptr : bends.data(); }
+};
 
 template <class Access>
-void predict(const Access& access, const Member& member, Chunk& c) {
-    if (member.judges)
-        access.products(member.split.data(), member.split_intercept, member.coef.data(),
-                        member.intercept, c.z_split, c.z, c.size);
-    else
-        access.product(member.coef.data(), member.intercept, c.z);
+void predict(const Access& access, const Member& member, const Prepared& prepared, Chunk& c) {
+    access.product(member.coef.data(), member.intercept, c.z);
+    if (!member.judges) return;
+    access.product(member.split.data(), member.split_intercept, c.z_split);
+    access.size_product(prepared.sizes.data(), std::fabs(member.intercept), c.size);
 }
 
 // Decides which rows are near; candidates are looked at one by one.
@@ -95,12 +105,13 @@ void find_near(Access& access, const Member& member, bool intercept, std::int64_
     const int count =
         judged ? list_close<true>(weight, member.reach, member.least, member.stretch, c)
                : list_close<false>(weight, member.reach, member.least, member.stretch, c);
+    access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, member.directions,
+                           intercept, c.square);
+    const double reach = member.reach * member.reach;
     for (int k = 0; k < count; ++k) {
         const int r = c.candidates[k];
-        bool is_near = c.kept[r] > 0;
+        bool is_near = c.kept[r] > 0 || c.slack[r] * c.slack[r] <= reach * c.square[k];
         is_near = is_near || (judged && weight[r] > 0 && c.crossed[r] > 0 && c.listed[r] == 0);
-        is_near =
-            is_near || access.is_longer(r, member.directions, intercept, c.slack[r] / member.reach);
         if (!is_near) continue;
         part.near.push_back(first + r);
         c.g_next[r] = c.curved_next[r] = 0;
@@ -115,6 +126,8 @@ void split_chunk(Access& access, const Member& member, bool intercept, std::int6
     for (std::int64_t r = 0; member.keeps_listed && r < c.count; ++r)
         c.kept[r] = std::max(c.kept[r], c.listed[r]);
     find_near(access, member, intercept, first, c, part);
+    part.always.unmark(first, c.kept);
+    if (member.keeps_listed) part.listed.unmark(first, c.kept);
     const Changes changes = member.judges ? take_changes<true>(c) : take_changes<false>(c);
     part.change_total += changes.total;
     for (std::int64_t r = 0; changes.curvatures > 0 && r < c.count; ++r) {
@@ -127,7 +140,7 @@ void split_chunk(Access& access, const Member& member, bool intercept, std::int6
     if (changes.slopes <= kFew)
         access.add_few(c.g_next, part.change.data());
     else
-        add_chunk(access, c.g_next, part.buffer, part.change);
+        access.add(c.g_next, part.change.data());
 }
 
 void judge(const Member& member, const double* bends, double unit, std::int64_t first, Chunk& c,
@@ -164,9 +177,9 @@ std::vector<std::size_t> sizes_of(std::span<const Member> members) {
 // Works off the rows first to last for all members.
 template <class Access>
 void run_task(Access& access, std::span<const Member> members,
-              const std::vector<std::vector<double>>& bends,
-              const std::vector<std::size_t>& sizes_from, bool intercept, std::int64_t d,
-              std::int64_t first, std::int64_t last, Chunk& c, Part* parts) {
+              const std::vector<Prepared>& prepared, const std::vector<std::size_t>& sizes_from,
+              bool intercept, std::int64_t d, std::int64_t first, std::int64_t last, Chunk& c,
+              Part* parts) {
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
     for (std::int64_t i = first; i < last; i += kChunk) {
         c.count = std::min(kChunk, last - i);
@@ -174,16 +187,16 @@ void run_task(Access& access, std::span<const Member> members,
         const double *scale = nullptr, *mean = nullptr;  // that c.length is for
         for (std::size_t k = 0; k < members.size(); ++k) {
             const Member& member = members[k];
-            const double* at = bends[k].empty() ? nullptr : bends[k].data();
+            const double* at = prepared[k].knots();
             Part& part = parts[k];
-            predict(access, member, c);
+            predict(access, member, prepared[k], c);
             part.listed.mark(i, c.count, c.listed);
             if (member.judges) {
                 ChunkSums sums;
                 judge(member, at, unit, i, c, sums);
                 add_sums(sums, part.sums);
                 std::fill(c.g + c.count, c.g + kChunk, 0.0);
-                add_chunk(access, c.g, part.buffer, part.gradient);
+                access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
             if (sizes_from[k] == k) access.add_sizes(member.rows.weight + i, part.sizes.data());
@@ -194,6 +207,7 @@ void run_task(Access& access, std::span<const Member> members,
                 look(member, at, i, c);
                 split_chunk(access, member, intercept, i, c, part);
             }
+            part.listed.unmark(i, c.listed);
         }
     }
 }
@@ -267,14 +281,6 @@ void add_curvature(const DesignView& X, const std::vector<std::vector<Part>>& pa
     }
 }
 
-std::vector<double> bends_of(const RowFunctions& rows) {
-    std::vector<double> bends;
-    if (rows.curve_index) return bends;
-    bends.resize(static_cast<std::size_t>(rows.curves[0].n_knots));
-    find_bends(rows.curves[0], bends.data());
-    return bends;
-}
-
 }  // namespace
 
 bool run_pass(const DesignView& X, std::span<const Member> members, bool intercept,
@@ -282,13 +288,13 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
     const std::int64_t n = n_rows(X), d = n_columns(X);
     out.assign(members.size(), {});
     std::vector<Totals> totals(members.size(), Totals(static_cast<std::size_t>(d)));
-    std::vector<std::vector<double>> bends;
+    std::vector<Prepared> prepared;
     for (const Member& member : members) {
         assert(member.rows.n == n && std::ssize(member.coef) == d);
         assert(!member.judges || std::ssize(member.split) == d);
         assert(member.out.empty() || std::ssize(member.out) == n);
         assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.mean) == d));
-        bends.push_back(bends_of(member.rows));
+        prepared.emplace_back(member);
     }
     const std::vector<std::size_t> sizes_from = sizes_of(members);
     std::vector<std::vector<Part>> parts(kTasks, std::vector<Part>(members.size()));
@@ -303,7 +309,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
                 mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
             with_chunk_access(X, [&](auto& access) {
-                run_task(access, members, bends, sizes_from, intercept, d, first, last, *chunk,
+                run_task(access, members, prepared, sizes_from, intercept, d, first, last, *chunk,
                          mine.data());
             });
         });

@@ -17,7 +17,7 @@ namespace rectiline::passes {
 // order and the precision of X. Products with several vectors, and sums over the rows, are then
 // loops over neighbouring numbers.
 constexpr std::int64_t kTileStride = kChunk + 8;  // columns do not share the sets of a cache
-constexpr int kSide = 16;                         // rows whose sums stay in registers
+constexpr int kSide = 32;                         // rows whose sums stay in registers
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define RECTILINE_QUADS 1
@@ -87,9 +87,10 @@ RECTILINE_MULTIVERSION void fill_tile(const DenseView<T>& X, std::int64_t first,
         std::fill(tile + j * kTileStride + count, tile + j * kTileStride + kChunk, 0.0);
 }
 
-// z = X b + shift
-RECTILINE_MULTIVERSION inline void tile_product(const double* tile, std::int64_t d, const double* b,
-                                                double shift, double* z) {
+// z = X b + shift, or |X| b + shift
+template <bool Absolute>
+RECTILINE_MULTIVERSION void tile_product(const double* tile, std::int64_t d, const double* b,
+                                         double shift, double* z) {
     for (std::int64_t i = 0; i < kChunk; i += kSide) {
         double sum[kSide];
         std::fill(sum, sum + kSide, shift);
@@ -98,36 +99,9 @@ RECTILINE_MULTIVERSION inline void tile_product(const double* tile, std::int64_t
             const double v = b[j];
 #pragma omp simd
             for (int k = 0; k < kSide; ++k)
-                sum[k] += v * x[k];
+                sum[k] += v * (Absolute && x[k] < 0 ? -x[k] : x[k]);
         }
         std::copy(sum, sum + kSide, z + i);
-    }
-}
-
-// z = X a + a0, y = X b + b0, size = |X| |b| + |b0|, in one look
-RECTILINE_MULTIVERSION inline void tile_products(const double* tile, std::int64_t d,
-                                                 const double* a, double a0, const double* b,
-                                                 double b0, double* z, double* y, double* size) {
-    constexpr int kNarrow = 8;
-    for (std::int64_t i = 0; i < kChunk; i += kNarrow) {
-        double s0[kNarrow], s1[kNarrow], s2[kNarrow];
-        std::fill(s0, s0 + kNarrow, a0);
-        std::fill(s1, s1 + kNarrow, b0);
-        std::fill(s2, s2 + kNarrow, b0 < 0 ? -b0 : b0);
-        for (std::int64_t j = 0; j < d; ++j) {
-            const double* x = tile + j * kTileStride + i;
-            const double u = a[j], v = b[j];
-#pragma omp simd
-            for (int k = 0; k < kNarrow; ++k) {
-                const double term = v * x[k];
-                s0[k] += u * x[k];
-                s1[k] += term;
-                s2[k] += term < 0 ? -term : term;
-            }
-        }
-        std::copy(s0, s0 + kNarrow, z + i);
-        std::copy(s1, s1 + kNarrow, y + i);
-        std::copy(s2, s2 + kNarrow, size + i);
     }
 }
 
@@ -150,21 +124,41 @@ RECTILINE_MULTIVERSION inline void tile_lengths(const double* tile, std::int64_t
     }
 }
 
-// Whether the squared length of (directions x) is at least `square`; `shift`: directions have one
-// more column, which is multiplied by 1.
-RECTILINE_MULTIVERSION inline bool is_long(std::span<const double> directions, std::int64_t d,
-                                           bool shift, const double* x, double square) {
-    double sum = 0;
-    const double* end = directions.data() + directions.size();
-    for (const double* v = directions.data(); v < end && sum < square; v += d + (shift ? 1 : 0)) {
-        double moved = 0;
-#pragma omp simd reduction(+ : moved)
-        for (std::int64_t j = 0; j < d; ++j)
-            moved += v[j] * x[j];
-        if (shift) moved += v[d];
-        sum += moved * moved;
-    }
-    return sum >= square;
+// squares += squares of the products of some directions with kPicked rows, which lie side by side.
+constexpr int kPicked = 8;
+template <int Directions>
+RECTILINE_INLINE void add_squares(const double* directions, std::int64_t d, bool shift,
+                                  const double* picked, double* squares) {
+    const std::int64_t order = d + (shift ? 1 : 0);
+    double moved[Directions][kPicked];
+    for (int c = 0; c < Directions; ++c)
+        for (int k = 0; k < kPicked; ++k)
+            moved[c][k] = shift ? directions[c * order + d] : 0.0;
+    for (std::int64_t j = 0; j < d; ++j)
+        for (int c = 0; c < Directions; ++c) {
+            const double v = directions[c * order + j];
+#pragma omp simd
+            for (int k = 0; k < kPicked; ++k)
+                moved[c][k] += v * picked[j * kPicked + k];
+        }
+    for (int c = 0; c < Directions; ++c)
+        for (int k = 0; k < kPicked; ++k)
+            squares[k] += moved[c][k] * moved[c][k];
+}
+
+// Squared lengths of (directions x) for kPicked rows; `shift`: directions have one more column,
+// which is multiplied by 1.
+RECTILINE_MULTIVERSION inline void picked_squares(std::span<const double> directions,
+                                                  std::int64_t d, bool shift, const double* picked,
+                                                  double* squares) {
+    const std::int64_t order = d + (shift ? 1 : 0), count = std::ssize(directions) / order;
+    double sums[kPicked] = {};
+    std::int64_t c = 0;
+    for (; c + 4 <= count; c += 4)
+        add_squares<4>(directions.data() + c * order, d, shift, picked, sums);
+    for (; c < count; ++c)
+        add_squares<1>(directions.data() + c * order, d, shift, picked, sums);
+    std::copy(sums, sums + kPicked, squares);
 }
 
 // q += X'g for the few rows with g != 0
@@ -177,41 +171,44 @@ inline void add_tile_rows(const double* tile, std::int64_t d, const double* g, s
     }
 }
 
+constexpr int kLanesOfSums = 8;  // rows that sums over a column are taken of side by side
+
+// q += X'g, or |X|'g, for some neighbouring columns.
+template <int Columns, bool Absolute>
+RECTILINE_INLINE void add_columns(const double* x, const double* g, double* q) {
+    double lanes[Columns][kLanesOfSums] = {};
+    for (std::int64_t i = 0; i < kChunk; i += kLanesOfSums)
+        for (int c = 0; c < Columns; ++c) {
+            const double* column = x + c * kTileStride + i;
+#pragma omp simd
+            for (int k = 0; k < kLanesOfSums; ++k)
+                lanes[c][k] += g[i + k] * (Absolute && column[k] < 0 ? -column[k] : column[k]);
+        }
+    for (int c = 0; c < Columns; ++c) {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int k = 0; k < kLanesOfSums; ++k)
+            sum += lanes[c][k];
+        q[c] += sum;
+    }
+}
+
 // q += X'g, or |X|'g; g is zero beyond the rows that count.
 template <bool Absolute>
 RECTILINE_MULTIVERSION void add_tile(const double* tile, std::int64_t d, const double* g,
                                      double* q) {
-    const auto term = [](double x) RECTILINE_INLINE_LAMBDA { return Absolute && x < 0 ? -x : x; };
     std::int64_t j = 0;
-    for (; j + 4 <= d; j += 4) {
-        const double *x0 = tile + j * kTileStride, *x1 = x0 + kTileStride, *x2 = x1 + kTileStride,
-                     *x3 = x2 + kTileStride;
-        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-        for (std::int64_t i = 0; i < kChunk; ++i) {
-            const double w = g[i];
-            s0 += w * term(x0[i]), s1 += w * term(x1[i]);
-            s2 += w * term(x2[i]), s3 += w * term(x3[i]);
-        }
-        q[j] += s0, q[j + 1] += s1, q[j + 2] += s2, q[j + 3] += s3;
-    }
-    for (; j < d; ++j) {
-        const double* x = tile + j * kTileStride;
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = 0; i < kChunk; ++i)
-            sum += g[i] * term(x[i]);
-        q[j] += sum;
-    }
+    for (; j + 4 <= d; j += 4)
+        add_columns<4, Absolute>(tile + j * kTileStride, g, q + j);
+    for (; j < d; ++j)
+        add_columns<1, Absolute>(tile + j * kTileStride, g, q + j);
 }
 
 template <class T>
 class DenseChunk {
   public:
     explicit DenseChunk(const DenseView<T>& X)
-        : X_(X),
-          tile_(static_cast<std::size_t>(kTileStride * X.d)),
-          row_(static_cast<std::size_t>(X.d)) {}
+        : X_(X), tile_(static_cast<std::size_t>(kTileStride * X.d)) {}
     void load(std::int64_t first, std::int64_t count) {
         count_ = count;
         fill_tile(X_, first, count, tile_.data());
@@ -223,17 +220,18 @@ class DenseChunk {
         }
     }
     void product(const double* b, double shift, double* z) const {
-        tile_product(tile_.data(), X_.d, b, shift, z);
+        tile_product<false>(tile_.data(), X_.d, b, shift, z);
     }
-    void products(const double* a, double a0, const double* b, double b0, double* z, double* y,
-                  double* size) const {
-        tile_products(tile_.data(), X_.d, a, a0, b, b0, z, y, size);
+    // size = |X| b + shift
+    void size_product(const double* b, double shift, double* size) const {
+        tile_product<true>(tile_.data(), X_.d, b, shift, size);
     }
     void lengths(const double* scale, const double* mean, double* length) const {
         tile_lengths(tile_.data(), X_.d, scale, mean, length);
     }
-    void add(const double* g, double* q) const { add_tile<false>(tile_.data(), X_.d, g, q); }
-    // The same with few rows that have g != 0.
+    // q += X'g; what the chunk adds has a sum of its own.
+    void add(const double* g, double* q) { add_tile<false>(tile_.data(), X_.d, g, q); }
+    // q += X'g for few rows with g != 0.
     void add_few(const double* g, double* q) const {
         add_tile_rows(tile_.data(), X_.d, g, count_, q);
     }
@@ -242,44 +240,53 @@ class DenseChunk {
         std::copy(weight, weight + count_, padded);
         add_tile<true>(tile_.data(), X_.d, padded, sizes);
     }
-    // Whether |directions x_r| is at least `length`.
-    bool is_longer(std::int64_t r, std::span<const double> directions, bool shift, double length) {
-        for (std::int64_t j = 0; j < X_.d; ++j)
-            row_[static_cast<std::size_t>(j)] =
-                tile_[static_cast<std::size_t>(j * kTileStride + r)];
-        return is_long(directions, X_.d, shift, row_.data(), length * length);
+    // Squared lengths of (directions x) for some rows.
+    void squared_lengths(std::span<const int> rows, std::span<const double> directions, bool shift,
+                         double* squares) {
+        picked_.resize(static_cast<std::size_t>(X_.d * kPicked));
+        double found[kPicked];
+        for (std::size_t first = 0; first < rows.size(); first += kPicked) {
+            const std::size_t some = std::min<std::size_t>(kPicked, rows.size() - first);
+            for (std::int64_t j = 0; j < X_.d; ++j)
+                for (std::size_t k = 0; k < some; ++k)
+                    picked_[static_cast<std::size_t>(j * kPicked) + k] =
+                        tile_[static_cast<std::size_t>(j * kTileStride + rows[first + k])];
+            picked_squares(directions, X_.d, shift, picked_.data(), found);
+            std::copy(found, found + some, squares + first);
+        }
     }
 
   private:
     const DenseView<T>& X_;
     std::int64_t count_ = 0;
-    std::vector<double> tile_, row_;
+    std::vector<double> tile_, picked_;
 };
 
 // Compressed sparse rows.
 template <class T, class I>
 class SparseChunk {
   public:
-    explicit SparseChunk(const SparseView<T, I>& X) : X_(X) {}
+    explicit SparseChunk(const SparseView<T, I>& X) : X_(X), sums_(static_cast<std::size_t>(X.d)) {}
     void load(std::int64_t first, std::int64_t count) { first_ = first, count_ = count; }
     void product(const double* b, double shift, double* z) const {
         for (std::int64_t r = 0; r < count_; ++r)
             z[r] = sparse_dot(line(r), b) + shift;
     }
-    void products(const double* a, double a0, const double* b, double b0, double* z, double* y,
-                  double* size) const {
+    void size_product(const double* b, double shift, double* size) const {
         for (std::int64_t r = 0; r < count_; ++r) {
-            double s0 = a0, s1 = b0, s2 = std::fabs(b0);
-            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k) {
-                const double u = static_cast<double>(X_.values[k]), term = u * b[X_.indices[k]];
-                s0 += u * a[X_.indices[k]];
-                s1 += term;
-                s2 += std::fabs(term);
-            }
-            z[r] = s0, y[r] = s1, size[r] = s2;
+            double sum = shift;
+            for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k)
+                sum += std::fabs(static_cast<double>(X_.values[k])) * b[X_.indices[k]];
+            size[r] = sum;
         }
     }
-    void add(const double* g, double* q) const {
+    void add(const double* g, double* q) {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        add_few(g, sums_.data());
+        for (std::size_t j = 0; j < sums_.size(); ++j)
+            q[j] += sums_[j];
+    }
+    void add_few(const double* g, double* q) const {
         for (std::int64_t r = 0; r < count_; ++r)
             if (g[r] != 0) sparse_axpy(g[r], line(r), q);
     }
@@ -294,22 +301,21 @@ class SparseChunk {
             length[r] = sum;
         }
     }
-    void add_few(const double* g, double* q) const { add(g, q); }
     void add_sizes(const double* weight, double* sizes) const {
         for (std::int64_t r = 0; r < count_; ++r)
             for (I k = X_.pointers[first_ + r]; k < X_.pointers[first_ + r + 1]; ++k)
                 sizes[X_.indices[k]] += weight[r] * std::fabs(static_cast<double>(X_.values[k]));
     }
-    bool is_longer(std::int64_t r, std::span<const double> directions, bool shift,
-                   double length) const {
-        double sum = 0;
+    void squared_lengths(std::span<const int> rows, std::span<const double> directions, bool shift,
+                         double* squares) const {
         const double* end = directions.data() + directions.size();
-        for (const double* v = directions.data(); v < end && sum < length * length;
-             v += X_.d + (shift ? 1 : 0)) {
-            const double moved = sparse_dot(line(r), v) + (shift ? v[X_.d] : 0.0);
-            sum += moved * moved;
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            squares[k] = 0;
+            for (const double* v = directions.data(); v < end; v += X_.d + (shift ? 1 : 0)) {
+                const double moved = sparse_dot(line(rows[k]), v) + (shift ? v[X_.d] : 0.0);
+                squares[k] += moved * moved;
+            }
         }
-        return sum >= length * length;
     }
 
   private:
@@ -317,6 +323,7 @@ class SparseChunk {
 
     const SparseView<T, I>& X_;
     std::int64_t first_ = 0, count_ = 0;
+    std::vector<double> sums_;  // of a chunk
 };
 
 // Calls use(chunk) with the access that fits the view. Sparse views must be by rows.

@@ -16,13 +16,14 @@ constexpr std::int64_t kChunk = 64;  // rows whose part of X stays in a cache
 
 // One chunk. Inputs: predictions z and z_split, the sizes of the terms of z, the sums that bound
 // the squared lengths of rows; which rows are left out, and which are near in any case. Outputs:
-// multipliers g of frozen rows, slack to the nearest knot, the rows to look at closely, and for the
-// next split the slopes g_next and weights times curvatures before and after.
+// multipliers g of frozen rows, slack to the nearest knot, the rows to look at closely and their
+// squared lengths, and for the next split the slopes g_next and weights times curvatures before and
+// after.
 struct Chunk {
     std::int64_t count = 0;
     double z[kChunk], z_split[kChunk], size[kChunk], listed[kChunk], kept[kChunk];
     double g[kChunk], g_next[kChunk], curved[kChunk], curved_next[kChunk], slack[kChunk];
-    double crossed[kChunk], length[kChunk], close[kChunk];
+    double crossed[kChunk], length[kChunk], close[kChunk], square[kChunk];
     int candidates[kChunk];
 };
 
