@@ -1,3 +1,4 @@
+#include "rectiline/proof/close_rows.hpp"
 #include "rectiline/proof/column_bounds.hpp"
 #include "rectiline/proof/products.hpp"
 #include "rectiline/proof/row_bounds.hpp"
@@ -135,6 +136,37 @@ std::int64_t row_inside(const Rows& rows, VectorIn g, double margin) {
     return proof::row_inside(rows.view, in(g), margin);
 }
 
+// loss, its error, gap, upper bound, growth, share, q and its error
+using ClosedRows =
+    std::tuple<double, double, double, double, double, double, NumpyVector, NumpyVector>;
+
+NumpyVector copy_of(VectorIn values) {
+    NumpyVector out = new_vector(values.shape(0));
+    std::copy_n(values.data(), values.shape(0), out.data());
+    return out;
+}
+
+std::optional<ClosedRows> close_rows(const Design& X, const Rows& rows, const Columns& columns,
+                                     VectorIn argument, VectorIn radius, VectorIn g, VectorIn q,
+                                     VectorIn error, double total, double least) {
+    for (const VectorIn* values : {&argument, &radius, &g})
+        require_rows(rows, values->shape(0));
+    require_columns(columns, q.shape(0));
+    require_columns(columns, error.shape(0));
+    require(n_rows(X.view) == rows.view.n && n_columns(X.view) == columns.view.d,
+            "X must have the rows and columns of the problem");
+    NumpyVector moved = copy_of(q), wider = copy_of(error);
+    std::optional<proof::ClosedRows> found;
+    {
+        nb::gil_scoped_release release;
+        found = proof::close_rows(X.view, rows.view, columns.view, {in(argument), in(radius)},
+                                  in(g), total, least, in(moved), in(wider));
+    }
+    if (!found) return std::nullopt;
+    const auto& [loss, loss_error, gap, upper] = found->bounds;
+    return ClosedRows{loss, loss_error, gap, upper, found->growth, found->share, moved, wider};
+}
+
 }  // namespace
 
 void bind_proof(nb::module_& m) {
@@ -165,6 +197,12 @@ void bind_proof(nb::module_& m) {
           nb::arg("radius"), nb::arg("g"), nb::arg("move"), nb::arg("share") = 1.0,
           "The most that the Fenchel-Young term of row i grows if its multiplier moves by up to "
           "move");
+    m.def("close_rows", &close_rows, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
+          nb::arg("argument"), nb::arg("radius"), nb::arg("g"), nb::arg("q"), nb::arg("error"),
+          nb::arg("total"), nb::arg("least"),
+          "row_bounds of the share of g that is in the dual range, with what an exact balance of "
+          "the intercept may add, that share, and q and its error for it; None if no row can take "
+          "the total, or the share is not above `least`");
     m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
           "The first row whose multiplier lies inside its box by more than margin, or -1");
 }

@@ -201,6 +201,11 @@ def row_growth(rows: RowFunctions, i: int, argument: float, radius: float, g: fl
     The most that the Fenchel-Young term of row i grows if its multiplier moves by up to move
     """
 
+def close_rows(X: DesignView, rows: RowFunctions, columns: ColumnFunctions, argument: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], radius: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], error: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, least: float) -> tuple[float, float, float, float, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
+    """
+    row_bounds of the share of g that is in the dual range, with what an exact balance of the intercept may add, that share, and q and its error for it; None if no row can take the total, or the share is not above `least`
+    """
+
 def row_inside(rows: RowFunctions, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> int:
     """
     The first row whose multiplier lies inside its box by more than margin, or -1

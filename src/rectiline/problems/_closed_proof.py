@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from rectiline.problems._close import Products, Term, close
 from rectiline.problems._dual_range import moved_into_dual_range
 from rectiline.problems._exact_balance import balancing_move
 from rectiline.problems._repair import balance_free_columns
-from rectiline.problems._rounding import UNIT, Measured, gamma, norm_of
+from rectiline.problems._rounding import UNIT, Bounded, Measured, gamma, norm_of
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -97,13 +98,82 @@ def closed_proof(
         free = np.union1d(free, wrong)
         point = balanced_on(problem, point, free)
         measured = measure(point)
-    placed = _placed(problem, b, b0, point, measured, free, tol)
+    little = max(_LITTLE_SHRINKING, _SHRINKING_PER_TOL * (tol or 0.0))
+    closed = _closed_at_once(problem, point, measured, free, little)
+    if closed is None:
+        closed = _closed_by_parts(problem, b, b0, point, measure, measured, free, little)
+    rows = closed.rows
+    products = Products(
+        loss=rows.loss,
+        loss_error=rows.loss_error,
+        q=closed.q,
+        q_error=closed.error,
+        terms=rows.terms,
+        at_zero=rows.at_zero,
+        excess=max(rows.loss - problem.least_loss, 0.0),
+        scale=lambda gap: size_of_terms(problem, b, b0, gap),
+        radius=closed.radius,
+    )
+    certificate, by_zero_dual = close(problem, b, products)
+    if by_zero_dual:
+        return Proof(certificate, terms.region.zero_dual(problem.n_samples))
+    return Proof(certificate, closed.point.scaled(closed.share))
+
+
+class _Closed(NamedTuple):
+    """A dual point, the share of it that is in the dual range, q for that share, and the terms."""
+
+    point: DualPoint
+    share: float
+    q: Vector
+    error: Vector
+    rows: RowTerms
+    radius: float
+
+
+def _closed_at_once(
+    problem: Problem, point: DualPoint, measured: Measured, free: Indices, little: float
+) -> _Closed | None:
+    """Close by one compiled step where only the intercept is free; None if that is not so."""
+    plain = problem.is_separable and not (free.size or problem.has_constraint_rows)
+    if not plain or problem.has_linear_term:
+        return None
+    found = _core.close_rows(
+        problem.design.view,
+        problem.rows,
+        problem.columns.core,
+        *measured.arguments,
+        point.sample,
+        *measured.q,
+        _total(measured),
+        1.0 - little,
+    )
+    if found is None:
+        return None
+    loss, loss_error, gap, upper, growth, share, q, error = found
+    at_zero = partial(_term_at_zero, problem.rows, measured.arguments)
+    rows = RowTerms(loss, loss_error, [Term(gap, upper), Term(0.0, growth)], at_zero)
+    return _Closed(point, share, q, error, rows, math.inf)
+
+
+def _closed_by_parts(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    point: DualPoint,
+    measure: Callable[[DualPoint], Measured],
+    measured: Measured,
+    free: Indices,
+    little: float,
+) -> _Closed:
+    """Close where columns are free, constraint rows take part or the penalty couples columns."""
+    placed = _placed(problem, b, b0, point, measured, free, little)
     if problem.has_linear_term and placed.share != 1.0:
         # A linear term has one slope, so that its multiplier cannot shrink with the others.
         moved = moved_into_dual_range(problem, point, placed.error, free)
         if moved is not None:
             point, measured = moved, measure(moved)
-            placed = _placed(problem, b, b0, point, measured, free, tol)
+            placed = _placed(problem, b, b0, point, measured, free, little)
     q, error, outside, balance, share = placed
     charge, radius = 0.0, balance.radius
     if share != 1.0 and problem.has_linear_term:
@@ -115,21 +185,8 @@ def closed_proof(
         shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
     rows = row_terms(problem, point, measured, balance, share, shrunk)
-    products = Products(
-        loss=rows.loss,
-        loss_error=rows.loss_error,
-        q=q,
-        q_error=error,
-        terms=[*rows.terms, Term(charge, charge)],
-        at_zero=rows.at_zero,
-        excess=max(rows.loss - problem.least_loss, 0.0),
-        scale=lambda gap: size_of_terms(problem, b, b0, gap),
-        radius=radius,
-    )
-    certificate, by_zero_dual = close(problem, b, products)
-    if by_zero_dual:
-        return Proof(certificate, terms.region.zero_dual(problem.n_samples))
-    return Proof(certificate, point.scaled(share))
+    rows.terms.append(Term(charge, charge))
+    return _Closed(point, share, q, error, rows, radius)
 
 
 class _Placed(NamedTuple):
@@ -149,10 +206,9 @@ def _placed(
     point: DualPoint,
     measured: Measured,
     free: Indices,
-    tol: float | None,
+    little: float,
 ) -> _Placed:
     q, error = _without(measured, free)
-    little = max(_LITTLE_SHRINKING, _SHRINKING_PER_TOL * (tol or 0.0))
     outside, excess = _outside_by_rounding(problem, q, error, point.sample, little)
     balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
     if outside.size and balance.move is None:
@@ -198,10 +254,18 @@ def row_terms(
     if balance.charge > 0:
         terms.append(Term(0.0, balance.charge * share))
 
-    def at_zero() -> Term:
-        return Term(*_core.row_bounds(rows, at, radius, np.zeros(sample.size))[2:])
+    return RowTerms(loss, loss_error, terms, partial(_term_at_zero, rows, measured.arguments))
 
-    return RowTerms(loss, loss_error, terms, at_zero)
+
+def _term_at_zero(rows: _core.RowFunctions, at: Bounded) -> Term:
+    """Return the samples' term where all multipliers are zero."""
+    return Term(*_core.row_bounds(rows, *at, np.zeros(at.value.size))[2:])
+
+
+def _total(measured: Measured) -> float:
+    """Return an upper bound on the size of the multipliers' sum; zero without an intercept."""
+    value, error = measured.total
+    return (abs(value) + error) * (1 + 4 * UNIT)
 
 
 def balanced_on(problem: Problem, point: DualPoint, free: Indices) -> DualPoint:
@@ -245,8 +309,7 @@ def exact_balance(
 
     With `outside`, q moves on these columns as well, by up to `excess`.
     """
-    value, error = measured.total
-    total = (abs(value) + error) * (1 + 4 * UNIT)
+    total = _total(measured)
     if not free.size and (outside is None or not outside.size):
         if not problem.fit_intercept or total == 0.0:
             return Balance()

@@ -138,18 +138,19 @@ def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows
     """
     p, weight = problem.direction, problem.weight
     t = p * z + problem.offset
-    used: Mask | slice = weight > 0
-    if np.all(used):
-        used, slope = slice(None), p * sample / weight
-    else:
-        slope = np.where(used, p * sample / np.where(used, weight, 1.0), 0.0)
+    positive = weight > 0
+    everything = bool(positive.all())
+    used: Mask | slice = slice(None) if everything else positive
+    slope = p * sample / (weight if everything else np.where(positive, weight, 1.0))
+    if not everything:
+        slope = np.where(positive, slope, 0.0)
     width = float(np.ptp(slope[used])) or 1.0
     sigma = (_middle(np.abs(t[used] - _middle(t[used]))) or 1.0) / width
     reach = t + sigma * slope
     groups = [
         (
             one.curve,
-            used if problem.loss_index is None else (weight > 0) & (problem.loss_index == k),
+            used if problem.loss_index is None else positive & (problem.loss_index == k),
         )
         for k, one in enumerate(problem.losses)
     ]

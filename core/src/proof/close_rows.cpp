@@ -1,0 +1,72 @@
+#include "rectiline/proof/close_rows.hpp"
+
+#include "rectiline/proof/column_bounds.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+namespace rectiline::proof {
+namespace {
+
+using design::DenseView;
+using design::SparseView;
+
+// out_j += factor |x_kj|
+template <class T>
+void add_row_sizes(const DenseView<T>& X, std::int64_t k, double factor, std::span<double> out) {
+    for (std::int64_t j = 0; j < X.d; ++j)
+        out[j] += factor * size_of(static_cast<double>(X.row(k)[j * X.column_stride]));
+}
+
+template <class T, class I>
+void add_row_sizes(const SparseView<T, I>& X, std::int64_t k, double factor,
+                   std::span<double> out) {
+    const std::int64_t first = X.by_rows ? k : 0, last = X.by_rows ? k + 1 : X.d;
+    for (std::int64_t i = first; i < last; ++i) {
+        const auto line = X.line(i);
+        for (std::size_t e = 0; e < line.values.size(); ++e) {
+            const auto index = static_cast<std::int64_t>(line.indices[e]);
+            if (X.by_rows || index == k)
+                out[X.by_rows ? index : i] += factor * size_of(static_cast<double>(line.values[e]));
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<ClosedRows> close_rows(const DesignView& X, const RowFunctions& rows,
+                                     const ColumnFunctions& columns, Arguments at,
+                                     std::span<const double> g, double total, double least,
+                                     std::span<double> q, std::span<double> error) {
+    assert(std::ssize(g) == rows.n && std::ssize(at.value) == rows.n);
+    assert(std::ssize(q) == columns.d && std::ssize(error) == columns.d);
+    std::int64_t k = -1;
+    if (total != 0) {
+        k = row_inside(rows, g, 4.0 * total);
+        if (k < 0) return std::nullopt;
+        const double move = total * (1 + 4 * kUnit);
+        std::visit([&](const auto& view) { add_row_sizes(view, k, move, error); }, X);
+    }
+    const double share = dual_share(columns, q, error);
+    if (!(share > least)) return std::nullopt;
+    double shrunk = 0;  // by how much more than without rounding errors
+    if (share != 1.0) {
+        const std::vector<double> none(q.size(), 0.0);
+        const double exact = dual_share(columns, q, none);
+        shrunk = exact > 0 ? std::max(1.0 - share / exact, 0.0) : 0.0;
+        for (std::size_t j = 0; j < q.size(); ++j) {
+            error[j] = share * error[j] + 2 * kUnit * size_of(q[j]);
+            q[j] *= share;
+        }
+    }
+    RowBounds bounds =
+        row_bounds(rows, at.value, at.radius, g, {}, share);
+    // What the rows pay for that is rounding as well: at most about twice the losses' share of it.
+    bounds.gap = std::max(bounds.gap - 2.0 * shrunk * size_of(bounds.loss), 0.0);
+    const double growth =
+        k < 0 ? 0.0 : row_growth(rows, k, at.value[k], at.radius[k], g[k], total, share);
+    return ClosedRows{bounds, growth, share};
+}
+
+}  // namespace rectiline::proof
