@@ -98,11 +98,27 @@ void copy_part(const Design& X, IndexIn rows, IndexIn columns, VectorIn factor, 
 }
 
 template <class T>
+void take_rows(const Design& X, IndexIn rows, BlockOut<T> out) {
+    require(std::holds_alternative<DenseView<T>>(X.view), "X must be dense, of the type of out");
+    const std::size_t d = columns_of(X);
+    require(out.shape(0) == rows.shape(0) && out.shape(1) == d,
+            "out must have the shape of X[rows]");
+    require(out.size() == 0 || d == 1 || out.stride(1) == 1, "out must lie in one piece");
+    require(out.size() == 0 || out.stride(0) == static_cast<std::int64_t>(d),
+            "out must lie in one piece");
+    for (const std::int64_t i : in(rows))
+        require(0 <= i && i < n_rows(X.view), "a row is out of range");
+    nb::gil_scoped_release release;
+    copy_rows(X.view, in(rows), out.data());
+}
+
+template <class T>
 void bind_copy_part(nb::class_<Design>& cls) {
     cls.def("copy_part", &copy_part<T>, nb::arg("rows"), nb::arg("columns"), nb::arg("factor"),
             nb::arg("out").noconvert(), nb::arg("centre") = nb::none(),
             nb::arg("row_factor") = nb::none(),
             "out = (X[rows][:, columns] - centre) * factor * row_factor[:, None]");
+    cls.def("take", &take_rows<T>, nb::arg("rows"), nb::arg("out").noconvert(), "out = X[rows]");
 }
 
 NumpyVector squares_by_row(const Design& X, VectorIn scale) {

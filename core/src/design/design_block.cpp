@@ -1,5 +1,7 @@
 #include "rectiline/design/design_block.hpp"
 
+#include "rectiline/design/row_chunks.hpp"
+
 namespace rectiline::design {
 namespace {
 
@@ -24,7 +26,7 @@ RECTILINE_MULTIVERSION void copy_row(const T* x, std::int64_t column_stride, con
 }
 
 template <class Out>
-void copy_rows(const DesignView& X, const BlockOf& block, std::int64_t stride, Out* out) {
+void copy_part(const DesignView& X, const BlockOf& block, std::int64_t stride, Out* out) {
     std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; })
@@ -36,14 +38,41 @@ void copy_rows(const DesignView& X, const BlockOf& block, std::int64_t stride, O
         X);
 }
 
+template <class Out>
+void copy_whole_rows(const DesignView& X, std::span<const std::int64_t> rows, Out* out) {
+    std::visit(
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; }) {
+                const std::int64_t n = std::ssize(rows), d = view.d;
+                over_rows(n, kRowsAhead * n * d, [&](std::int64_t first, std::int64_t last) {
+                    for (std::int64_t i = first; i < last; ++i) {
+                        if (i + kRowsAhead < last) view.prefetch_row(rows[i + kRowsAhead]);
+                        for (std::int64_t j = 0; j < d; ++j)
+                            out[i * d + j] =
+                                static_cast<Out>(view.row(rows[i])[j * view.column_stride]);
+                    }
+                });
+            }
+        },
+        X);
+}
+
 }  // namespace
 
+void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, double* out) {
+    copy_whole_rows(X, rows, out);
+}
+
+void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, float* out) {
+    copy_whole_rows(X, rows, out);
+}
+
 void copy_block(const DesignView& X, const BlockOf& block, std::int64_t stride, double* out) {
-    copy_rows(X, block, stride, out);
+    copy_part(X, block, stride, out);
 }
 
 void copy_block(const DesignView& X, const BlockOf& block, std::int64_t stride, float* out) {
-    copy_rows(X, block, stride, out);
+    copy_part(X, block, stride, out);
 }
 
 }  // namespace rectiline::design

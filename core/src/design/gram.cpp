@@ -18,7 +18,8 @@ namespace {
 // of accumulators. The columns are padded to a multiple of kNarrow; what does not fill a wide tile
 // is done in narrow ones.
 constexpr std::int64_t kDepth = 128, kTall = 4, kWide = 16, kNarrow = 8;
-constexpr double kBetweenPolls = 2e7;  // multiply-adds of all threads together
+constexpr double kBetweenPolls = 2e7;           // multiply-adds of each thread
+constexpr std::int64_t kMostPartial = 1 << 19;  // entries of all partial matrices, if more than 8
 
 struct Tiling {
     std::int64_t order;   // columns of H, padded
@@ -165,14 +166,16 @@ bool weighted_gram(const DesignView& X, std::span<const std::int64_t> rows,
     const Tiling tiling(D);
     const std::int64_t order = tiling.order;
     const std::size_t size = static_cast<std::size_t>(order * order);
+    const auto most =
+        std::clamp<std::int64_t>(kMostPartial / static_cast<std::int64_t>(size), 8, 32);
     // A chunk is worth a partial matrix of its own only if it adds to most entries many times.
     const std::int64_t chunks = std::clamp<std::int64_t>(
-        std::visit([&](const auto& view) { return full_chunks(view, rows, D); }, X), 1, 8);
+        std::visit([&](const auto& view) { return full_chunks(view, rows, D); }, X), 1, most);
     std::vector<double> partial(size * static_cast<std::size_t>(chunks), 0.0);
     const std::int64_t share = (count + chunks - 1) / chunks;
     // Every chunk in slices of whole blocks, so that the sums do not depend on the polls.
-    const double blocks =
-        kBetweenPolls / (static_cast<double>(D * D) * static_cast<double>(kDepth * chunks));
+    const double blocks = kBetweenPolls * thread_count() /
+                          (static_cast<double>(D * D) * static_cast<double>(kDepth * chunks));
     const std::int64_t slice =
         kDepth * static_cast<std::int64_t>(std::clamp(blocks, 1.0, 1.0 + share / kDepth));
     for (std::int64_t begin = 0; begin < share; begin += slice) {

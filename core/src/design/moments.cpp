@@ -1,5 +1,7 @@
 #include "rectiline/design/moments.hpp"
 
+#include "rectiline/design/row_chunks.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -104,57 +106,81 @@ RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t n, double invers
     *sum += total, *square += squares;
 }
 
+// Adds the rows first to last; `sums` holds the sums of the columns and then their squares.
 template <class T>
-void add_moments(const DenseView<T>& X, const double* inverse, const Moments& out) {
+void add_moments(const DenseView<T>& X, const double* inverse, std::int64_t first,
+                 std::int64_t last, double* sums, double* row_square) {
+    double* squares = sums + X.d;
     if (X.rows_contiguous())
-        return add_rows(X.data, X.row_stride, X.n, X.d, inverse, out.sum.data(), out.square.data(),
-                        out.row_norm.data());
-    for (std::int64_t i = 0; i < X.n; i += kColumnBlock)
+        return add_rows(X.row(first), X.row_stride, last - first, X.d, inverse, sums, squares,
+                        row_square + first);
+    std::fill(row_square + first, row_square + last, 0.0);
+    for (std::int64_t i = first; i < last; i += kColumnBlock)
         for (std::int64_t j = 0; j < X.d; ++j) {
             const T* x = X.row(i) + j * X.column_stride;
-            const std::int64_t m = std::min(kColumnBlock, X.n - i);
-            double *sum = &out.sum[j], *square = &out.square[j], *r = &out.row_norm[i];
+            const std::int64_t m = std::min(kColumnBlock, last - i);
             if (X.row_stride == 1) {
-                add_column(x, m, inverse[j], sum, square, r);
+                add_column(x, m, inverse[j], sums + j, squares + j, row_square + i);
                 continue;
             }
             for (std::int64_t k = 0; k < m; ++k)
-                add_column(x + k * X.row_stride, 1, inverse[j], sum, square, r + k);
+                add_column(x + k * X.row_stride, 1, inverse[j], sums + j, squares + j,
+                           row_square + i + k);
         }
 }
 
 template <class T, class I>
-void add_moments(const SparseView<T, I>& X, const double* inverse, const Moments& out) {
-    if (!X.by_rows) {
-        for (std::int64_t j = 0; j < X.d; ++j) {
-            double sum = 0, square = 0;
-            for (I k = X.pointers[j]; k < X.pointers[j + 1]; ++k) {
-                const double v = static_cast<double>(X.values[k]);
-                sum += v;
-                square += v * v;
-                out.row_norm[X.indices[k]] += v * v * inverse[j];
-            }
-            out.sum[j] = sum, out.square[j] = square;
-        }
-        return;
-    }
-    struct Column {
-        double sum, square;
-    };
-    std::vector<Column> columns(static_cast<std::size_t>(X.d), Column{0.0, 0.0});
-    for (std::int64_t i = 0; i < X.n; ++i) {
+void add_moments(const SparseView<T, I>& X, const double* inverse, std::int64_t first,
+                 std::int64_t last, double* sums, double* row_square) {
+    for (std::int64_t i = first; i < last; ++i) {
         double total = 0;
         for (I k = X.pointers[i]; k < X.pointers[i + 1]; ++k) {
             const double v = static_cast<double>(X.values[k]);
-            Column& column = columns[static_cast<std::size_t>(X.indices[k])];
-            column.sum += v;
-            column.square += v * v;
+            double* column = sums + 2 * static_cast<std::int64_t>(X.indices[k]);  // side by side
+            column[0] += v;
+            column[1] += v * v;
             total += v * v * inverse[X.indices[k]];
         }
-        out.row_norm[i] = total;
+        row_square[i] = total;
     }
-    for (std::int64_t j = 0; j < X.d; ++j)
-        out.sum[j] = columns[j].sum, out.square[j] = columns[j].square;
+}
+
+template <class T>
+void set_moments(const DenseView<T>& X, const double* inverse, const Moments& out) {
+    std::vector<double> sums(static_cast<std::size_t>(2 * X.d));
+    sum_over_rows(X.n, 2 * X.d, entries(X), sums.data(),
+                  [&](std::int64_t first, std::int64_t last, double* target) {
+                      add_moments(X, inverse, first, last, target, out.row_norm.data());
+                  });
+    std::copy_n(sums.begin(), X.d, out.sum.begin());
+    std::copy_n(sums.begin() + X.d, X.d, out.square.begin());
+}
+
+template <class T, class I>
+void set_moments(const SparseView<T, I>& X, const double* inverse, const Moments& out) {
+    if (X.by_rows) {
+        std::vector<double> sums(static_cast<std::size_t>(2 * X.d));
+        sum_over_rows(X.n, 2 * X.d, scatter_work(X, 2 * X.d), sums.data(),
+                      [&](std::int64_t first, std::int64_t last, double* target) {
+                          add_moments(X, inverse, first, last, target, out.row_norm.data());
+                      });
+        for (std::int64_t j = 0; j < X.d; ++j)
+            out.sum[j] = sums[2 * j], out.square[j] = sums[2 * j + 1];
+        return;
+    }
+    sum_over_rows(X.d, X.n, scatter_work(X, X.n), out.row_norm.data(),
+                  [&](std::int64_t first, std::int64_t last, double* target) {
+                      for (std::int64_t j = first; j < last; ++j) {
+                          double sum = 0, square = 0;
+                          for (I k = X.pointers[j]; k < X.pointers[j + 1]; ++k) {
+                              const double v = static_cast<double>(X.values[k]);
+                              sum += v;
+                              square += v * v;
+                              target[X.indices[k]] += v * v * inverse[j];
+                          }
+                          out.sum[j] = sum, out.square[j] = square;
+                      }
+                  });
 }
 
 // Upper bounds on norms: rounding is allowed for; norms whose squares overflow are infinite.
@@ -171,8 +197,7 @@ void moments(const DesignView& X, const Moments& out) {
     const std::int64_t n = n_rows(X), d = n_columns(X);
     assert(std::ssize(out.row_norm) == n && std::ssize(out.column_norm) == d);
     assert(std::ssize(out.sum) == d && std::ssize(out.square) == d && std::ssize(out.scale) == d);
-    for (const std::span<double> part : {out.sum, out.square, out.scale, out.row_norm})
-        std::fill(part.begin(), part.end(), 0.0);
+    std::fill(out.scale.begin(), out.scale.end(), 0.0);
     std::visit([&](const auto& view) { sample_squares(view, out.scale.data()); }, X);
     set_scales(out.scale);
     std::vector<double> inverse(static_cast<std::size_t>(d));
@@ -181,11 +206,14 @@ void moments(const DesignView& X, const Moments& out) {
         inverse[j] = 1.0 / (out.scale[j] * out.scale[j]);
         inverses += inverse[j];
     }
-    std::visit([&](const auto& view) { add_moments(view, inverse.data(), out); }, X);
+    std::visit([&](const auto& view) { set_moments(view, inverse.data(), out); }, X);
     const double margin = 1.0 + 0x1p-51 * static_cast<double>(n + d + 8);
     const double lost = static_cast<double>(n) * kDenormal;
     set_norms(out.square.data(), d, margin, lost, out.column_norm.data());
-    set_norms(out.row_norm.data(), n, margin, inverses * kDenormal, out.row_norm.data());
+    over_stretches(n, [&](std::int64_t first, std::int64_t last) {
+        double* norm = out.row_norm.data() + first;
+        set_norms(norm, last - first, margin, inverses * kDenormal, norm);
+    });
 }
 
 bool column_units(std::span<const double> mean, std::span<const double> square, bool centred,

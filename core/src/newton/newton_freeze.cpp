@@ -4,6 +4,7 @@
 #include "rectiline/newton/freeze_kernels.hpp"
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/newton/newton_rows.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -14,21 +15,31 @@ namespace rectiline::newton {
 
 void NewtonRows::slack(std::span<double> out) const {
     assert(std::ssize(out) == rows_.n);
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        const Curve& f = rows_.curve(i);
-        double nearest = std::numeric_limits<double>::infinity();
-        for (std::int64_t k = 0; rows_.weight[i] > 0 && k < f.n_knots; ++k)
-            nearest = std::min(nearest, std::fabs(t_[i] - f.knot[k]));
-        out[i] = nearest;
-    }
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const Curve& f = rows_.curve(i);
+            double nearest = std::numeric_limits<double>::infinity();
+            for (std::int64_t k = 0; rows_.weight[i] > 0 && k < f.n_knots; ++k)
+                nearest = std::min(nearest, std::fabs(t_[i] - f.knot[k]));
+            out[i] = nearest;
+        }
+    });
 }
 
 FreezeSums NewtonRows::set_frozen(std::span<const double> keep, std::span<double> g) {
     frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
     FreezeSums sums{0, 0, 0, 0, 0};
     if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            sums = freeze_pass(packed, rows_.n, {t_.data(), rows_.weight, rows_.direction},
-                               keep.data(), {g.data(), frozen_weight_.data()});
+            const auto part = [&](std::int64_t first, std::int64_t last) {
+                return freeze_pass(
+                    packed, last - first,
+                    {t_.data() + first, rows_.weight + first, rows_.direction + first},
+                    keep.data() + first, {g.data() + first, frozen_weight_.data() + first});
+            };
+            for (const FreezeSums& one : each_stretch(rows_.n, part)) {
+                sums.slopes += one.slopes, sums.curved += one.curved, sums.loss += one.loss;
+                sums.kept_up += one.kept_up, sums.kept_down += one.kept_down;
+            }
         }))
         return sums;
     for (std::int64_t i = 0; i < rows_.n; ++i) {

@@ -5,6 +5,7 @@
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/newton/newton_rows.hpp"
 #include "rectiline/support/chosen_rows.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -23,14 +24,22 @@ void NewtonRows::list_free() const {
 const std::vector<double>& NewtonRows::image() {
     if (image_valid_ && image_current_) return image_;
     const std::int64_t n = rows_.n, d = n_columns(X_);
-    const std::int64_t changed = count_changed(s_.data(), imaged_.data(), n);
+    std::int64_t changed = 0;
+    for (const std::int64_t part : each_stretch(n, [&](std::int64_t first, std::int64_t last) {
+             return count_changed(s_.data() + first, imaged_.data() + first, last - first);
+         }))
+        changed += part;
     image_current_ = true;
     if (image_valid_ && changed == 0) return image_;
     constexpr std::int64_t kRefreshEvery = 16;  // removes the rounding of repeated updates
     const bool full = !image_valid_ || ++images_ % kRefreshEvery == 0 || 2 * changed > n;
     if (full) std::fill(imaged_.begin(), imaged_.end(), 0.0);
-    const double sum =
-        change_pass(rows_.weight, rows_.direction, s_.data(), n, imaged_.data(), change_.data());
+    double sum = 0;
+    for (const double part : each_stretch(n, [&](std::int64_t first, std::int64_t last) {
+             return change_pass(rows_.weight + first, rows_.direction + first, s_.data() + first,
+                                last - first, imaged_.data() + first, change_.data() + first);
+         }))
+        sum += part;
     // Products skip zero weights, so an update costs only the rows whose slope changed.
     image_change_.resize(static_cast<std::size_t>(d));
     multiply_transposed(X_, change_, image_change_);

@@ -1,5 +1,6 @@
 #include "rectiline/newton/newton_rows.hpp"
 
+#include "rectiline/design/design_block.hpp"
 #include "rectiline/design/products.hpp"
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/support/compensated.hpp"
@@ -66,12 +67,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> ind
         [&]<class View>(const View& view) -> DesignView {
             if constexpr (requires { view.row_stride; }) {
                 renew(storage->values, static_cast<std::size_t>(count * d));
-                for (std::int64_t k = 0; k < count; ++k) {
-                    if (k + kRowsAhead < count) view.prefetch_row(index[k + kRowsAhead]);
-                    for (std::int64_t j = 0; j < d; ++j)
-                        storage->values[k * d + j] =
-                            static_cast<double>(view.row(index[k])[j * view.column_stride]);
-                }
+                copy_rows(X_, index, storage->values.data());
                 return DenseView<double>{storage->values.data(), count, d, d, 1};
             } else {
                 storage->values.clear(), storage->indices.clear();
@@ -112,27 +108,33 @@ void NewtonRows::place(std::span<const double> b) {
     settled_for_ = -1;
     multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), t_);
     const double b0 = intercept_ ? b.back() : 0.0;
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
-        dt_[i] = 0;
-    }
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            t_[i] = rows_.direction[i] * (t_[i] + b0) + rows_.offset[i];
+            dt_[i] = 0;
+        }
+    });
 }
 
 void NewtonRows::place_at(std::span<const double> z) {
     assert(std::ssize(z) == rows_.n);
     settled_for_ = -1;
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
-        dt_[i] = 0;
-    }
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
+            dt_[i] = 0;
+        }
+    });
 }
 
 void NewtonRows::aim(std::span<const double> db) {
     assert(std::ssize(db) == order());
     multiply(X_, db.first(static_cast<std::size_t>(n_columns(X_))), dt_);
     const double db0 = intercept_ ? db.back() : 0.0;
-    for (std::int64_t i = 0; i < rows_.n; ++i)
-        dt_[i] = rows_.direction[i] * (dt_[i] + db0);
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+            dt_[i] = rows_.direction[i] * (dt_[i] + db0);
+    });
 }
 
 void NewtonRows::remember() {
@@ -140,20 +142,25 @@ void NewtonRows::remember() {
 }
 
 void NewtonRows::aim_onwards() {
-    for (std::int64_t i = 0; i < rows_.n; ++i)
-        dt_[i] = t_[i] - remembered_[i];
-    remembered_ = t_;
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            dt_[i] = t_[i] - remembered_[i];
+            remembered_[i] = t_[i];
+        }
+    });
 }
 
 void NewtonRows::set_multiplier(std::span<const double> g) {
     assert(g.empty() || std::ssize(g) == rows_.n);
     settled_for_ = -1;
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        const Curve& f = rows_.curve(i);
-        const double slope =
-            !g.empty() && rows_.weight[i] > 0 ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
-        multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
-    }
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const Curve& f = rows_.curve(i);
+            const bool counts = !g.empty() && rows_.weight[i] > 0;
+            const double slope = counts ? rows_.direction[i] * g[i] / rows_.weight[i] : 0.0;
+            multiplier_[i] = std::clamp(slope, f.lowest_slope(), f.highest_slope());
+        }
+    });
 }
 
 void NewtonRows::prepare_ramps(double S) const {
@@ -248,8 +255,10 @@ void NewtonRows::adopt() {
 
 void NewtonRows::dual(std::span<double> g) const {
     assert(std::ssize(g) == rows_.n);
-    for (std::int64_t i = 0; i < rows_.n; ++i)
-        g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
+    over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+            g[i] = rows_.direction[i] * rows_.weight[i] * s_[i];
+    });
 }
 
 void NewtonRows::balance(std::span<double> g, double others) const {

@@ -14,9 +14,10 @@
 namespace rectiline::passes {
 namespace {
 
-// Rows of a task, which one thread works off, and tasks between two polls for interrupts. Sums are
-// taken over chunks, then over the chunks of a task, then over tasks in their order.
-constexpr std::int64_t kTask = 4096, kTasks = 32;
+// Rows of a task, which one thread works off; most tasks between two polls for interrupts, and
+// about how many numbers their sums may hold together. Sums are taken over chunks, then over the
+// chunks of a task, then over tasks in their order.
+constexpr std::int64_t kTask = 2048, kMostTasks = 128, kMostEntries = 1 << 20;
 constexpr double kFew = 16;  // rows of a chunk that are added one by one
 // Terms that one sum has at most until it is compensated, with a margin for the rest.
 constexpr double kUnitRoundoff = 0x1p-53;
@@ -297,8 +298,11 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
         prepared.emplace_back(member);
     }
     const std::vector<std::size_t> sizes_from = sizes_of(members);
-    std::vector<std::vector<Part>> parts(kTasks, std::vector<Part>(members.size()));
-    const std::int64_t segment = kTask * kTasks;
+    const std::int64_t n_tasks =
+        std::clamp<std::int64_t>(kMostEntries / (d * std::ssize(members)), 16, kMostTasks);
+    std::vector<std::vector<Part>> parts(static_cast<std::size_t>(n_tasks),
+                                         std::vector<Part>(members.size()));
+    const std::int64_t segment = kTask * n_tasks;
     for (std::int64_t start = 0; start < n; start += segment) {
         const std::int64_t end = std::min(n, start + segment);
         const std::int64_t tasks = (end - start + kTask - 1) / kTask;

@@ -3,6 +3,7 @@
 // Stability of Numerical Algorithms", section 3.1); norms bound that sum.
 #include "rectiline/proof/row_bounds.hpp"
 #include "rectiline/support/multiversion.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include <cassert>
 #include <cmath>
@@ -44,10 +45,11 @@ double norm_bound(std::span<const double> x, std::span<const double> scale = {})
 
 RECTILINE_MULTIVERSION void set_arguments(const RowFunctions& rows, const double* z,
                                           double intercept, const double* row_norm, double factor,
-                                          double* argument, double* radius) {
+                                          std::int64_t first, std::int64_t last, double* argument,
+                                          double* radius) {
     const double *direction = rows.direction, *offset = rows.offset;
     const double shift = size_of(intercept);
-    for (std::int64_t i = 0; i < rows.n; ++i) {
+    for (std::int64_t i = first; i < last; ++i) {
         argument[i] = direction[i] * (z[i] + intercept) + offset[i];
         radius[i] = factor * row_norm[i] + 4 * kUnit * (size_of(z[i]) + shift + size_of(offset[i]));
     }
@@ -62,8 +64,10 @@ void plain_arguments(const RowFunctions& rows, std::span<const double> z, double
            norms.scale.size() == b.size());
     assert(argument.size() == z.size() && radius.size() == z.size());
     const double factor = gamma(b.size()) * norm_bound(b, norms.scale);
-    set_arguments(rows, z.data(), intercept, norms.row.data(), factor, argument.data(),
-                  radius.data());
+    support::over_stretches(rows.n, [&](std::int64_t first, std::int64_t last) {
+        set_arguments(rows, z.data(), intercept, norms.row.data(), factor, first, last,
+                      argument.data(), radius.data());
+    });
 }
 
 void plain_slopes(std::span<const double> g, std::span<const double> image,

@@ -14,7 +14,7 @@ from rectiline._lazy import cached_property
 from rectiline._polling import SECONDS_PER_ENTRY, checkpoint
 from rectiline._typing import Indices, Vector
 
-__all__ = ["Design"]
+__all__ = ["Design", "take_rows"]
 
 _LONG_PASS = 1_000_000  # entries of X from which on a pass asks whether there is time for it
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
@@ -44,6 +44,15 @@ class NormBounds(NamedTuple):
     columns: Vector
     scale: Vector
     rows: Vector
+
+
+def take_rows(X: Any, rows: Indices) -> Any:
+    """Return ``X[rows]``, with the threads of compiled loops if X is dense."""
+    if sp.issparse(X) or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
+        return X[rows]
+    out = np.empty((rows.size, X.shape[1]), X.dtype)
+    _core.DesignView.dense(X).take(np.ascontiguousarray(rows, dtype=np.int64), out)
+    return out
 
 
 class Design:

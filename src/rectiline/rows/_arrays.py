@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline.backends import take_rows
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
 
@@ -60,7 +61,7 @@ class ArrayRows(RowBlocks):
             yield self._block(slice(start, start + self.block_rows), start)
 
     def _block(self, some: Any, start: int) -> Block:
-        X = self._X[some]
+        X = self._X[some] if isinstance(some, slice) else take_rows(self._X, some)
         if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
             X = X.astype(np.float64)  # a block of integers is converted when it is read
         y = None if self._y is None else self._y[some]

@@ -1,4 +1,4 @@
-// A dense copy of some rows of some columns, shifted and scaled on the way.
+// Dense copies of some rows, or of some columns of them, shifted and scaled on the way.
 #pragma once
 
 #include "rectiline/design/design.hpp"
@@ -20,5 +20,9 @@ struct BlockOf {
 // `out` is a pointer because its lines may lie further apart than they are long.
 void copy_block(const DesignView& X, const BlockOf& block, std::int64_t stride, double* out);
 void copy_block(const DesignView& X, const BlockOf& block, std::int64_t stride, float* out);
+
+// out = X[rows], in one piece; dense X only.
+void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, double* out);
+void copy_rows(const DesignView& X, std::span<const std::int64_t> rows, float* out);
 
 }  // namespace rectiline::design

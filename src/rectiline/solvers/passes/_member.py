@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.backends import take_rows
 from rectiline.problems import Certificate, DualPoint
 from rectiline.problems.blocks import (
     BlockProblem,
@@ -151,7 +152,7 @@ class Member:
         at = np.arange(0, near.rows.size, every)
         targets = near.targets.take(at)
         targets = replace(targets, weight=every * targets.weight)
-        some = NearRows(near.rows[at], near.X[at], targets)
+        some = NearRows(near.rows[at], take_rows(near.X, at), targets)
         target = max(self.aim * tol, _ROUGH_AIM * error**2 * self.roughness)
         answer = self._solve(some, frozen, target, deadline)
         self.steps += answer.steps
