@@ -212,3 +212,22 @@ def test_overflow_is_an_infinite_gap():
     problem = rl.Problem([[1.0], [2.0]], [1.0, -1.0], loss=SquaredError())
     proof = problem.certify([1e200], 0.0, [1.0, -1.0])
     assert proof.gap == np.inf and not proof.holds(0.5)
+
+
+@pytest.mark.parametrize("size", [0.0, 0.25, 0.5, 0.875])
+@pytest.mark.parametrize("strength", [0.9, 0.96875, 1.0 - 2.0**-10])
+def test_multipliers_outside_the_dual_range_are_paid_for(strength, size):
+    """q leaves the dual range by less than what rounding of such a column explains.
+
+    A margin of 2^45 b costs nothing, but the length of its column makes q = 1 look like a rounded
+    `strength` < 1. No multiplier has room to move, so that no exact ones nearby have q in range:
+    the multipliers have to shrink, or the distance is charged. Between 2^-45 and 1 the objective is
+    ``1 - b + strength b``, with its minimum at 1.
+    """
+    X, labels = np.array([[2.0**45], [-1.0]]), np.array([1.0, -1.0])
+    problem = rl.Problem(X, labels, "hinge", L1(strength), fit_intercept=False)
+    exact, zero = ExactProblem(problem), Fraction(0)
+    gap = exact.value([Fraction(size)], zero) - exact.value([Fraction(1)], zero)
+    for tol in (None, 0.0, 1e-6):
+        proof = problem.prove(np.array([size]), 0.0, np.array([0.0, 1.0]), tol)
+        assert Fraction(proof.certificate.gap) >= gap > 0
