@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +20,7 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Absolute, Hinge, Huber, SquaredError
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
+from rectiline.problems._subspace_rounding import squared_sizes
 from rectiline.solvers import solve_multitask
 
 
@@ -72,3 +74,77 @@ def test_bounds_are_below_rational_upper_values(loss, center):
                 upper = exact_upper_value(problem, answer.coef, answer.intercept)
                 assert rational(proof.primal) - rational(proof.gap) <= upper
     assert compared >= 8
+
+
+# ---- singular values ------------------------------------------------------------------------
+
+
+def exact_gram(A):
+    """Return ``A A'`` in fractions."""
+    rows = rational(A)
+    return [[sum(x * y for x, y in zip(a, b, strict=True)) for b in rows] for a in rows]
+
+
+def moments(G):
+    """Return the sum of the eigenvalues of a rational matrix, and that of their squares."""
+    trace = sum(G[i][i] for i in range(len(G)))
+    return trace, sum(x * x for row in G for x in row)
+
+
+def awkward_matrix(seed, shape):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=shape)
+    kind = seed % 4
+    if kind == 0:
+        A *= 10.0 ** rng.uniform(-8, 8, shape[0])[:, None]
+    elif kind == 1:  # nearly of rank one
+        A = np.outer(A[:, 0], A[0]) + 1e-9 * A
+    elif kind == 2:  # equal singular values
+        A = np.linalg.qr(A.T)[0].T
+    return A
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e-9, 1e-3], ids=lambda one: f"wrong by {one}")
+@pytest.mark.parametrize("seed", range(8))
+def test_squared_singular_values_are_verified_whatever_lapack_says(seed, wrong, monkeypatch):
+    """Two rows: eigenvalues of a rational 2 x 2 matrix, in decimals of 80 digits."""
+    A = awkward_matrix(seed, (2, 7))
+    G = exact_gram(A)
+    trace, determinant = G[0][0] + G[1][1], G[0][0] * G[1][1] - G[0][1] ** 2
+
+    def digits(x):
+        return Decimal(x.numerator) / Decimal(x.denominator)
+
+    with localcontext(prec=80):
+        root = (digits(trace**2 - 4 * determinant)).sqrt()
+        exact = [(digits(trace) + sign * root) / 2 for sign in (1, -1)]
+    find = np.linalg.eigh
+
+    def eigh(matrix):
+        values, vectors = find(matrix)
+        return values * (1.0 + wrong), vectors + wrong * np.abs(vectors).max()
+
+    monkeypatch.setattr(np.linalg, "eigh", eigh)
+    found, error = squared_sizes(A)
+    with localcontext(prec=80):
+        off = sum(abs(Decimal(float(x)) - y) for x, y in zip(found, exact, strict=True))
+        assert off <= Decimal(error)
+    assert error <= (1e-13 + 20.0 * wrong) * float(trace)
+
+
+@pytest.mark.parametrize("shape", [(5, 9), (12, 4), (1, 30)])
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_of_squared_singular_values_are_within_their_error(shape, seed):
+    A = awkward_matrix(seed, shape)
+    found, error = squared_sizes(A)
+    first, second = moments(exact_gram(A if shape[0] <= shape[1] else A.T))
+    squares = [Fraction(float(one)) for one in found]
+    bound, top = Fraction(error), Fraction(float(found[0])) + Fraction(error)
+    assert abs(sum(squares) - first) <= bound
+    assert abs(sum(one * one for one in squares) - second) <= 2 * top * bound
+    assert error <= 1e-12 * float(first)
+
+
+def test_squares_that_overflow_have_no_bound():
+    assert squared_sizes(np.full((2, 3), 1e200))[1] == math.inf
+    assert squared_sizes(np.zeros((2, 3))) == (pytest.approx([0.0, 0.0]), 0.0)

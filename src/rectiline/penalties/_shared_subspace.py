@@ -161,9 +161,10 @@ class SharedSubspace(Penalty):
 
     def value(self, coef: ArrayLike) -> float:
         """Return Omega(U)."""
-        if self.is_zero:
-            return 0.0
-        sizes = LeftFactor(self._matrix(coef, "coef")).sizes
+        return 0.0 if self.is_zero else self.value_of(LeftFactor(self._matrix(coef, "coef")).sizes)
+
+    def value_of(self, sizes: Vector) -> float:
+        """Return Omega of a matrix with these singular values, the largest first."""
         weights = weights_by_sorting(sizes, self.eta, self.shared_dim)
         return float(self.scale * np.sum(sizes**2 / (self.eta + weights)))
 
@@ -171,7 +172,11 @@ class SharedSubspace(Penalty):
         """Return Omega*(Q)."""
         if self.is_zero:
             return super().conjugate(q)
-        squares = LeftFactor(self._matrix(q, "q")).sizes ** 2
+        return self.conjugate_of(LeftFactor(self._matrix(q, "q")).sizes)
+
+    def conjugate_of(self, sizes: Vector) -> float:
+        """Return Omega* of a matrix with these singular values, the largest first."""
+        squares = sizes**2
         total = self.eta * np.sum(squares) + np.sum(squares[: self.shared_dim])
         return float(total / (4.0 * self.scale))
 
