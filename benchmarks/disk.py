@@ -1,11 +1,14 @@
 """Fit rows from disk, and print seconds against reading the files twice, memory and certified gaps.
 
     python -m benchmarks.disk [--rows 50_000_000] [--folder FOLDER]
+    python -m benchmarks.disk --data FOLDER --steps write
+    python -m benchmarks.disk --data FOLDER --steps map parquet memory
 
 Writes a float32 memory map of 20 columns, and the same rows as Parquet, into a folder that is
-removed at the end. Before each measurement the files are dropped from the page cache where the
-system allows it. Memory is what the process holds beyond the page cache (RssAnon on Linux).
-The last row is 10,000,000 x 11 in memory, the size for which fqr publishes 20.3 s.
+removed at the end; with `--data` it stays, so that the steps can be run one by one. Before each
+measurement the files are dropped from the page cache where the system allows it. Memory is what
+the process holds beyond the page cache (RssAnon on Linux). The last row is 10,000,000 x 11 in
+memory, the size for which fqr publishes 20.3 s.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import numpy as np
 import rectiline as rl
 
 COLUMNS, PART, TARGET = 20, 1_000_000, 1e-6
+STEPS = ["write", "map", "parquet", "memory"]
 LOSSES = {"pinball": rl.losses.Pinball(0.9), "absolute": rl.losses.Absolute()}
 
 
@@ -47,7 +51,9 @@ def write(folder: Path, n: int) -> None:
         some = slice(start, min(start + PART, n))
         X[some], y[some] = rows_of(part, some.stop - start, COLUMNS)
         table = pa.table({**{f"x{j}": X[some, j] for j in range(COLUMNS)}, "y": y[some]})
-        pa.parquet.write_table(table, folder / "parquet" / f"{part:04d}.parquet")
+        path = folder / "parquet" / f"{part:04d}.parquet"
+        # Random numbers: neither a dictionary nor compression makes them smaller.
+        pa.parquet.write_table(table, path, compression="none", use_dictionary=False)
     X.flush()
     y.flush()
 
@@ -127,23 +133,27 @@ def show(name: str, solution: Any, seconds: float, memory: float, reading: float
     )
 
 
-def main(n: int, folder: Path) -> None:
-    """Write, measure, print."""
-    began = time.perf_counter()
-    write(folder, n)
-    print(f"{n:,} x {COLUMNS} float32 written in {time.perf_counter() - began:.0f} s", flush=True)
+def measure_map(folder: Path) -> None:
+    """Fit the memory map, against reading it twice."""
     forget(folder)
     _, reading, _ = timed(lambda: read_arrays(folder))
     for loss in LOSSES:
         forget(folder)
         rows = rl.rows.from_npy(folder / "X.npy", folder / "y.npy")
         show(f"memory map, {loss}", *timed(lambda rows=rows, loss=loss: fit(rows, loss)), reading)
+
+
+def measure_parquet(folder: Path) -> None:
+    """Fit the Parquet files, against decoding them twice."""
     forget(folder)
     _, decoding, _ = timed(lambda: read_parquet(folder))
     forget(folder)
     rows = rl.rows.from_parquet(folder / "parquet", target="y")
     show("Parquet, pinball", *timed(lambda: fit(rows, "pinball")), decoding)
-    m = min(10_000_000, n)
+
+
+def measure_memory(m: int) -> None:
+    """Fit rows in memory, the size for which fqr publishes a time."""
     X, y = rows_of(0, m, 11)
     X, y = X.astype(np.float64), y.astype(np.float64)
     problem = rl.Problem(X, y, loss=rl.losses.Absolute(), penalty=None)
@@ -154,10 +164,31 @@ def main(n: int, folder: Path) -> None:
     )
 
 
+def main(n: int, folder: Path, steps: list[str]) -> None:
+    """Write, measure, print."""
+    if "write" in steps:
+        began = time.perf_counter()
+        write(folder, n)
+        seconds = time.perf_counter() - began
+        print(f"{n:,} x {COLUMNS} float32 written in {seconds:.0f} s", flush=True)
+    if "map" in steps:
+        measure_map(folder)
+    if "parquet" in steps:
+        measure_parquet(folder)
+    if "memory" in steps:
+        measure_memory(min(10_000_000, n))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Rows from disk.")
     parser.add_argument("--rows", type=int, default=50_000_000)
     parser.add_argument("--folder", type=Path, default=None, help="on the disk to be measured")
+    parser.add_argument("--data", type=Path, default=None, help="folder of the files, which stay")
+    parser.add_argument("--steps", nargs="+", default=STEPS, choices=STEPS)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=given.folder) as made:
-        main(given.rows, Path(made))
+    if given.data is not None:
+        given.data.mkdir(exist_ok=True)
+        main(given.rows, given.data, given.steps)
+    else:
+        with tempfile.TemporaryDirectory(dir=given.folder) as made:
+            main(given.rows, Path(made), given.steps)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._polling import Deadline, asked_at_checkpoints
 from rectiline.estimators._adaptive import adapted, is_adaptive
 from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._row_fits import RowsData
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._search import (
     OTHER_PARTS,
@@ -26,6 +27,7 @@ from rectiline.estimators._search import (
     Search,
     grid_values,
 )
+from rectiline.estimators._search_rows import search_rows
 from rectiline.estimators._state import restored_on_failure
 from rectiline.estimators._typed import checked_fit
 from rectiline.penalties import Fused
@@ -115,7 +117,8 @@ class ChoosesC(ChoosesStrength):
     l1_ratios: Any
     penalty: Any
     _penalty: Any
-    _read: Any
+    _read_any: Any
+    _state_certificates_in: Any
     _problem: Any
     _makers: Any
     _keep: Any
@@ -133,8 +136,11 @@ class ChoosesC(ChoosesStrength):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+            Rows in blocks, see `rectiline.rows`, are put into folds by a hash of their number;
+            `cv` is the number of folds then, and `scoring` the default.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
+            None for rows that hold their own targets.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights, of losses and of scores.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
@@ -148,7 +154,9 @@ class ChoosesC(ChoosesStrength):
         """
         with restored_on_failure(self):
             began = time.perf_counter()
-            data = self._read(X, y, sample_weight, sensitive_features)
+            data = self._read_any(X, y, sample_weight, sensitive_features)
+            if isinstance(data, RowsData):
+                return self._fit_rows(data, search_rows(self, data, params, began))
 
             def on(
                 task: int, ratio: float | None, keep: NDArray[np.bool_] | None = None
@@ -173,6 +181,16 @@ class ChoosesC(ChoosesStrength):
             makers = self._makers(data, self._penalty(l1_ratio=chosen.l1_ratio), C)
             fitted: Self = self._keep(data, self._solve_chosen(chosen, makers, C, began))
             return fitted
+
+    def _fit_rows(self, data: RowsData, chosen: Chosen) -> Self:
+        """Keep what a search on rows in blocks has found."""
+        self.l1_ratio_ = chosen.l1_ratio
+        paths = tuple(one.without_duals() for one in chosen.paths)
+        self.path_ = paths[0] if len(paths) == 1 else paths
+        each = [self._note_C(chosen)] * len(data.tasks)
+        fitted: Self = self._keep(replace(data, C=each), list(chosen.solutions))
+        self._state_certificates_in(*each)
+        return fitted
 
     @abstractmethod
     def _score_of(self, data: Any, sample_weight: Vector | None) -> ScoreFold:

@@ -199,9 +199,8 @@ class PLQClassifier(
         """Return what a fit on rows in blocks needs; finds the classes in one pass."""
         loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
         classes, tasks = classification_tasks(rows, loss, self.class_weight, self.multi_class)
-        return RowsData(
-            rows, tasks, [float(self.C)] * len(tasks), self._listed_constraints(), classes
-        )
+        C = float(getattr(self, "C", 1.0))  # a search has a grid instead
+        return RowsData(rows, tasks, [C] * len(tasks), self._listed_constraints(), classes)
 
     def _problem(
         self,

@@ -228,7 +228,7 @@ class FitsC(PLQModel):
         """Return what a fit on rows needs; estimators that cannot take rows do not override it."""
         raise TypeError(
             f"{type(self).__name__} needs arrays in memory; got {type(rows).__name__}. "
-            "PLQRegressor, PLQClassifier and QuantileRegressor take rows in blocks."
+            "PLQRegressor, PLQClassifier, their searches and QuantileRegressor take rows in blocks."
         )
 
     def _objective_unit(self, problem: Any) -> float:

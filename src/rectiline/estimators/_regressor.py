@@ -188,8 +188,9 @@ class PLQRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, FitsC
         """Return what a fit on rows in blocks needs; defaults come from a sample of the rows."""
         loss = read_loss(self.loss, self.loss_params)
         constraints = self._listed_constraints()
-        if isinstance(loss, Loss) and (self.C != "auto" or not isinstance(self.penalty, str)):
-            C = 1.0 if self.C == "auto" else float(self.C)
+        C = getattr(self, "C", 1.0)  # a search has a grid instead
+        if isinstance(loss, Loss) and (C != "auto" or not isinstance(self.penalty, str)):
+            C = 1.0 if C == "auto" else float(C)
             return RowsData(rows, [RowTask(loss)], [C], constraints)
         X, y, weight = sample_rows(rows)
         targets = np.asarray(y, dtype=np.float64)[:, None]

@@ -25,6 +25,7 @@ __all__ = [
     "predicted",
     "refuse_on_rows",
     "sample_rows",
+    "spread_numbers",
 ]
 
 _FORMATS = ("csr", "csc")
@@ -58,11 +59,15 @@ def refuse_on_rows(estimator: Any, **asked: bool) -> None:
             )
 
 
+def spread_numbers(rows: RowBlocks) -> NDArray[np.int64]:
+    """Return the numbers of up to 100,000 rows, evenly spread."""
+    n = rows.n_rows
+    return np.arange(min(n, _SAMPLE), dtype=np.int64) * n // min(n, _SAMPLE)
+
+
 def sample_rows(rows: RowBlocks) -> tuple[Any, NDArray[Any], Vector]:
     """Return X, y and weights of up to 100,000 rows, evenly spread; equal rows give equal ones."""
-    n = rows.n_rows
-    at = np.arange(min(n, _SAMPLE), dtype=np.int64) * n // min(n, _SAMPLE)
-    block = rows.take(at)
+    block = rows.take(spread_numbers(rows))
     weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight, float)
     return block.X, np.asarray(block.y), weight
 

@@ -44,7 +44,9 @@ __all__ = [
     "ScoreFold",
     "ScorePoints",
     "Search",
+    "best_place",
     "grid_values",
+    "mean_scores",
     "score_table",
 ]
 
@@ -155,7 +157,7 @@ class Search:
             return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
 
         scores, seconds = self._scores(left(1 - OTHER_PARTS / parts))
-        ratio, place = _best(_mean(scores))
+        ratio, place = best_place(mean_scores(scores))
         jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
         paths = tuple(self._paths(jobs, left(1 - 1 / parts)))
         place = min(place, *(len(one) - 1 for one in paths))
@@ -245,7 +247,7 @@ def score_table(
     table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in candidates.items()}
     for fold in range(scores.shape[1]):
         table[f"split{fold}_test_score"] = scores[:, fold]
-    table["mean_test_score"] = _mean(scores)
+    table["mean_test_score"] = mean_scores(scores)
     with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
         table["std_test_score"] = _on_scored(scores).std(axis=-1)
     order = np.argsort(-table["mean_test_score"], kind="stable")
@@ -259,7 +261,7 @@ def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
 
 
-def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the folds (last) that have samples to score on."""
     return np.asarray(_on_scored(scores).mean(axis=-1))
 
@@ -272,7 +274,7 @@ def _on_scored(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return scores[..., scored]
 
 
-def _best(mean: NDArray[np.float64]) -> tuple[int, int]:
+def best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
     """Return (ratio, place) of the best mean score, the strongest penalty among equals."""
     top = np.nanmax(mean)
     near = mean >= top - _TIE * max(1.0, abs(float(top)))

@@ -2,6 +2,7 @@
 
 from rectiline.problems.blocks._aggregate import with_frozen_rows
 from rectiline.problems.blocks._dual import SplitDual
+from rectiline.problems.blocks._folds import FoldTargets, fold_of_rows
 from rectiline.problems.blocks._pass import (
     LengthBound,
     NearRows,
@@ -22,6 +23,7 @@ __all__ = [
     "ClassTargets",
     "Encoded",
     "EncodedTargets",
+    "FoldTargets",
     "LengthBound",
     "NearRows",
     "NextSplit",
@@ -29,6 +31,7 @@ __all__ = [
     "Query",
     "SplitDual",
     "Totals",
+    "fold_of_rows",
     "judge",
     "run_block",
     "run_pass",

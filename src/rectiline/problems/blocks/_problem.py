@@ -200,6 +200,14 @@ class BlockProblem:
 
         return self._changed(change)
 
+    def with_targets(self, targets: Targets) -> BlockProblem:
+        """Return this problem with other targets or weights of the same rows."""
+
+        def change(new: BlockProblem) -> None:
+            new._targets, new.measures = targets, Measures()
+
+        return self._changed(change)
+
     def _changed(self, change: Callable[[BlockProblem], None]) -> BlockProblem:
         new = object.__new__(BlockProblem)
         new.__dict__.update(self.__dict__)

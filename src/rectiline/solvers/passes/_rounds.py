@@ -220,8 +220,7 @@ def _run(members: Sequence[Member], queries: list[Any], number: int, deadline: f
 
 
 def _first_pass(members: list[Member], deadline: float) -> bool:
-    first = members[0].problem
-    measure = not first.measures.is_known
+    measure = not all(member.problem.measures.is_known for member in members)
     queries = [member.first_query(measure) for member in members]
     found: list[Totals] | None = _run(members, queries, 1, deadline)
     if found is None:

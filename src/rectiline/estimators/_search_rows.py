@@ -1,0 +1,222 @@
+"""Searches of `PLQRegressorCV` and `PLQClassifierCV` on rows in blocks.
+
+Folds are masks of rows, and several strengths on all folds are one family of problems: each block
+is read once for all of them. One more pass over the rows scores them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.estimators._classes import first_largest
+from rectiline.estimators._infeasible import raise_if_infeasible
+from rectiline.estimators._row_fits import RowsData
+from rectiline.estimators._rows import refuse_on_rows, spread_numbers
+from rectiline.estimators._run import RunOptions
+from rectiline.estimators._scoring import predictions
+from rectiline.estimators._search import Chosen, best_place, mean_scores, score_table
+from rectiline.paths import Path
+from rectiline.problems import Problem
+from rectiline.problems.blocks import BlockProblem, FoldTargets, NearRows, fold_of_rows
+from rectiline.rows import Block, TensorRows
+from rectiline.solvers import Solution, check_takes_rows, solve_family
+
+Vector = NDArray[np.float64]
+
+__all__ = ["search_rows"]
+
+_MEMBERS = 32  # problems of a family at most: each keeps copies of its rows near a knot
+_FOLDS = 5
+
+
+def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float) -> Chosen:
+    """Score the grid on folds of the rows and return the winner, solved on all rows."""
+    multi = getattr(model, "multi_class", "ovr") == "ovo" and len(data.tasks) > 1
+    refuse_on_rows(
+        model,
+        **{
+            f"fit parameter {next(iter(params), None)!r}": bool(params),
+            "scoring": model.scoring is not None,
+            "multi_class='ovo'": multi,
+            "a search on a GPU": isinstance(data.rows, TensorRows),
+        },
+    )
+    options = RunOptions.of(model).since(began)
+    check_takes_rows(options.solver, options.solver_options)
+    search = _RowSearch(model, data, _n_folds(model.cv), options)
+    ratios = model._ratios()
+    grids = [search.strengths(ratio) for ratio in ratios]
+    shape = (len(ratios), max(grid.size for grid in grids), search.n_folds)
+    scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
+    paths = []
+    for place, (ratio, grid) in enumerate(zip(ratios, grids, strict=True)):
+        paths.append(search.solve(ratio, grid, scores[place], seconds[place]))
+    best, at = best_place(mean_scores(scores))
+    columns: dict[str, list[Any]] = {"strength": [s for grid in grids for s in grid]}
+    if ratios != [None]:
+        columns["param_l1_ratio"] = [r for r, grid in zip(ratios, grids, strict=True) for _ in grid]
+    sizes = [grid.size for grid in grids]
+    each = np.concatenate([scores[k, :size] for k, size in enumerate(sizes)])
+    spent = np.concatenate([seconds[k, :size] for k, size in enumerate(sizes)])
+    return Chosen(
+        strength=float(grids[best][at]),
+        l1_ratio=ratios[best],
+        paths=tuple(paths[best]),
+        solutions=tuple(path[at] for path in paths[best]),
+        strengths=grids[best],
+        results=score_table(columns, each, spent),
+    )
+
+
+def _n_folds(cv: Any) -> int:
+    if cv is None:
+        return _FOLDS
+    if not isinstance(cv, Integral) or cv < 2:
+        raise ValueError(
+            f"cv={cv!r}: with rows in blocks it must be a number of folds of at least 2, or None; "
+            "rows are put into folds by a hash of their number."
+        )
+    return int(cv)
+
+
+@dataclass(frozen=True, eq=False)
+class _RowSearch:
+    """Problems of a search on rows: one for each strength, fold and task."""
+
+    model: Any
+    data: RowsData
+    n_folds: int
+    options: RunOptions
+
+    def strengths(self, ratio: float | None) -> Vector:
+        """Return the strengths to try, from large to small; a grid follows a sample of the rows."""
+
+        def make(task: int, ratio: float | None, keep: None) -> Problem:
+            problem = self._problem(task, ratio, 1.0)
+            at = spread_numbers(self.data.rows)
+            block = self.data.rows.take(at)
+            near = NearRows(at, block.X, problem.targets.pick(block, at))
+            return problem.on_near_rows(near, near.targets.weight * (problem.n_samples / at.size))
+
+        grid: Vector = self.model._grid(make, ratio, len(self.data.tasks))
+        return grid
+
+    def _problem(self, task: int, ratio: float | None, share: float) -> BlockProblem:
+        """Return a problem on all rows, with this share of the penalty of C = 1."""
+        problem: BlockProblem = self.model._rows_problem(self.data, self.data.tasks[task], 1.0)
+        return problem.with_penalty(self.model._penalty(share, l1_ratio=ratio))
+
+    def solve(
+        self, ratio: float | None, grid: Vector, scores: Vector, seconds: Vector
+    ) -> list[Path]:
+        """Return the paths on all rows, one for each task; write scores and times of the folds."""
+        tasks, began = len(self.data.tasks), time.perf_counter()
+        whole = [self._problem(task, ratio, 1.0) for task in range(tasks)]
+        bases = [
+            [one.with_targets(FoldTargets(one.targets, fold, self.n_folds)) for one in whole]
+            for fold in range(self.n_folds)
+        ]
+        unit = self.model._penalty(l1_ratio=ratio).strength
+        each = (self.n_folds + 1) * tasks
+        at_once = max(1, _MEMBERS // each)
+        found: list[list[Solution]] = [[] for _ in range(tasks)]
+        for first in range(0, grid.size, at_once):
+            some = grid[first : first + at_once]
+            penalties = [self.model._penalty(s / unit, l1_ratio=ratio) for s in some]
+            family = [
+                one.with_penalty(penalty)
+                for penalty in penalties
+                for group in (*bases, whole)
+                for one in group
+            ]
+            options = self.options.since(began)
+            solved = solve_family(
+                family,
+                tol=options.tol,
+                max_iter=options.max_iter,
+                time_limit=options.time_limit,
+                random_state=options.seed,
+                **options.solver_options,
+            )
+            for one in solved:
+                raise_if_infeasible(one)
+            parts = np.array(solved, dtype=object).reshape(some.size, self.n_folds + 1, tasks)
+            for task in range(tasks):
+                found[task] += list(parts[:, -1, task])
+            place = slice(first, first + some.size)
+            scores[place] = self._scores(parts[:, :-1])
+            seconds[place] = np.vectorize(lambda s: s.seconds)(parts[:, :-1]).sum(-1) / len(solved)
+        spent = time.perf_counter() - began
+        return [Path(grid, tuple(one), spent) for one in found]
+
+    def _scores(self, parts: NDArray[Any]) -> Vector:
+        """Return the scores of solutions (strengths, folds, tasks) on the rows of their folds."""
+        coefs = np.array([[[one.coef for one in t] for t in f] for f in parts])
+        intercepts = np.array([[[one.intercept for one in t] for t in f] for f in parts])
+        state = _Scored(coefs, intercepts, self.data.classes)
+        total = np.zeros((3, self.n_folds))
+        missed = np.zeros(parts.shape[:2])
+        for sums, errors in self.data.rows.map_blocks(_score_block, state):
+            _add_moments(total, sums)
+            missed += errors
+        weight = np.where(total[0] > 0, total[0], np.nan)
+        if self.data.classes is not None:
+            return np.asarray(1.0 - missed / weight)
+        constant = total[2] == 0
+        ratio = missed / np.where(constant, 1.0, total[2])
+        return np.asarray(1.0 - np.where(constant, missed > 0, ratio)) + 0.0 * weight
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """What is sent to every block to score it: models (strengths, folds, tasks), and classes."""
+
+    coefs: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    classes: NDArray[Any] | None
+
+
+def _score_block(block: Block, state: _Scored) -> tuple[Vector, Vector]:
+    """Return weight, mean and squared deviations of y in each fold, and what models miss there.
+
+    Models miss squared errors, or the weight of rows with a wrong class.
+    """
+    n_folds = state.coefs.shape[1]
+    numbers = block.start + np.arange(block.n_rows, dtype=np.int64)
+    fold_of = fold_of_rows(numbers, n_folds)
+    weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight, float)
+    moments, missed = np.zeros((3, n_folds)), np.zeros(state.coefs.shape[:2])
+    for fold in range(n_folds):
+        rows = np.flatnonzero(fold_of == fold)
+        w = weight[rows]
+        if not w.sum() > 0:
+            continue
+        found = predictions(block.X[rows], state.coefs[:, fold], state.intercepts[:, fold])
+        y = np.asarray(block.y)[rows]
+        if state.classes is not None:
+            is_binary = found.shape[2] == 1
+            place = (found[:, :, 0] > 0).astype(int) if is_binary else first_largest(found)
+            missed[:, fold] = w @ (state.classes[place] != y[:, None])
+            moments[0, fold] = w.sum()
+            continue
+        y = y.astype(np.float64)
+        mean = np.average(y, weights=w)
+        moments[:, fold] = w.sum(), mean, w @ (y - mean) ** 2
+        missed[:, fold] = w @ (found[:, :, 0] - y[:, None]) ** 2
+    return moments, missed
+
+
+def _add_moments(total: Vector, more: Vector) -> None:
+    """Add weight, mean and squared deviations of more rows, fold by fold (Chan's formula)."""
+    weight = total[0] + more[0]
+    share = np.divide(more[0], weight, out=np.zeros_like(weight), where=weight > 0)
+    step = more[1] - total[1]
+    total[2] += more[2] + total[0] * share * step**2
+    total[1] += share * step
+    total[0] = weight
