@@ -9,7 +9,6 @@ from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.problems._task_pieces import Pieces
 from rectiline.solvers import solve
-from rectiline.solvers.multitask import _settle
 from rectiline.solvers.multitask._settle import Held, settle
 
 from .cases import FIVE
@@ -67,7 +66,7 @@ def test_most_tasks_settle_next_to_their_answer(loss):
     assert settled >= (7 if (loss.curve.left != loss.curve.right).any() else 19)
 
 
-def test_it_declines_constraints_rows_without_weight_and_large_systems(monkeypatch):
+def test_it_declines_constraints_rows_without_weight_and_large_systems():
     loss = losses.Huber(0.7)
     for options in (
         {"constraints": constraints.Nonnegative()},
@@ -79,8 +78,7 @@ def test_it_declines_constraints_rows_without_weight_and_large_systems(monkeypat
     task, held, _ = one_task(loss)
     near = by_solver(task, held, None)
     assert settle(task, near, held, None, 1e-9) is not None
-    monkeypatch.setattr(_settle, "_LARGEST", 3)
-    assert settle(task, near, held, None, 1e-9) is None
+    assert settle(task, near, held, None, 1e-9, largest=3) is None
 
 
 def test_it_declines_an_intercept_that_is_not_determined():

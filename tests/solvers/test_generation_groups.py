@@ -10,6 +10,7 @@ from solvers.generation_reference import full_program
 import rectiline as rl
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems.forms import LinearProgramForm
+from rectiline.solvers._base import Budget
 from rectiline.solvers.generation._barrier import BarrierMaster
 from rectiline.solvers.generation._barrier_rounds import advance_barrier, start_barrier
 from rectiline.solvers.generation._directions import AtomSet
@@ -114,18 +115,18 @@ def test_zeros_and_caps_are_exact():
             assert np.sum(part == part.max()) > part.size // 3
 
 
-def test_groups_join_while_the_method_runs(monkeypatch):
-    from rectiline.solvers.generation import _barrier_rounds as rounds
-
-    monkeypatch.setattr(rounds, "_COLUMNS_PER_SAMPLE", 0)
-    monkeypatch.setattr(rounds, "_FEW_COLUMNS", 10)
-    monkeypatch.setattr(rounds, "_ENTRIES", 0)
+def test_groups_join_while_the_method_runs():
     X, y, labels, top = weak_signal(60, 400, 1)
     problem = rl.Problem(X, y, loss=L.Hinge(), penalty=P.GroupLinf(0.1 * top, labels))
-    solution = rl.solve(problem, solver="generation", master="barrier")
+    form = LinearProgramForm.apply(problem)
+    state = start_barrier(form, -form.design.tdot(np.zeros(60)), n_columns=10)
+    began = state.master.columns.size
+    assert advance_barrier(state, Budget(200, np.inf, 1e-6)).reached
+    assert began < state.master.columns.size < 400
+    found = problem.certify(*form.invert(state.point))
+    assert found.relative_gap <= 2e-6
     reference = rl.solve(problem, solver="generation", master="linear")
-    assert solution.status == "solved"
-    assert solution.objective == pytest.approx(reference.objective, rel=2e-6)
+    assert found.primal == pytest.approx(reference.objective, rel=2e-6)
 
 
 def test_it_takes_over_when_sign_vectors_are_too_many(monkeypatch):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline import _polling
 from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint, time_left
 from rectiline.backends import Design
+from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import largest_strength, path
 from rectiline.problems import DualPoint
@@ -35,6 +35,11 @@ class Counting:
 
     def left(self) -> float:
         return self.seconds
+
+
+def without_time() -> asked_at_checkpoints:
+    """No time at all, not even the grace that a time limit has for what must be finished."""
+    return asked_at_checkpoints(Counting(0, seconds=0.0))
 
 
 def test_checkpoints_look_ahead():
@@ -95,8 +100,7 @@ def test_long_passes_ask_before_they_begin(name):
 
 @pytest.fixture
 def passes(monkeypatch):
-    """Count the passes over a long X that are made; nothing may exceed its limit by some grace."""
-    monkeypatch.setattr(_polling, "_LEAST_GRACE", 0.0)
+    """Count the passes over a long X that are made."""
     begin, made = Design._begin_pass, []
 
     def counted(design, count=1):
@@ -120,7 +124,7 @@ def passes(monkeypatch):
 def test_no_pass_over_X_after_the_time_is_up(passes, solver, penalty):
     problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), penalty)
     passes.clear()
-    with pytest.warns(ConvergenceWarning):
+    with without_time(), pytest.warns(ConvergenceWarning):
         found = rl.solve(problem, solver, tol=1e-12, time_limit=1e-9)
     assert found.status == "time_limit" and not passes
     assert not found.coef.any() and found.certificate.primal == pytest.approx(abs(LONG_Y).sum())
@@ -130,7 +134,7 @@ def test_no_pass_over_X_after_the_time_is_up(passes, solver, penalty):
 def test_a_path_without_time_has_its_first_point(passes):
     problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), rl.penalties.Ridge(1.0))
     passes.clear()
-    with pytest.warns(ConvergenceWarning):
+    with without_time(), pytest.warns(ConvergenceWarning):
         found = path(problem, [1.0, 0.1, 0.01], time_limit=1e-9)
     assert len(found) == 1 and found[0].status == "time_limit" and not passes
 
@@ -151,29 +155,36 @@ def test_the_largest_strength_is_an_upper_bound_when_time_is_up():
 def test_a_solve_ends_with_the_time_of_whoever_is_asked_around_it(passes):
     problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), rl.penalties.Ridge(1.0))
     passes.clear()
-    with asked_at_checkpoints(Deadline(1e-9)), pytest.warns(ConvergenceWarning):
+    with without_time(), pytest.warns(ConvergenceWarning):
         assert rl.solve(problem).status == "time_limit" and not passes
 
 
 def test_passes_without_time_certify_zeros(passes):
     problem = rl.Problem(LONG, LONG_Y, rl.losses.Absolute(), rl.penalties.Ridge(1.0))
-    with pytest.warns(ConvergenceWarning):
+    with without_time(), pytest.warns(ConvergenceWarning):
         found = rl.solve(problem, "passes", time_limit=1e-9)
     assert found.status == "time_limit" and not found.coef.any()
     assert found.certificate.primal == pytest.approx(abs(LONG_Y).sum())
 
 
-@pytest.mark.parametrize("kind", ["non_crossing", "shared_slopes"])
+@pytest.mark.parametrize("kind", [NonCrossing, SharedSlopes])
 def test_joint_quantiles_without_time_are_zeros_with_a_certificate(kind, monkeypatch):
     X, y = LONG[:500], LONG_Y[:500]
-    model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, **{kind: True})
-    least = model.fit(X, y).certificate_.primal
-    monkeypatch.setattr(_polling, "_LEAST_GRACE", 0.0)
+    name = "non_crossing" if kind is NonCrossing else "shared_slopes"
+    model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, **{name: True})
+    least, build = model.fit(X, y).certificate_.primal, kind.problem
+
+    def too_late(self, *parts, empty=False):
+        if not empty:
+            raise OutOfTime
+        return build(self, *parts, empty=True)
+
+    monkeypatch.setattr(kind, "problem", too_late)
     with pytest.warns(ConvergenceWarning, match="too short to put the quantiles"):
         model.set_params(time_limit=1e-9).fit(X, y)
     assert model.status_ == "time_limit" and not model.coef_.any()
     losses = [(q * np.maximum(y, 0) + (1 - q) * np.maximum(-y, 0)).mean() for q in (0.2, 0.8)]
-    expected = np.mean(losses) if kind == "shared_slopes" else np.sum(losses)
+    expected = np.mean(losses) if kind is SharedSlopes else np.sum(losses)
     assert model.certificate_.primal == pytest.approx(expected)
     assert model.certificate_.dual <= least <= model.certificate_.primal
 
@@ -277,3 +288,11 @@ def test_newton_refuses_constraint_rows_that_it_would_make_dense():
     problem = rl.Problem(X, RNG.normal(size=5), "absolute", "l2", rl.constraints.Monotone())
     with pytest.raises(rl.UnsupportedProblemError, match="copy of the constraint rows"):
         rl.solve(problem, "newton")
+
+
+def test_a_decomposition_is_not_begun_that_cannot_be_finished():
+    design = Design(RNG.normal(size=(60, 100)))
+    with asked_at_checkpoints(Counting(100, seconds=5e-5)), pytest.raises(OutOfTime):
+        design.row_space  # about 6e-5 seconds  # noqa: B018
+    with asked_at_checkpoints(Counting(100, seconds=1.0)):
+        assert design.row_space[0].shape == (60, 60)

@@ -60,17 +60,21 @@ def barrier_refusal(form: LinearProgramForm) -> str | None:
     return None
 
 
-def start_barrier(form: LinearProgramForm, q: Vector) -> BarrierState:
-    """Return the method on the groups with the largest sums of ``|q_j|``."""
+def start_barrier(form: LinearProgramForm, q: Vector, n_columns: int | None = None) -> BarrierState:
+    """Return the method on the groups with the largest sums of ``|q_j|``.
+
+    They have `n_columns` columns or a few more; None: as many as a step can afford.
+    """
     assert form.groups is not None
     n, d = form.design.n_samples, form.design.n_features
     totals = np.array([np.abs(q[group]).sum() for group in form.groups])
     order = np.argsort(-totals, kind="stable")
     sizes = np.cumsum([form.groups[g].size for g in order])
-    affordable = min(_PRODUCTS / n**2, _ENTRIES / n)
-    count = max(_COLUMNS_PER_SAMPLE * n, _FEW_COLUMNS, int(affordable))
+    affordable = int(min(_PRODUCTS / n**2, _ENTRIES / n))
+    if n_columns is None:
+        n_columns = max(_COLUMNS_PER_SAMPLE * n, _FEW_COLUMNS, affordable)
     master = BarrierMaster(form)
-    first = [form.groups[g] for g in order[: int(np.searchsorted(sizes, count)) + 1]]
+    first = [form.groups[g] for g in order[: int(np.searchsorted(sizes, n_columns)) + 1]]
     master.add_groups(first)
     inside = np.zeros(d, dtype=bool)
     inside[master.columns] = True

@@ -23,8 +23,7 @@ Indices = NDArray[np.intp]
 
 __all__ = ["Coupling", "Split"]
 
-_WANTED = 0.02  # squared norm of the block that is left out
-_LARGEST = 0.1
+_WANTED, _LARGEST = 0.02, 0.1
 _CANDIDATES = 32  # numbers of columns that are looked at
 _ATTEMPTS = 3
 _POWER_STEPS = 2  # of the power method, which goes on from where it ended in the last iteration
@@ -45,9 +44,13 @@ class Split:
 
 
 class Coupling:
-    """Chooses splits, and learns how strongly the rows and columns of the data are coupled."""
+    """Chooses splits, and learns how strongly the rows and columns of the data are coupled.
 
-    def __init__(self) -> None:
+    `wanted` is the squared norm of the block to leave out, `largest` what is accepted.
+    """
+
+    def __init__(self, wanted: float = _WANTED, largest: float = _LARGEST) -> None:
+        self._wanted, self._largest = wanted, largest
         self.mean = 0.0  # of the complementarity products
         self.space = Workspace()
         self.single = True  # whether early factors are in single precision
@@ -76,7 +79,7 @@ class Coupling:
             split, _, guess = found
             norm = _SAFETY * self._left_out(rows, weight, diagonal, split)
             self._strength *= max(norm / guess, 0.1)
-            if norm <= _LARGEST:
+            if norm <= self._largest:
                 return split
         return None
 
@@ -90,7 +93,7 @@ class Coupling:
         best = None
         for soft in np.unique(np.linspace(always.size, d - 1, _CANDIDATES).astype(np.intp)):
             stiffness = diagonal[order[soft]]
-            lightest = _WANTED * stiffness / spread
+            lightest = self._wanted * stiffness / spread
             light = int(np.searchsorted(rising, lightest, side="right"))
             cost = _split_cost(n - light, light, int(soft), d - int(soft))
             if best is None or cost < best[0]:

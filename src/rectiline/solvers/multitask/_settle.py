@@ -84,12 +84,17 @@ class Settled:
 
 
 def settle(
-    task: Task, near: tuple[Vector, float, Vector], held: Held, start: Vector | None, gap: float
+    task: Task,
+    near: tuple[Vector, float, Vector],
+    held: Held,
+    start: Vector | None,
+    gap: float,
+    largest: int = _LARGEST,
 ) -> Settled | None:
     """Return the answer of a task if the places of its rows settle, else None.
 
     `near` holds coefficients, intercept and multipliers to start from; `gap` is what the answer may
-    leave of the objective of the task.
+    leave of the objective of the task; `largest` the most unknowns of its equations.
     """
     pieces, design = task.pieces, task.design
     if pieces is None:
@@ -102,7 +107,7 @@ def settle(
     places = pieces.place(design.dot(u) + b, g, reach)
     fewest, waited = design.n_samples + 1, 0
     for rounds in range(1, _ROUNDS + 1):
-        found = _solve(task, pieces, places, held, z0)
+        found = _solve(task, pieces, places, held, z0, largest)
         if found is None:
             return None
         g, b = found
@@ -131,7 +136,7 @@ def _is_feasible(task: Task, g: Vector) -> bool:
 
 
 def _solve(
-    task: Task, pieces: Pieces, places: Places, held: Held, z0: Vector
+    task: Task, pieces: Pieces, places: Places, held: Held, z0: Vector, largest: int
 ) -> tuple[Vector, float] | None:
     """Return multipliers and intercept for given places, or None where they say too little."""
     rows, g = pieces.resisting(places), pieces.resting(places)
@@ -139,7 +144,7 @@ def _solve(
         return None if task.base.fit_intercept else (g, 0.0)
     level, give = pieces.lines(places, rows)
     many = rows.size > task.design.n_features and bool((give > 0).all())
-    if min(rows.size, task.design.n_features if many else rows.size) > _LARGEST:
+    if min(rows.size, task.design.n_features if many else rows.size) > largest:
         return None
     solve = _for_coefficients if many else _for_multipliers
     try:
