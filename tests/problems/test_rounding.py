@@ -27,6 +27,7 @@ from rectiline.losses import (
     SquaredHinge,
 )
 from rectiline.penalties import L1, ElasticNet, Ridge
+from rectiline.problems import _closed_proof
 
 LOSSES = [
     Hinge(),
@@ -193,6 +194,31 @@ def test_products_in_twofold_arithmetic_are_taken_where_they_decide():
     sharp = problem.certify(solution)
     assert sharp.holds(1e-8)
     assert sharp.rounding < 1e-3 * plain.certificate.rounding
+
+
+def test_multipliers_shrink_where_that_is_good_enough(monkeypatch):
+    # A penalty so weak that rounding of the multipliers is some 1e-10 of it: shrinking them proves
+    # 1e-9, and exact multipliers nearby are only looked for where less is asked for.
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 20))
+    y = X[:, 0] + rng.standard_normal(400)
+    problem = rl.Problem(X, y, Pinball(0.7), L1(0.03), fit_intercept=True)
+    found = rl.solve(problem, solver="generation", tol=1e-12)
+    searches = []
+    search = _closed_proof.balancing_move
+    monkeypatch.setattr(
+        _closed_proof,
+        "balancing_move",
+        lambda *arguments: searches.append(None) or search(*arguments),
+    )
+    pair = found.coef, found.intercept, found.dual
+    loose = problem.prove(*pair, 1e-9).certificate
+    assert not searches
+    sharp = problem.prove(*pair, 1e-12).certificate
+    assert searches
+    assert 1e-12 < loose.relative_gap <= 1e-9
+    assert sharp.relative_gap <= 1e-12
+    assert loose.dual <= sharp.dual
 
 
 def test_a_target_beyond_rounding_is_a_precision_limit():

@@ -51,11 +51,25 @@ RECTILINE_INLINE Value value_of(const Packed& f, double t) {
         m = past ? f.slope[k] : m, q = past ? f.curvature[k] : q;
     }
     const double e = t - a, length = size_of(e);
+    if (Packed::kStraight) {
+        const double steepness = size_of(m);
+        return {v + e * m, size_of(v) + length * steepness, length > 0 ? steepness : 0.0};
+    }
     return {v + e * (m + 0.5 * q * e), size_of(v) + length * (size_of(m) + 0.5 * q * length),
             length > 0 ? size_of(m) + q : 0.0};
 }
 
-Value value_of(const Curve& f, double t) {
+// A curve with any number of knots, asked as if it were packed.
+struct AnyCurve {
+    const Curve& curve;
+    double fenchel_young(double t, double s) const {
+        const double term = rows::fenchel_young(curve, s, t);
+        return term > 0 ? term : 0.0;
+    }
+};
+
+Value value_of(const AnyCurve& any, double t) {
+    const Curve& f = any.curve;
     const std::int64_t k = f.piece(t);
     const bool right_end = k < f.n_knots && (k == 0 || f.left[k] <= 0);
     const std::int64_t j = right_end ? k : k - 1;
@@ -80,26 +94,31 @@ struct RowBound {
     double loss_lost, gap_lost;  // what underflow may have taken from the weighted terms
 };
 
-// `gap(t, s)`: the Fenchel-Young term. The slope is known within `room` of s; exactly if Exact.
-template <bool Exact, class Curved, class Gap>
-RECTILINE_INLINE RowBound bound_of(const Curved& f, const Gap& gap, double t, double e, double s,
-                                   double lowest, double highest, double room) {
+// The slope is known within `room` of s.
+template <class Curved>
+RECTILINE_INLINE RowBound bound_of(const Curved& f, double t, double e, double s, double lowest,
+                                   double highest, double room) {
     const Value at = value_of(f, t), below = value_of(f, t - e), above = value_of(f, t + e);
     const double moved = larger(size_of(below.loss - at.loss), size_of(above.loss - at.loss));
     const double size = larger(at.size, larger(below.size, above.size));
-    const double least = Exact ? s : larger(s - room, lowest);
+    const double least = larger(s - room, lowest);
     const double most = s + room < highest ? s + room : highest;
-    double upper = larger(gap(t - e, least), gap(t + e, least));
-    if (!Exact) upper = larger(upper, larger(gap(t - e, most), gap(t + e, most)));
+    // Of four corners one of these two is the worst: a point right of where a slope touches is
+    // farthest from it for the least slope, a point left of it for the largest one.
+    const double upper = larger(f.fenchel_young(t + e, least), f.fenchel_young(t - e, most));
     const double steepness = at.steepness + below.steepness + above.steepness;
     const double loss_lost = steepness > 0 ? kUnderflow : 0.0;
     const double gap_lost = steepness + size_of(s) > 0 ? kUnderflow : 0.0;
-    return {at.loss, moved + kValue * size, gap(t, s), kTerm * upper + kCurve * size, loss_lost,
+    return {at.loss,
+            moved + kValue * size,
+            f.fenchel_young(t, s),
+            kTerm * upper + kCurve * size,
+            loss_lost,
             gap_lost};
 }
 
-// Sums over one block. The losses, which may cancel, go to `losses` and are summed with
-// compensation; everything else is not negative.
+// Sums over one block. The losses, which may cancel, are summed with compensation; everything else
+// is not negative.
 struct BlockBounds {
     double loss_size, loss_error, gap, gap_upper;
 };
@@ -116,35 +135,32 @@ struct Arguments {
     const double *argument, *radius;
 };
 
-enum class Slopes { exact, rounded, moving };  // what is known about the multipliers
-
-template <Slopes Known, class Packed>
+template <bool Moving, class Packed>
 RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFunctions& rows,
                                                 RowBlock block, Arguments at, Multipliers dual,
                                                 double lowest, double highest,
-                                                Evaluation evaluation, double* losses) {
+                                                Evaluation evaluation, CompensatedLanes& loss) {
     const Packed f = curve;
     const double *weight = rows.weight, *direction = rows.direction;
     const double per_argument = evaluation.per_argument, constant = evaluation.constant;
+    double losses[RowBlocks::kRows];
     double size = 0, error = 0, gap = 0, upper = 0;
 #pragma omp simd reduction(+ : size, error, gap, upper)
     for (std::int64_t i = block.first; i < block.last; ++i) {
         const double w = weight[i], t = at.argument[i];
         const double e = visible(at.radius[i] + (per_argument * size_of(t) + constant), t);
         double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
-        const double moved = Known == Slopes::moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
+        const double moved = Moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
         const double room = dual.spread * size_of(s) + moved;
         s = s < lowest ? lowest : s;
         s = s > highest ? highest : s;
-        const auto term = [&f](double point, double slope)
-                              RECTILINE_INLINE_LAMBDA { return f.fenchel_young(point, slope); };
-        const RowBound row =
-            bound_of<Known == Slopes::exact>(f, term, t, e, s, lowest, highest, room);
+        const RowBound row = bound_of(f, t, e, s, lowest, highest, room);
         const double counts = w > 0 ? 1.0 : 0.0;
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error + counts * row.loss_lost;
         gap += w * row.gap, upper += w * row.gap_upper + counts * row.gap_lost;
     }
+    loss.add(losses, block.last - block.first);
     return {size, error, gap, upper};
 }
 
@@ -157,15 +173,12 @@ RowBound any_row(const RowFunctions& rows, std::int64_t i, double t, double radi
     const double e =
         visible(radius + (evaluation.per_argument * size_of(t) + evaluation.constant), t);
     const double s = std::clamp(share * (rows.direction[i] * g) / w, lowest, highest);
-    const auto term = [&f](double point, double slope) {
-        return larger(0.0, fenchel_young(f, slope, point));
-    };
-    return bound_of<false>(f, term, t, e, s, lowest, highest,
-                           spread * size_of(s) + kTerm * move / w);
+    return bound_of(AnyCurve{f}, t, e, s, lowest, highest, spread * size_of(s) + kTerm * move / w);
 }
 
 BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Arguments at,
-                               Multipliers dual, double* losses) {
+                               Multipliers dual, CompensatedLanes& loss) {
+    double losses[RowBlocks::kRows];
     double size = 0, error = 0, gap = 0, upper = 0;
     for (std::int64_t i = block.first; i < block.last; ++i) {
         const double w = rows.weight[i];
@@ -177,6 +190,7 @@ BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Argumen
         size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
         gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
     }
+    loss.add(losses, block.last - block.first);
     return {size, error, gap, upper};
 }
 
@@ -205,11 +219,9 @@ RowBounds row_bounds(const RowFunctions& rows, std::span<const double> argument,
     const double spread = share == 1.0 && all_powers_of_two(rows.weight, rows.n) ? 0.0 : kSlope;
     const Arguments at{argument.data(), radius.data()};
     const Multipliers dual{g.data(), move.empty() ? nullptr : move.data(), share, spread};
-    double losses[RowBlocks::kRows];
     CompensatedLanes loss;
     TwofoldSum size, error, gap, upper;
-    const auto add = [&](const RowBlock& block, const BlockBounds& part) {
-        loss.add(losses, block.last - block.first);
+    const auto add = [&](const BlockBounds& part) {
         size.add(part.loss_size), error.add(part.loss_error);
         gap.add(part.gap), upper.add(part.gap_upper);
     };
@@ -218,21 +230,16 @@ RowBounds row_bounds(const RowFunctions& rows, std::span<const double> argument,
     const double lowest = only.lowest_slope(), highest = only.highest_slope();
     const bool packed = !rows.curve_index && with_packed(only, [&](const auto& curve) {
         const Evaluation evaluation(only);
-        const auto bounds = [&]<Slopes Known>() {
+        const auto bounds = [&]<bool Moving>() {
             for (const RowBlock& block : blocks)
-                add(block, block_bounds<Known>(curve, rows, block, at, dual, lowest, highest,
-                                               evaluation, losses));
+                add(block_bounds<Moving>(curve, rows, block, at, dual, lowest, highest, evaluation,
+                                         loss));
         };
-        if (!move.empty())
-            bounds.template operator()<Slopes::moving>();
-        else if (spread > 0)
-            bounds.template operator()<Slopes::rounded>();
-        else
-            bounds.template operator()<Slopes::exact>();
+        move.empty() ? bounds.template operator()<false>() : bounds.template operator()<true>();
     });
     if (!packed)
         for (const RowBlock& block : blocks)
-            add(block, mixed_block_bounds(rows, block, at, dual, losses));
+            add(mixed_block_bounds(rows, block, at, dual, loss));
     const double total = loss.value(), terms = (static_cast<double>(rows.n) + 64) * kUnit;
     const double sizes = kBlock * finished(size, rows.n).hi;
     const double errors = kBlock * finished(error, rows.n).hi + kWeighted * sizes +

@@ -37,7 +37,6 @@ __all__ = [
 
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
 _LITTLE_SHRINKING = 1e-11  # of the multipliers: costs next to nothing
-_SHRINKING_PER_TOL = 1e-2  # of the target: what shrinking may cost before moves are looked for
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
 RADIUS = 1024.0  # see `Certificate.radius`
 
@@ -83,8 +82,8 @@ def closed_proof(
 ) -> Proof:
     """Return the proof of a pair; `measure` computes what is needed of a dual point.
 
-    Multipliers that are outside the penalty's dual range by rounding are shrunk where that costs
-    little beside `tol`; else exact ones inside are shown to exist, which takes longer.
+    Multipliers that are outside the penalty's dual range by rounding are shrunk where the
+    certificate then holds to `tol`; else exact ones inside are shown to exist, which takes longer.
     """
     terms = problem.terms
     free = terms.free_columns
@@ -98,7 +97,30 @@ def closed_proof(
         free = np.union1d(free, wrong)
         point = balanced_on(problem, point, free)
         measured = measure(point)
-    little = max(_LITTLE_SHRINKING, _SHRINKING_PER_TOL * (tol or 0.0))
+    if tol and not problem.has_linear_term:
+        found, share = _proof(problem, b, b0, point, measure, measured, free, little=1.0)
+        if share > 1.0 - _LITTLE_SHRINKING or found.certificate.holds(tol, math.inf):
+            return found
+        q, error = _without(measured, free)
+        if not _outside_by_rounding(problem, q, error, point.sample, _LITTLE_SHRINKING)[0].size:
+            return found
+    return _proof(problem, b, b0, point, measure, measured, free, _LITTLE_SHRINKING)[0]
+
+
+def _proof(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    point: DualPoint,
+    measure: Callable[[DualPoint], Measured],
+    measured: Measured,
+    free: Indices,
+    little: float,
+) -> tuple[Proof, float]:
+    """Return the proof, and the share of the multipliers that it takes: 1 - `little` or more.
+
+    Less where no exact multipliers inside the dual range are found nearby.
+    """
     closed = _closed_at_once(problem, point, measured, free, little)
     if closed is None:
         closed = _closed_by_parts(problem, b, b0, point, measure, measured, free, little)
@@ -116,8 +138,8 @@ def closed_proof(
     )
     certificate, by_zero_dual = close(problem, b, products)
     if by_zero_dual:
-        return Proof(certificate, terms.region.zero_dual(problem.n_samples))
-    return Proof(certificate, closed.point.scaled(closed.share))
+        return Proof(certificate, problem.terms.region.zero_dual(problem.n_samples)), closed.share
+    return Proof(certificate, closed.point.scaled(closed.share)), closed.share
 
 
 class _Closed(NamedTuple):

@@ -5,6 +5,7 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/multiversion.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -17,10 +18,7 @@ RECTILINE_INLINE bool is_power_of_two(double x) {
 }
 
 inline bool all_powers_of_two(const double* x, std::int64_t n) {
-    bool all = true;
-    for (std::int64_t i = 0; i < n; ++i)
-        all &= is_power_of_two(x[i]);
-    return all;
+    return std::all_of(x, x + n, [](double one) { return is_power_of_two(one); });
 }
 
 struct Box {
