@@ -18,6 +18,7 @@ from rectiline.estimators.multitask import (
     MultiTaskRegressor,
     MultiTaskRegressorCV,
 )
+from rectiline.exceptions import ConvergenceWarning
 
 
 class OneTask(MultiTaskClassifier):
@@ -304,6 +305,63 @@ def test_wrong_input_is_named(data):
         with pytest.raises(ValueError, match="tasks is None") as error:
             kind().fit(X, np.arange(90) % 2)
         assert "the task of each row" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        (np.zeros((30, 2)), "one-dimensional"),
+        ([[1]] * 30, "hashable"),
+        (5, "one per row of X; got int"),
+        (np.r_[np.nan, np.ones(29)], "NaN"),
+        (np.ma.masked_equal(np.arange(30), 3), "masked"),
+        (np.zeros(29), "30 rows, 29 labels"),
+    ],
+)
+def test_tasks_that_are_no_labels_are_refused(tasks, message):
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    with pytest.raises(ValueError, match=message):
+        MultiTaskRegressor().fit(X, y, tasks=tasks)
+    model = MultiTaskRegressor().fit(X, y, tasks=np.arange(30) % 2)
+    with pytest.raises(ValueError, match=message):
+        model.predict(X, tasks=tasks)
+
+
+@pytest.mark.parametrize(
+    "labels", [[3, 1, 2], ["b", "a", "c"], [2.5, -1.0, 0.0], [1, "a", None], [True, False, True]]
+)
+def test_labels_of_any_kind_come_back_as_python_objects(labels):
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    tasks = labels * 10
+    made = [MultiTaskRegressor().fit(X, y, tasks=one) for one in (tasks, np.array(tasks, object))]
+    for model in made:
+        try:
+            assert model.tasks_ == sorted(set(labels))
+        except TypeError:
+            assert model.tasks_ == labels  # what cannot be sorted stays in order of appearance
+        assert all(type(one) in (int, str, float, bool, type(None)) for one in model.tasks_)
+        np.testing.assert_array_equal(model.predict(X, tasks=tasks), made[0].predict(X, tasks))
+    with pytest.raises(ValueError, match=r"tasks\[29\] is 'new', which was not among the"):
+        made[0].predict(X, tasks=[*tasks[:29], "new"])
+
+
+def test_a_search_that_time_cuts_off_says_so():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 3))
+    with pytest.warns(ConvergenceWarning) as seen:
+        MultiTaskRegressorCV(cv=3, time_limit=1e-6).fit(X, Y)
+    said = [str(one.message) for one in seen]
+    assert "no time to fit 24 of 24 candidates" in said[0] and "none was compared" in said[0]
+    assert len(said) == 2 and "ended (time_limit)" in said[1]
+
+
+def test_a_fold_trains_every_task_on_rows_that_count():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    weight = np.r_[np.zeros(9), 1.0, np.ones(10)]  # one row of the first task counts
+    model = MultiTaskRegressorCV(alphas=[1.0], betas=[0.1], cv=3)
+    model.fit(X, y, tasks=np.repeat([0, 1], 10), sample_weight=weight)
+    assert np.isfinite(model.loss_path_).all()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -84,6 +84,26 @@ def test_weights_are_repetitions():
     assert weighted.objective(U, b) == pytest.approx(longer.objective(U, b))
 
 
+@pytest.mark.parametrize("loss", [losses.Hinge(), losses.Huber(0.5), losses.SquaredError()])
+def test_rows_without_weight_are_not_there(loss):
+    case = Case("fold", loss, sizes=(30, 40, 20))
+    X, y, _ = case.data()
+    problem = MultiTaskProblem(X, y, loss, SharedSubspace(1, 1.0, 0.1))
+    kept = [np.random.default_rng(t).random(one.size) < 0.7 for t, one in enumerate(y)]
+    fewer = MultiTaskProblem(
+        [rows[k] for rows, k in zip(X, kept)],
+        [one[k] for one, k in zip(y, kept)],
+        loss,
+        SharedSubspace(1, 1.0, 0.1),
+    )
+    found = solve_multitask(problem.with_sample_weight(kept), tol=1e-9)
+    expected = solve_multitask(fewer, tol=1e-9)
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-4)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+    with pytest.raises(ValueError, match=r"sample_weight\[1\] must have a positive entry"):
+        problem.with_sample_weight([kept[0], np.zeros(40), kept[2]])
+
+
 @pytest.mark.parametrize("loss", [losses.Hinge(), losses.Pinball(0.3), losses.SquaredError()])
 def test_balance_of_the_common_part(loss):
     case = Case("balance", loss, sizes=(30, 40, 20))

@@ -66,15 +66,29 @@ def test_most_tasks_settle_next_to_their_answer(loss):
     assert settled >= (7 if (loss.curve.left != loss.curve.right).any() else 19)
 
 
-def test_it_declines_constraints_rows_without_weight_and_large_systems():
+@by_loss
+def test_rows_without_weight_settle_as_if_they_were_not_there(loss):
+    settled = 0
+    for seed in range(20):
+        weight = np.random.default_rng(seed).integers(0, 3, 30).astype(float)
+        task, held, _ = one_task(loss, seed=seed, sample_weight=[weight])
+        near = by_solver(task, Held(held.space, held.eta, 1.001 * held.strength), None)
+        exact = settle(task, near, held, None, 1e-9)
+        if exact is None:
+            continue
+        settled += 1
+        u, b, _ = by_solver(task, held, None)
+        np.testing.assert_allclose(exact.coef, u, atol=2e-5)
+        assert exact.intercept == pytest.approx(b, abs=1e-4)
+        assert not exact.dual.sample[weight == 0].any()
+    assert settled >= (7 if (loss.curve.left != loss.curve.right).any() else 19)
+
+
+def test_it_declines_constraints_and_large_systems():
     loss = losses.Huber(0.7)
-    for options in (
-        {"constraints": constraints.Nonnegative()},
-        {"sample_weight": [np.r_[0.0, np.ones(29)]]},
-    ):
-        task, held, _ = one_task(loss, **options)
-        assert task.pieces is None
-        assert settle(task, (np.zeros(4), 0.0, np.zeros(30)), held, None, 1.0) is None
+    task, held, _ = one_task(loss, constraints=constraints.Nonnegative())
+    assert task.pieces is None
+    assert settle(task, (np.zeros(4), 0.0, np.zeros(30)), held, None, 1.0) is None
     task, held, _ = one_task(loss)
     near = by_solver(task, held, None)
     assert settle(task, near, held, None, 1e-9) is not None

@@ -5,10 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 from rectiline import constraints, losses
-from rectiline.exceptions import ConvergenceWarning, InfeasibleError
+from rectiline._polling import OutOfTime
+from rectiline.exceptions import (
+    ConvergenceWarning,
+    InfeasibleError,
+    UnsupportedProblemError,
+)
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import (
+    _round,
     round_solution,
     shared_directions,
     solve_multitask,
@@ -192,6 +198,33 @@ def test_rounding_is_never_below_the_bound(name):
     assert rounded.value >= solution.certificate.dual
     np.testing.assert_allclose(rounded.components @ rounded.components.T, np.eye(h), atol=1e-12)
     assert rounded.weights.sum() == pytest.approx(h)
+
+
+@pytest.mark.parametrize("name", ["plain-squared_error", "line-huber", "centred-squared_error"])
+def test_rounding_without_time_is_a_model_of_the_rounded_subspace(name, monkeypatch):
+    problem = NAMED[name].problem()
+    solution = solve_multitask(problem, tol=1e-8)
+    rounded = round_solution(problem, solution)
+    monkeypatch.setattr(_round, "make_steps", _out_of_time)
+    cut = round_solution(problem, solution, time_limit=1.0)
+    assert cut.value >= rounded.value - 1e-9 * abs(rounded.value)
+    penalty, own = problem.penalty, problem.charged(solution.coef)
+    metric = np.linalg.inv(penalty.eta * np.eye(own.shape[0]) + cut.components.T @ cut.components)
+    value = problem.loss_value(solution.coef, solution.intercept)
+    value += penalty.scale * float(np.sum(own * (metric @ own)))
+    assert cut.value == pytest.approx(value)
+    assert cut.bound == pytest.approx((cut.value - solution.certificate.dual) / cut.value)
+
+
+def _out_of_time(*_):
+    raise OutOfTime
+
+
+def test_the_reference_solver_refuses_matrices_of_too_many_columns():
+    X = [sp.csr_array((3, 5001)), sp.csr_array((3, 5001))]
+    problem = MultiTaskProblem(X, [np.arange(3.0)] * 2, losses.SquaredError())
+    with pytest.raises(UnsupportedProblemError, match="at most 5000 columns"):
+        solve_multitask(problem, "apg_joint")
 
 
 def test_no_subspace_is_better_than_the_bound_says():

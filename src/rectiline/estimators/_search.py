@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,7 @@ from sklearn.utils.metadata_routing import (
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.estimators._run import RunOptions
+from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, central_intercept
@@ -243,7 +245,19 @@ class Search:
 def score_table(
     candidates: dict[str, list[Any]], scores: NDArray[np.float64], seconds: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Return ``cv_results_`` of candidates with scores and fit times (candidates, folds)."""
+    """Return ``cv_results_`` of candidates with scores and fit times (candidates, folds).
+
+    Candidates that a time limit left out on some fold have the score minus infinity; warn of them.
+    """
+    left_out = int(np.isneginf(scores).any(axis=1).sum())
+    if left_out:
+        chosen = "the choice is among the others" if left_out < len(scores) else "none was compared"
+        warnings.warn(
+            f"The time limit left no time to fit {left_out} of {len(scores)} candidates on every "
+            f"fold; {chosen}. Raise time_limit, or give fewer candidates or folds.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in candidates.items()}
     for fold in range(scores.shape[1]):
         table[f"split{fold}_test_score"] = scores[:, fold]

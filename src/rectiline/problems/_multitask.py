@@ -37,7 +37,7 @@ from rectiline.problems._prove_tasks import TaskProof, prove_tasks
 from rectiline.problems._rounding import gamma, norm_of
 from rectiline.problems._subspace_rounding import subspace_terms
 from rectiline.problems._task import Task
-from rectiline.problems._task_inputs import make_tasks
+from rectiline.problems._task_inputs import make_tasks, normalized_weights
 from rectiline.problems._terms import PenaltyTerms
 
 __all__ = ["MultiTaskProblem"]
@@ -129,6 +129,15 @@ class MultiTaskProblem:
         """Return this problem under another penalty; the tasks are shared."""
         return object.__new__(MultiTaskProblem)._set(
             self.loss, self.tasks, penalty, self.fit_intercept, self.center, self.cache
+        )
+
+    def with_sample_weight(self, sample_weight: Sequence[ArrayLike]) -> MultiTaskProblem:
+        """Return this problem under other weights, one vector per task; X is shared."""
+        designs = [task.design for task in self.tasks]
+        weights = normalized_weights(sample_weight, designs)
+        tasks = tuple(task.with_weight(w) for task, w in zip(self.tasks, weights))
+        return object.__new__(MultiTaskProblem)._set(
+            self.loss, tasks, self.penalty, self.fit_intercept, self.center, {}
         )
 
     @property

@@ -25,6 +25,7 @@ from scipy import linalg
 from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
+from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
 from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, LinearInequality
@@ -42,19 +43,28 @@ __all__ = ["Task", "TaskStep"]
 class Task:
     """Rows, weights that sum to one, and constraints of one task."""
 
-    def __init__(
-        self,
+    def __init__(self, base: Problem, loss: Encoded) -> None:
+        self.loss = loss
+        # Without a penalty of its own: it knows the losses, the constraints and their repairs.
+        self.base = base
+        self.region = base.terms.region.bounds_as_rows
+
+    @classmethod
+    def of(
+        cls,
         design: Design,
         loss: Encoded,
         weight: Vector,
         constraints: tuple[Constraint, ...],
         fit_intercept: bool,
-    ) -> None:
-        self.loss = loss
-        n = design.n_samples
-        # Without a penalty of its own: it knows the losses, the constraints and their repairs.
-        self.base = Problem(design, np.zeros(n), loss, None, constraints, weight, fit_intercept)
-        self.region = self.base.terms.region.bounds_as_rows
+    ) -> Task:
+        """Return the task with these rows."""
+        y = np.zeros(design.n_samples)
+        return cls(Problem(design, y, loss, None, constraints, weight, fit_intercept), loss)
+
+    def with_weight(self, weight: Vector) -> Task:
+        """Return this task under other weights, which sum to one."""
+        return Task(self.base.with_sample_weight(weight), self.loss)
 
     @property
     def design(self) -> Design:
@@ -92,12 +102,8 @@ class Task:
 
     @cached_property
     def pieces(self) -> Pieces | None:
-        """Places of the rows on the graph of their slopes; None where constraints or rows without
-        weight stand in the way.
-        """
-        if self.is_constrained or not (self.weight > 0).all():
-            return None
-        return Pieces(self.loss, self.weight)
+        """Places of the rows on the graph of their slopes; None where there are constraints."""
+        return None if self.is_constrained else Pieces(self.loss, self.weight)
 
     @property
     def size(self) -> float:
@@ -202,10 +208,9 @@ class Task:
         """Return the n x n factor of ``K = X S X'`` in place of X."""
         X = self.design.X
         projected = np.asarray(X @ space.basis)
-        plain = X @ X.T
-        kernel = np.asarray(plain.toarray() if sp.issparse(plain) else plain, dtype=np.float64)
-        kernel = (eta + space.floor) * kernel
+        kernel = (eta + space.floor) * self.design.row_gram
         kernel += (projected * (space.weights - space.floor)) @ projected.T
+        checkpoint(products=3.0 * float(kernel.shape[0]) ** 3)
         values, vectors = linalg.eigh(kernel)
         kept = values > values[-1] * 1e-14 if values[-1] > 0 else np.zeros(values.size, dtype=bool)
         if not kept.any():

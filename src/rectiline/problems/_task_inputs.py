@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._numbers import real_array
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint
 from rectiline.losses import Loss
 from rectiline.problems._encoded import encode_tasks
 from rectiline.problems._task import Task
 
-__all__ = ["make_tasks"]
+__all__ = ["make_tasks", "normalized_weights"]
 
 
 def make_tasks(
@@ -42,11 +43,11 @@ def make_tasks(
                 f"X[{t}] has {design.n_features} columns but X[0] has {designs[0].n_features}; all "
                 "tasks need the same columns."
             )
-    weights = _weights(sample_weight, designs)
+    weights = normalized_weights(sample_weight, designs)
     per_task = _constraints(constraints, len(targets))
     encoded = encode_tasks(loss, targets)
     return tuple(
-        Task(design, one, weight, held, fit_intercept)
+        Task.of(design, one, weight, held, fit_intercept)
         for design, one, weight, held in zip(designs, encoded, weights, per_task)
     )
 
@@ -71,14 +72,17 @@ def _is_matrix_of_numbers(X: Sequence[Any]) -> bool:
     return isinstance(first, (list, tuple)) and bool(first) and np.isscalar(first[0])
 
 
-def _weights(given: Sequence[ArrayLike] | None, designs: list[Design]) -> list[NDArray[np.float64]]:
+def normalized_weights(
+    given: Sequence[ArrayLike] | None, designs: list[Design]
+) -> list[NDArray[np.float64]]:
+    """Return weights that sum to one in each task, or raise where they cannot."""
     if given is None:
         return [np.full(one.n_samples, 1.0 / one.n_samples) for one in designs]
     if len(given) != len(designs):
         raise ValueError(f"sample_weight holds {len(given)} tasks but y holds {len(designs)}.")
     weights = []
     for t, (one, design) in enumerate(zip(given, designs)):
-        weight = np.array(one, dtype=np.float64)
+        weight = real_array(f"sample_weight[{t}]", one)
         if weight.shape != (design.n_samples,):
             raise ValueError(
                 f"sample_weight[{t}] must have shape ({design.n_samples},), got {weight.shape}."

@@ -20,7 +20,7 @@ __all__ = ["Pieces", "Places"]
 
 
 class Pieces:
-    """Places of the rows of one task, all weights positive, and what holds there.
+    """Places of the rows of one task and what holds there; rows of weight zero are at place 0.
 
     Examples
     --------
@@ -35,6 +35,7 @@ class Pieces:
         curve = loss.curve
         self.direction, self.offset = loss.direction, loss.offset
         self.scale = weight * loss.direction  # multiplier = scale * slope of the curve
+        self._counts = None if (weight > 0).all() else weight > 0
         self._nodes = [
             (knot, slope)
             for knot, left, right in zip(curve.knots, curve.left, curve.right)
@@ -53,15 +54,17 @@ class Pieces:
 
     def place(self, z: Vector, g: Vector, reach: Vector) -> Places:
         """Return where ``argument + reach * slope`` meets the graph, row by row."""
-        sought = self.direction * z + self.offset + reach * (g / self.scale)
+        slopes = g / self.scale if self._counts is None else _ratio(g, self.scale, self._counts)
+        sought = self.direction * z + self.offset + reach * slopes
         found = np.zeros(z.size, dtype=np.intp)
         for knot, slope in self._nodes:
             found += sought > knot + reach * slope
-        return found
+        return found if self._counts is None else found * self._counts
 
     def resisting(self, places: Places) -> NDArray[np.intp]:
         """Return the rows on a kink or on a curved piece."""
-        return np.flatnonzero(self._resists[places])
+        resists = self._resists[places]
+        return np.flatnonzero(resists if self._counts is None else resists & self._counts)
 
     def resting(self, places: Places) -> Vector:
         """Return the multipliers of the rows on straight pieces, 0 elsewhere."""
@@ -73,3 +76,8 @@ class Pieces:
         at, sign = places[rows], self.direction[rows]
         level = (self._level[at] - self.offset[rows]) / sign
         return level, self._inverse[at] / (sign * self.scale[rows])
+
+
+def _ratio(above: Vector, below: Vector, where: NDArray[np.bool_]) -> Vector:
+    """Return the quotients of the entries in question, zero elsewhere."""
+    return np.divide(above, below, out=np.zeros(above.size), where=where)

@@ -340,7 +340,7 @@ class Run:
         if not status.deserves_warning:
             return
         proof = self.best.certificate
-        names = " and ".join(dict.fromkeys(map(repr, self.tried)))
+        names = " and ".join(dict.fromkeys(map(repr, self.tried))) or "The solve"
         warnings.warn(
             f"{names} ended ({status.value}) after {self.n_iter} iterations at a certified "
             f"relative gap of {proof.relative_gap:.1e} (tol={self.limits.tol:.1e}) and a "

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from rectiline.estimators._docs import documented
 from rectiline.estimators._state import keep_parameters
 from rectiline.estimators.multitask._docs import ATTRIBUTES, PARAMETERS
-from rectiline.estimators.multitask._inputs import TaskData
+from rectiline.estimators.multitask._inputs import TaskData, place_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.losses import Loss
 
@@ -121,7 +121,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         if scores.ndim == 2:
             named = [_named(s, k) for s, k in zip(scores.T, self._labels)]
             return np.stack(named, axis=1)
-        codes = [self.tasks_.index(getattr(t, "item", lambda t=t: t)()) for t in tasks]
+        codes = place_tasks(tasks, scores.size, self.tasks_)
         return np.array([_named(s, self._labels[t]) for s, t in zip(scores, codes)])
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:

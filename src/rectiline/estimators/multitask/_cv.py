@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline.estimators._docs import documented
 from rectiline.estimators._run import seed_of
 from rectiline.estimators._search import score_table
@@ -26,6 +27,7 @@ from rectiline.estimators.multitask._folds import folds
 from rectiline.estimators.multitask._inputs import TaskData
 from rectiline.estimators.multitask._model import MultiTaskModel
 from rectiline.estimators.multitask._regressor import MultiTaskRegressor
+from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
 from rectiline.paths import in_threads
 from rectiline.penalties import SharedSubspace
@@ -76,20 +78,22 @@ class _Chooses(MultiTaskModel):
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
-    def _fit_tasks(self, data: TaskData, targets: list[Any]) -> None:
-        self._choose(data, targets)
-        super()._fit_tasks(data, targets)
+    def _fit_tasks(self, data: TaskData, targets: list[Any], problem: MultiTaskProblem) -> None:
+        self._choose(data, targets, problem)
+        super()._fit_tasks(data, targets, problem)
 
-    def _choose(self, data: TaskData, targets: list[NDArray[Any]]) -> None:
+    def _choose(self, data: TaskData, targets: list[Any], problem: MultiTaskProblem) -> None:
         dims, alphas, betas = self._grid(data)
-        splits = list(folds(data, self.cv, seed_of(self.random_state)))
-        shares = self._shares(len(splits))
+        held_out = list(folds(data, self.cv, seed_of(self.random_state)))
         jobs = [
-            _FoldJob(data, targets, train, test, seconds)
-            for (train, test), seconds in zip(splits, shares, strict=True)
+            _FoldJob(problem, data.weight, targets, masks, Deadline(seconds))
+            for masks, seconds in zip(held_out, self._shares(len(held_out)), strict=True)
         ]
-        # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
-        found = in_threads(partial(self._fold, grid=(dims, alphas, betas)), jobs, self.n_jobs or 1)
+        on_grid = partial(self._fold, grid=(dims, alphas, betas))
+        with warnings.catch_warnings():  # `score_table` tells which candidates were left out
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            # Whoever runs a fold, its fits take one thread each: equal bits for any n_jobs.
+            found = in_threads(on_grid, jobs, self.n_jobs or 1)
         losses, seconds = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
         self.loss_path_ = losses
         best = np.unravel_index(np.argmin(losses.mean(axis=-1)), losses.shape[:3])
@@ -141,86 +145,70 @@ class _Chooses(MultiTaskModel):
         losses = np.full([len(values) for values in grid], np.inf)
         seconds = np.zeros(losses.shape)
         with asked_at_checkpoints(job.deadline), suppress(OutOfTime):
-            self._try_all(job.rows(), job.deadline, grid, losses, seconds)
+            self._try_all(job, grid, losses, seconds)
         return losses, seconds
 
     def _try_all(
         self,
-        rows: _FoldRows,
-        deadline: Deadline,
+        job: _FoldJob,
         grid: tuple[list[int], list[float], list[float]],
         losses: NDArray[np.float64],
         seconds: NDArray[np.float64],
     ) -> None:
         """Fill in the candidates in turn, as many as there is time for."""
         dims, alphas, betas = grid
-        problem: MultiTaskProblem | None = None
+        on_fold = job.training_problem()
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
         for place in np.ndindex(losses.shape):
             beta = betas[place[2]]
-            penalty = SharedSubspace(dims[place[0]], alphas[place[1]], beta)
-            if deadline.is_late:
-                return
-            if problem is None:
-                problem = self._problem(rows.train, rows.train_targets, penalty)
-            problem = problem.with_penalty(penalty)
+            problem = on_fold.with_penalty(SharedSubspace(dims[place[0]], alphas[place[1]], beta))
             if problem.is_decoupled and beta in known:
                 losses[place] = known[beta]
                 continue
+            checkpoint()
             warm = self._solve(problem, warm, max(self.tol, _LOOSE), False, n_threads=1)
-            if deadline.is_late:  # a fit that time has cut off says nothing about its candidate
+            if job.deadline.is_late:  # a fit that time has cut off says nothing about its candidate
                 return
-            losses[place] = _held_out(problem.loss, warm, rows.test, rows.test_targets)
+            losses[place] = job.held_out_loss(warm)
             seconds[place] = warm.seconds
             if problem.is_decoupled:
                 known[beta] = float(losses[place])
 
 
-class _FoldRows(NamedTuple):
-    """The rows of each task that a fold trains on, and those that it holds out."""
-
-    train: TaskData
-    train_targets: list[NDArray[Any]]
-    test: TaskData
-    test_targets: list[NDArray[Any]]
-
-
+@dataclass(frozen=True, eq=False)
 class _FoldJob:
-    """A fold, whose rows are copied when it begins, and when it has to end."""
+    """A fold: which rows of each task are held out, and when its fits have to end.
 
-    def __init__(
-        self,
-        data: TaskData,
-        targets: list[NDArray[Any]],
-        train: Sequence[NDArray[np.intp]],
-        test: Sequence[NDArray[np.intp]],
-        seconds: float | None,
-    ) -> None:
-        self._data, self._targets, self._train, self._test = data, targets, train, test
-        self.deadline = Deadline(seconds)
+    Held-out rows keep their place and get the weight zero, so that nothing is copied.
+    """
 
-    def rows(self) -> _FoldRows:
-        """Return copies of the fold's rows."""
-        parts: list[Any] = []
-        for chosen in (self._train, self._test):
-            parts.append(self._data.take(chosen))
-            parts.append([y[k] for y, k in zip(self._targets, chosen, strict=True)])
-        return _FoldRows(*parts)
+    problem: MultiTaskProblem
+    weight: list[NDArray[np.float64]] | None
+    targets: list[NDArray[Any]]
+    masks: list[NDArray[np.bool_]]
+    deadline: Deadline
 
+    def training_problem(self) -> MultiTaskProblem:
+        """Return the problem on the rows that are not held out."""
+        return self.problem.with_sample_weight(
+            [np.where(mask, 0.0, self._weight_of(t)) for t, mask in enumerate(self.masks)]
+        )
 
-def _held_out(
-    loss: Loss, solution: MultiTaskSolution, data: TaskData, targets: list[NDArray[Any]]
-) -> float:
-    """Return the loss on the rows of `data`, averaged in each task and over the tasks."""
-    means = []
-    for t, (X, y) in enumerate(zip(data.X, targets)):
-        weight = None if data.weight is None else data.weight[t]
-        if not y.size or (weight is not None and not weight.any()):
-            continue
-        z = X @ solution.coef[:, t] + solution.intercept[t]
-        means.append(float(np.average(loss.value(y, z), weights=weight)))
-    return float(np.mean(means)) if means else 0.0
+    def held_out_loss(self, solution: MultiTaskSolution) -> float:
+        """Return the loss on the held-out rows, averaged in each task and over the tasks."""
+        means = []
+        columns = np.ascontiguousarray(solution.coef.T)
+        for t, (task, mask) in enumerate(zip(self.problem.tasks, self.masks, strict=True)):
+            weight = np.where(mask, self._weight_of(t), 0.0)
+            if weight.any():
+                z = task.design.dot(columns[t]) + solution.intercept[t]
+                losses = self.problem.loss.value(self.targets[t][mask], z[mask])
+                means.append(float(np.average(losses, weights=weight[mask])))
+        return float(np.mean(means)) if means else 0.0
+
+    def _weight_of(self, t: int) -> NDArray[np.float64] | float:
+        return 1.0 if self.weight is None else self.weight[t]
 
 
 @documented(*_TEXTS)

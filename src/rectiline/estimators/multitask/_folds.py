@@ -12,37 +12,33 @@ from sklearn.model_selection import check_cv
 
 from rectiline.estimators.multitask._inputs import TaskData
 
-Places = list[NDArray[np.intp]]
+Masks = list[NDArray[np.bool_]]
 
 __all__ = ["folds"]
 
 
-def folds(data: TaskData, cv: Any, seed: int) -> Iterator[tuple[Places, Places]]:
-    """Yield, for each fold, the rows of each task to train on and those to test on.
+def folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
+    """Yield, for each fold, which rows of each task are held out.
 
     A number of folds splits tasks with rows of their own task by task, so that each keeps its share
     of rows, and tasks that share X by rows, so that they go on sharing it. A splitter splits
-    the rows of X. A task always keeps a row to train on.
+    the rows of X. A task always keeps a row of positive weight to train on.
     """
     count = 5 if cv is None else cv
     if isinstance(count, Integral):
-        masks = _shared_masks(data, int(count), seed) if data.form == "shared" else None
-        if masks is None:
-            masks = _own_masks(data, int(count), seed)
+        split = _shared_masks if data.form == "shared" else _own_masks
+        masks = split(data, int(count), seed)
     else:
         masks = _splitter_masks(data, cv)
     for held_out in masks:
-        train, test = [], []
-        for mask in held_out:
-            if mask.all():
-                mask = mask.copy()
-                mask[0] = False
-            train.append(np.flatnonzero(~mask))
-            test.append(np.flatnonzero(mask))
-        yield train, test
+        for t, mask in enumerate(held_out):
+            counted = np.flatnonzero(np.ones(mask.size) if data.weight is None else data.weight[t])
+            if mask[counted].all():
+                mask[counted[0]] = False
+        yield held_out
 
 
-def _own_masks(data: TaskData, count: int, seed: int) -> Iterator[list[NDArray[np.bool_]]]:
+def _own_masks(data: TaskData, count: int, seed: int) -> Iterator[Masks]:
     rng = np.random.default_rng(seed)
     # Dealing out rows one by one from a random fold keeps the folds even over many small tasks.
     fold_of = [rng.permutation((np.arange(y.size) + rng.integers(count)) % count) for y in data.y]
@@ -50,7 +46,7 @@ def _own_masks(data: TaskData, count: int, seed: int) -> Iterator[list[NDArray[n
         yield [fold == k for fold in fold_of]
 
 
-def _shared_masks(data: TaskData, count: int, seed: int) -> Iterator[list[NDArray[np.bool_]]]:
+def _shared_masks(data: TaskData, count: int, seed: int) -> Iterator[Masks]:
     assert data.rows is not None
     n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
     fold_of = np.random.default_rng(seed).permutation(np.arange(n) % count)
@@ -58,7 +54,7 @@ def _shared_masks(data: TaskData, count: int, seed: int) -> Iterator[list[NDArra
         yield [fold_of[rows] == k for rows in data.rows]
 
 
-def _splitter_masks(data: TaskData, cv: Any) -> Iterator[list[NDArray[np.bool_]]]:
+def _splitter_masks(data: TaskData, cv: Any) -> Iterator[Masks]:
     if data.rows is None:
         raise ValueError("cv must be a number of folds when X is a list with one matrix per task.")
     n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)

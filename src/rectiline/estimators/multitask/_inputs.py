@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from rectiline._numbers import refuse_masked
 
 __all__ = ["FORMATS", "TaskData", "is_listed", "place_tasks", "read_tasks"]
 
@@ -42,23 +45,6 @@ class TaskData:
     def n_tasks(self) -> int:
         """Number of tasks."""
         return len(self.y)
-
-    def take(self, kept: Sequence[NDArray[np.intp]]) -> TaskData:
-        """Return these tasks with some of their rows."""
-        cache: dict[tuple[int, bytes], Any] = {}
-
-        def rows(X: Any, places: NDArray[np.intp]) -> Any:
-            key = (id(X), places.tobytes())  # tasks with the same rows go on sharing them
-            if key not in cache:
-                cache[key] = X[places]
-            return cache[key]
-
-        return replace(
-            self,
-            X=[rows(X, k) for X, k in zip(self.X, kept)],
-            y=[y[k] for y, k in zip(self.y, kept)],
-            weight=None if self.weight is None else [w[k] for w, k in zip(self.weight, kept)],
-        )
 
 
 def is_listed(X: Any) -> bool:
@@ -167,7 +153,7 @@ def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bo
     for column in present.T:  # tasks present in the same rows share them
         key = column.tobytes()
         if key not in cache:
-            cache[key] = X if column.all() else X[np.flatnonzero(column)]
+            cache[key] = X if column.all() else _copied(X, np.flatnonzero(column))
         matrices.append(cache[key])
     targets = [Y[column, t] for t, column in enumerate(present.T)]
     weights = None if weight is None else [weight[column] for column in present.T]
@@ -199,43 +185,56 @@ def _weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
 
 def _group(tasks: Any, n: int) -> tuple[list[Any], list[NDArray[np.intp]]]:
     """Return the labels, sorted where they can be, and the rows of each."""
-    ids = list(tasks)
-    if len(ids) != n:
-        raise ValueError(f"tasks must have one label per row of X: {n} rows, {len(ids)} labels.")
-    first: dict[Any, int] = {}
-    codes = np.array([first.setdefault(_plain(label), len(first)) for label in ids], dtype=np.intp)
-    labels = list(first)
-    try:
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-    except TypeError:
-        order = list(range(len(labels)))
-    return [labels[k] for k in order], [np.flatnonzero(codes == k) for k in order]
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+    ids, labels = _task_labels(tasks, n)
+    with suppress(TypeError):
+        labels = sorted(labels)
+    codes = _codes(ids, labels)
+    return labels, [np.flatnonzero(codes == k) for k in range(len(labels))]
 
 
 def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> NDArray[np.intp]:
     """Return, for each row, the place of its task among the fitted ones."""
-    ids = list(tasks)
+    ids, labels = _task_labels(tasks, n)
+    for label in set(labels).difference(known):
+        raise ValueError(
+            f"tasks[{ids.index(label)}] is {label!r}, which was not among the {len(known)} tasks "
+            "in fit."
+        )
+    return _codes(ids, known)
+
+
+def _task_labels(tasks: Any, n: int) -> tuple[list[Any], list[Any]]:
+    """Return the label of each row as a Python object, and the labels that there are."""
+    refuse_masked("tasks", tasks)
+    try:
+        plain = hasattr(tasks, "tolist")
+        ids = tasks.tolist() if plain else [getattr(t, "item", lambda t=t: t)() for t in tasks]
+        labels = list(dict.fromkeys(ids))
+        if any(label != label for label in labels):
+            raise ValueError("tasks holds NaN; give each row of X the label of its task.")
+    except TypeError:
+        raise ValueError(
+            "tasks must be one-dimensional and hold hashable labels, one per row of X; got "
+            f"{type(tasks).__name__}."
+        ) from None
     if len(ids) != n:
         raise ValueError(f"tasks must have one label per row of X: {n} rows, {len(ids)} labels.")
-    places = {_plain(label): k for k, label in enumerate(known)}
-    codes = np.empty(n, dtype=np.intp)
-    for i, label in enumerate(ids):
-        place = places.get(_plain(label))
-        if place is None:
-            raise ValueError(
-                f"tasks[{i}] is {_plain(label)!r}, which was not among the {len(known)} tasks in "
-                "fit."
-            )
-        codes[i] = place
-    return codes
+    return ids, labels
+
+
+def _codes(ids: list[Any], labels: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the place of each label among `labels`."""
+    places = {label: k for k, label in enumerate(labels)}
+    return np.fromiter(map(places.__getitem__, ids), dtype=np.intp, count=len(ids))
 
 
 def _rows(X: Any, where: NDArray[np.intp]) -> Any:
     """Return rows of X without a copy when they follow one another."""
     if where.size and where[-1] - where[0] + 1 == where.size and not sp.issparse(X):
         return X[where[0] : where[-1] + 1]
-    return X[where]
+    return _copied(X, where)
+
+
+def _copied(X: Any, where: NDArray[np.intp]) -> Any:
+    """Return a copy of rows of X, which NumPy makes twice as fast by `take` as by an index."""
+    return X[where] if sp.issparse(X) else np.take(X, where, axis=0)

@@ -85,7 +85,8 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         with restored_on_failure(self):
             self._began = time.perf_counter()
             data = read_tasks(self, X, y, tasks, sample_weight, numeric=self._numeric_targets)
-            self._fit_tasks(data, self._targets(data))
+            targets = self._targets(data)
+            self._fit_tasks(data, targets, self._problem(data, targets))
             return self
 
     def _targets(self, data: TaskData) -> list[NDArray[Any]]:
@@ -101,14 +102,13 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             )
         return made
 
-    def _problem(
-        self, data: TaskData, targets: list[Any], penalty: SharedSubspace | None = None
-    ) -> MultiTaskProblem:
+    def _problem(self, data: TaskData, targets: list[Any]) -> MultiTaskProblem:
+        """Return the problem, under a penalty that is to be replaced."""
         return MultiTaskProblem(
             data.X,
             targets,
             self._loss(),
-            self._penalty() if penalty is None else penalty,
+            SharedSubspace(),
             () if self.constraints is None else self.constraints,
             data.weight,
             self.fit_intercept,
@@ -156,9 +156,9 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             return None
         return max(float(self.time_limit) - (time.perf_counter() - self._began), 1e-6)
 
-    def _fit_tasks(self, data: TaskData, targets: list[Any]) -> None:
+    def _fit_tasks(self, data: TaskData, targets: list[Any], problem: MultiTaskProblem) -> None:
         """Solve the tasks and set every attribute that ends in an underscore."""
-        problem = self._problem(data, targets)
+        problem = problem.with_penalty(self._penalty())
         warm = getattr(self, "solution_", None) if self.warm_start else None
         report = FitReport(self, 1)
         with closing(report):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from rectiline._polling import checkpoint
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.problems.forms import Task
 from rectiline.solvers._watch import Watch
@@ -78,7 +79,6 @@ class LeastSquaresSteps:
                 self.means[:, t], self.right[:, t] = mean, right
                 self.level[t], self.spread[t] = level, spread
         self.alone = all(len(tasks) == 1 for tasks in self.members)
-        self.kernels: dict[int, Matrix] = {}
 
     def _gather(self, k: int) -> tuple[Matrix, list[tuple[Vector, Vector, float, float]]]:
         """Return the centred Gram matrix of a group, and what its tasks add to it."""
@@ -90,8 +90,7 @@ class LeastSquaresSteps:
         if design.is_sparse:
             gram = design.weighted_gram(w, np.arange(d), False) - np.outer(mean, mean)
         else:
-            centred = design.X - mean
-            gram = (centred * w[:, None]).T @ centred
+            gram = design.weighted_gram(w, np.arange(d), False, mean)
         parts = []
         for t in tasks:
             y = self.targets[t][1]
@@ -99,7 +98,7 @@ class LeastSquaresSteps:
             gap = w * (y - level)
             right = design.tdot(gap) - mean * gap.sum()
             parts.append((mean, right, level, float(gap @ (y - level))))
-        return np.asarray(gram, dtype=np.float64), parts
+        return gram, parts
 
     # ---- the step -----------------------------------------------------------------------------
 
@@ -155,28 +154,24 @@ class LeastSquaresSteps:
         task, eta = self.problem.tasks[t], self.problem.penalty.eta
         design, (a, y) = task.design, self.targets[t]
         live = np.flatnonzero(task.weight > 0)
-        rows = design.X if live.size == design.n_samples else design.X[live]
-        plain = self.kernels.get(t)
-        if plain is None:
-            product = rows @ rows.T
-            plain = np.asarray(product.toarray() if design.is_sparse else product, dtype=float)
-            if plain.size <= design.n_stored:  # kept only where it is no larger than the data
-                self.kernels[t] = plain
-        projected = np.asarray(rows @ space.basis)
-        kernel = (eta + space.floor) * plain
+        checkpoint(products=float(live.size) ** 3)
+        projected = np.asarray(design.X @ space.basis)[live]
+        kernel = (eta + space.floor) * design.row_gram[np.ix_(live, live)]
         kernel += (projected * (space.weights - space.floor)) @ projected.T
         kernel /= strength
         kernel[np.diag_indices(live.size)] += 1.0 / (a * task.weight[live])
-        error = y[live] if start is None else y[live] - rows @ start[:, t]
+        error = y[live]
+        if start is not None:
+            error = error - design.dot(np.ascontiguousarray(start[:, t]))[live]
         factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
-        b = 0.0
+        b, g = 0.0, np.zeros(design.n_samples)
         if self.problem.fit_intercept:
             both = linalg.cho_solve(factor, np.column_stack([error, np.ones(live.size)]))
             b = float(both[:, 0].sum() / both[:, 1].sum())
-            g = b * both[:, 1] - both[:, 0]
+            g[live] = b * both[:, 1] - both[:, 0]
         else:
-            g = -linalg.cho_solve(factor, error)
-        u: Vector = -space.times(np.asarray(rows.T @ g), eta) / strength
+            g[live] = -linalg.cho_solve(factor, error)
+        u: Vector = -space.times(design.tdot(g), eta) / strength
         return (u if start is None else start[:, t] + u), b
 
     # ---- values and multipliers ---------------------------------------------------------------

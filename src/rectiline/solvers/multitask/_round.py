@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._blocks import Block, Space, thread_count
@@ -103,17 +104,22 @@ def round_solution(
     components = shared_directions(own, problem.penalty.shared_dim)
     basis, weights = _soft_projector(solution.subspace, components)
     hard = problem.projector(components)
-    steps = make_steps(problem, random_state, thread_count(n_threads))
-    steps.watch = Watch(time_limit)
-    near = Block.of(solution.coef, solution.intercept, solution.dual)
+    block = Block.of(solution.coef, solution.intercept, solution.dual)
     gap = tol * abs(solution.certificate.primal)
-    if problem.center:
-        block = joint_step(problem, steps, near, hard, gap)
-    else:
-        block = steps.step(near, hard, 2.0 * problem.penalty.scale, None, gap)
-    charged = problem.charged(block.coef)
     eta, scale = problem.penalty.eta, problem.penalty.scale
-    value = problem.loss_value(block.coef, block.intercept)
+    try:
+        with asked_at_checkpoints(Deadline(time_limit)):
+            steps = make_steps(problem, random_state, thread_count(n_threads))
+            steps.watch = Watch(time_limit)
+            if problem.center:
+                block = joint_step(problem, steps, block, hard, gap)
+            else:
+                block = steps.step(block, hard, 2.0 * scale, None, gap)
+            value = problem.loss_value(block.coef, block.intercept)
+    except OutOfTime:  # the given coefficients are a model in that subspace too
+        block = Block.of(solution.coef, solution.intercept)
+        value = solution.certificate.primal - problem.penalty_value(solution.coef)
+    charged = problem.charged(block.coef)
     value += scale * float(np.sum(charged * hard.times(charged, eta, -1.0)))
     distance = max(value - solution.certificate.dual, 0.0)
     return Rounded(components, basis, weights, value, distance / max(abs(value), 1e-300))

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import checkpoint
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
@@ -25,6 +26,9 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 __all__ = ["JointAPG", "project_onto_capped_simplex"]
+
+_MOST_COLUMNS = 5000
+_DECOMPOSITIONS = 12.0  # times n_features^3: products of a step
 
 
 def project_onto_capped_simplex(values: Vector, total: float) -> Vector:
@@ -74,6 +78,8 @@ class JointAPG(TaskMethod):
     @staticmethod
     def refuses(problem: MultiTaskProblem) -> str | None:
         """Return why the method does not apply, or None."""
+        if problem.n_features > _MOST_COLUMNS:
+            return f"it decomposes matrices of n_features^2, at most {_MOST_COLUMNS} columns"
         return "it does not take center=True" if problem.center else None
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> JointState:
@@ -90,6 +96,7 @@ class JointAPG(TaskMethod):
         for gap in passes(problem, state.steps, budget):
             older, old = state.momentum
             push = (older - 1.0) / old
+            checkpoint(products=_DECOMPOSITIONS * float(problem.n_features) ** 3)
             U = state.answer.coef + push * (state.answer.coef - state.before[0])
             M = state.M + push * (state.M - state.before[1])
             if eta + np.linalg.eigvalsh(M)[0] <= 1e-3 * eta:
