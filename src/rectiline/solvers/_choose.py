@@ -26,7 +26,7 @@ L1, strong, d >= 200; d > max(n, 1000)          generation; interior where rows 
 ridge alone, dense, d > 3 n                     reduced_newton                    arcene, leukemia
 d > 3000                                        rehline; interior where rows      tf-idf text,
                                                 constrain many columns            2,000 x 4,000
-d > n, d >= 100                                 rehline for a while, interior     regret
+d > n, d >= 250                                 rehline for a while, interior     regret
 sparse, without ridge, d >= 250, n <= 4 d       interior                          Fused signals
 anything else                                   newton; before that rehline for a rehline,
                                                 while if the dual is not stiff    foundation,
@@ -72,6 +72,7 @@ _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slo
 _WIDE = 4  # columns per row from which on a basis is soon found all the same
 _LARGE_SHARE = 0.5  # of them that would be in it
 _INTERIOR_STEPS = 25.0
+_LEAST_INTERIOR = 6e-3  # seconds that interior takes on small problems, and more
 _PER_LEVEL = 2e4  # products in the time that a step spends on each level of a Slope and column
 _NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
 _LEAST_TRY = 5e6  # products: a few milliseconds
@@ -201,8 +202,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
         return [interior, sweeps, newton]
     if d > _LARGEST_MATRIX:
         return [sweeps, generation, newton, interior]
-    if d > n and d >= _FEW_COLUMNS and pull is None:
-        return [first_try(form), interior, newton, sweeps]
+    if d > n and d >= _SMALL_MATRIX and pull is None:
+        return [first_try(form, least=_LEAST_INTERIOR), interior, newton, sweeps]
     stages = [newton, interior, sweeps]
     has_ridge = problem.columns.strongly_convex
     if not (is_dense or warm or has_ridge) and d >= _SMALL_MATRIX and n <= _SHORT * d:

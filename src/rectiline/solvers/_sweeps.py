@@ -11,6 +11,7 @@ from rectiline.solvers.rehline import Rehline
 __all__ = ["first_try", "is_easy", "is_near"]
 
 _FEW_ROWS, _WARM = 25, 10.0  # rows per column; difficulty that a warm start makes up for
+_SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 1.5e-9, 3e-8  # of a sweep
 _SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
 
 
@@ -37,11 +38,17 @@ def is_near(form: RectifiedForm) -> bool:
     return few and form.slope_width()[1] and _difficulty(form) <= hard
 
 
-def first_try(form: RectifiedForm) -> Stage:
+def first_try(form: RectifiedForm, least: float = 0.0) -> Stage:
+    """Return coordinate ascent for about as long as another solver takes, `least` seconds at least.
+
+    That solver is Newton's method, or one that spends so many seconds on small problems as well.
+    """
     d = form.design.n_features
     # What a Newton method costs, in sweeps.
     patience = 10.0 + 0.5 * d if form.slope_width()[1] else 4.0 + d / 12.0
     patience *= _SPARSE_SWEEPS if form.design.is_sparse else 1.0
+    sweep = _SECONDS_PER_ENTRY * form.design.n_stored + _SECONDS_PER_ROW * form.design.n_samples
+    patience = max(patience, least / sweep)
     return Stage(Rehline(patience=patience), "rehline: a try, as the penalty looks strong")
 
 
