@@ -90,7 +90,7 @@ REAL = [
     _case(
         Data("real", name, columns="standardised" if name in DENSE else "raw"),
         share,
-        solvers=(OURS, "sgd", "highs") if name in DENSE else (OURS, "sgd"),
+        solvers=(OURS, "sgd", "highs") if name in DENSE else ("rectiline", "sgd"),
         targets=(1e-1, 1e-2, 1e-3, 1e-6),
         needs=(Need(("sgd",), 1.0),),
         time_limit=120.0,

@@ -177,3 +177,28 @@ def test_many_columns_without_a_price_and_with_many_rows_go_to_interior():
     )
     assert choose(problem)[0].method.name == "interior"
     assert rl.solve(problem).status == "solved"
+
+
+def test_sweeps_come_first_where_a_class_is_rare():
+    """Few rows of one class leave most of the other beyond the kink: the dual is less stiff."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 60))
+    z = X @ rng.normal(size=60)
+    firsts = []
+    for share in (0.5, 0.06):
+        y = np.where(z > np.quantile(z, 1.0 - share), 1.0, -1.0)
+        weight = np.full(3000, 20.0 / 3000)
+        problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.Ridge(1.0), sample_weight=weight)
+        firsts.append(choose(problem)[0].method.name)
+    assert firsts == ["newton", "rehline"]
+
+
+def test_sweeps_come_first_on_many_rows_with_next_to_no_weight():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(70_000, 4)), np.tile([1.0, -1.0], 35_000)
+    firsts = []
+    for total in (0.1, 10.0):
+        weight = np.full(70_000, total / 70_000)
+        problem = rl.Problem(X, y, rl.losses.Hinge(), rl.penalties.Ridge(1.0), sample_weight=weight)
+        firsts.append(choose(problem)[0].method.name)
+    assert firsts == ["rehline", "newton"]

@@ -44,7 +44,7 @@ from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
 from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._names import SOLVERS
-from rectiline.solvers._sweeps import first_try, is_easy, is_near
+from rectiline.solvers._sweeps import first_try, is_easy, is_near, is_trivial
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior, TwofoldInterior, generates_columns
 from rectiline.solvers.newton import Newton, ReducedNewton
@@ -214,7 +214,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
         return stages
     if n * d <= _TINY:
         return stages
-    if (n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d) and is_easy(form):
+    few_rows = n <= _MANY_ROWS or n < _ROWS_PER_COLUMN * d
+    if is_easy(form) if few_rows else is_trivial(form):
         return [first_try(form), *stages]
     return stages
 
