@@ -1,4 +1,5 @@
 #include "rectiline/rows/certificate.hpp"
+#include "rectiline/rows/labels.hpp"
 #include "rectiline/rows/scales.hpp"
 #include "rectiline/rows/slope_ranges.hpp"
 
@@ -170,9 +171,22 @@ std::pair<NumpyVector, NumpyVector> dual_range(const Columns& columns) {
     return {low, high};
 }
 
+std::optional<NumpyVector> label_signs(VectorIn y) {
+    NumpyVector sign = new_vector(y.shape(0));
+    bool are_two = false;
+    {
+        nb::gil_scoped_release release;
+        are_two = signs_of_labels(in(y), in(sign)).are_two;
+    }
+    return are_two ? std::optional(sign) : std::nullopt;
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
+    m.def("label_signs", &label_signs, nb::arg("y"),
+          "-1 for the smaller and +1 for the larger of two labels; None unless y holds two finite "
+          "ones");
     nb::class_<Rows>(m, "RowFunctions",
                      "Row i costs weight[i] * phi(direction[i] * z[i] + offset[i]).")
         .def("__init__", &make_rows, nb::arg("curves"), nb::arg("direction"), nb::arg("offset"),

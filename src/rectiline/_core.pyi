@@ -105,6 +105,11 @@ def column_units(mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), ord
     What to subtract from columns with these means and mean squares, None for nothing, and one over their deviations, or over the roots of their mean squares
     """
 
+def label_signs(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """
+    -1 for the smaller and +1 for the larger of two labels; None unless y holds two finite ones
+    """
+
 class RowFunctions:
     """Row i costs weight[i] * phi(direction[i] * z[i] + offset[i])."""
 

@@ -60,8 +60,7 @@ std::optional<ClosedRows> close_rows(const DesignView& X, const RowFunctions& ro
             q[j] *= share;
         }
     }
-    RowBounds bounds =
-        row_bounds(rows, at.value, at.radius, g, {}, share);
+    RowBounds bounds = row_bounds(rows, at.value, at.radius, g, {}, share);
     // What the rows pay for that is rounding as well: at most about twice the losses' share of it.
     bounds.gap = std::max(bounds.gap - 2.0 * shrunk * size_of(bounds.loss), 0.0);
     const double growth =

@@ -109,8 +109,13 @@ RowSums row_sums(const RowFunctions& rows, std::span<const double> z, std::span<
 double loss_sum(const RowFunctions& rows, std::span<const double> z) {
     CompensatedSum loss;
     if (!with_one_curve(rows, [&](const auto& packed) {
-            for (const RowBlock& block : RowBlocks::all(rows))
-                loss.add(block_loss(packed, rows, block, z.data()));
+            const RowBlocks blocks = RowBlocks::all(rows);
+            std::vector<double> parts(blocks.size());
+            over_blocks(blocks.size(), [&](std::size_t k) {
+                parts[k] = block_loss(packed, rows, blocks[k], z.data());
+            });
+            for (const double part : parts)
+                loss.add(part);
         }))
         for (std::int64_t i = 0; i < rows.n; ++i)
             if (rows.weight[i] != 0)

@@ -4,6 +4,7 @@
 
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/rows.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -42,5 +43,17 @@ class RowBlocks {
     }
     std::vector<RowBlock> used_, others_;
 };
+
+// Calls work(k) for the places of blocks, in threads if there are many.
+template <class Work>
+void over_blocks(std::size_t count, const Work& work) {
+    constexpr std::size_t kShare = 32;
+    support::parallel_chunks(
+        static_cast<std::int64_t>((count + kShare - 1) / kShare), [&](std::int64_t c) {
+            const std::size_t first = static_cast<std::size_t>(c) * kShare;
+            for (std::size_t k = first; k < std::min(count, first + kShare); ++k)
+                work(k);
+        });
+}
 
 }  // namespace rectiline::rows
