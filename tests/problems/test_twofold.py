@@ -64,12 +64,6 @@ def test_products_are_exact_to_twice_the_precision(storage, dtype):
     b, g = spread(rng, 19), spread(rng, 23)
     check(_core.twofold_dot(view, b), X, b)
     check(_core.twofold_tdot(view, g), X.T, g)
-    for one, two in zip(
-        _core.twofold_dot(view, b, 1) + _core.twofold_tdot(view, g, 1),
-        _core.twofold_dot(view, b, 3) + _core.twofold_tdot(view, g, 3),
-        strict=True,
-    ):
-        assert one.tobytes() == two.tobytes()
 
 
 def test_exact_operations_have_no_error():
