@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from rectiline._numbers import real_array, refuse_masked
 from rectiline.constraints import Constraint
 from rectiline.estimators._alternating import Ratings, Side, best_constant
 from rectiline.estimators._state import keep_parameters
@@ -138,9 +139,11 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"loss={loss!r} has no target; take one of the residual or margin.")
         pairs = _checked_pairs(X)
         targets, classes = _checked_targets(y, loss, len(pairs))
+        refuse_masked("sample_weight", sample_weight)
         weight = self.C * _check_sample_weight(
             sample_weight, np.zeros(len(pairs)), dtype=np.float64, ensure_non_negative=True
         )
+        limits = [_listed(self, name) for name in ("user_constraints", "item_constraints")]
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)
         shift = 0.0 if classes is not None else best_constant(targets, loss, weight)
@@ -154,7 +157,6 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Q[:, self.rank :] = 0.0
         history: list[dict[str, Any]] = []
         last, is_done = np.inf, False
-        limits = [_listed(self.user_constraints), _listed(self.item_constraints)]
         for _ in range(self.max_iter):
             for name, side, mine, other, at_other, limit in (
                 ("users", first, P, Q, at_item, limits[0]),
@@ -214,6 +216,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _checked_pairs(X: ArrayLike) -> NDArray[Any]:
+    refuse_masked("X", X)
     pairs = np.asarray(X)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
         raise ValueError(
@@ -228,11 +231,12 @@ def _checked_pairs(X: ArrayLike) -> NDArray[Any]:
 
 def _checked_targets(y: ArrayLike, loss: Loss, n: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return numbers, or +1 and -1 with the two labels they stand for."""
+    refuse_masked("y", y)
     targets = np.asarray(y)
     if targets.shape != (n,):
         raise ValueError(f"y must hold one rating for each row of X, {n}; got {targets.shape}.")
     if loss.of == "residual":
-        numbers = targets.astype(np.float64)
+        numbers = real_array("y", targets)
         if not np.isfinite(numbers).all():
             row = int(np.argmax(~np.isfinite(numbers)))
             raise ValueError(f"y must hold finite numbers; row {row} has {numbers[row]}.")
@@ -243,8 +247,14 @@ def _checked_targets(y: ArrayLike, loss: Loss, n: int) -> tuple[NDArray[Any], ND
     return np.where(targets == classes[1], 1.0, -1.0), classes
 
 
-def _listed(constraints: Any) -> list[Constraint]:
-    return [constraints] if isinstance(constraints, Constraint) else list(constraints)
+def _listed(model: MatrixFactorization, name: str) -> list[Constraint]:
+    """Return the constraints of one side as a list, or raise where they are none."""
+    given = getattr(model, name)
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    for one in listed:
+        if not isinstance(one, Constraint):
+            raise TypeError(f"{name} must be a Constraint or a list of them; got {one!r}.")
+    return listed
 
 
 def _found(

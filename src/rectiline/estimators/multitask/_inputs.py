@@ -61,6 +61,9 @@ def read_tasks(
     estimator: Any, X: Any, y: Any, tasks: Any, sample_weight: Any, *, numeric: bool
 ) -> TaskData:
     """Return the tasks in X and y, all checked; note the columns of X on the estimator."""
+    for name, given in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+        for one in given if isinstance(given, (list, tuple)) else (given,):
+            refuse_masked(name, one)
     if is_listed(X):
         if tasks is not None:
             raise ValueError("tasks must be None when X is a list with one matrix per task.")
