@@ -18,6 +18,7 @@ from rectiline.rows._tables import TableRows
 
 __all__ = ["from_npy", "from_parquet", "from_svmlight", "from_table", "of_path"]
 
+_BATCHES_AHEAD = 4  # decoded while another is worked on; more of them cost memory only
 _FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -215,7 +216,14 @@ def _of_dataset(
             kept = None
 
     def open_batches(rows: int) -> Any:
-        return data.scanner(columns=chosen.names, batch_size=rows, use_threads=True).to_batches()
+        scanner = data.scanner(
+            columns=chosen.names,
+            batch_size=rows,
+            batch_readahead=_BATCHES_AHEAD,
+            fragment_readahead=1,
+            use_threads=True,
+        )
+        return scanner.to_batches()
 
     return TableRows(open_batches, chosen, block_rows, kept, n)
 
