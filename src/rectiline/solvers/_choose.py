@@ -61,6 +61,7 @@ _LARGEST_MATRIX = 3000  # columns up to which Newton's systems are always afford
 _MANY_CONSTRAINTS = 0.1  # rows per column
 _MANY_COLUMNS = 200  # from here on generating columns can pay
 _MANY_IN_PROGRAM = 60  # and in linear programs from here on
+_FEW_IN_PROGRAM = 130  # of long ones, up to which Newton's method beats any basis
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
 _LARGE_PROGRAM = 20_000  # entries from which on interior's steps cost more than calling them
 _FEW_COLUMNS = 100  # up to which Newton's systems cost less than interior's steps
@@ -263,7 +264,8 @@ def _linear_program(problem: Problem, pull: Vector) -> list[Stage]:
     if d < _SMALL_MATRIX:
         generation = Stage(Generation(), reason)
         weak = n >= 4 * d and pull.max() > 2.0 * _STRONG_L1
-        return [newton, generation, interior] if weak else [generation, newton, interior]
+        long = n >= _LONG * d and d <= _FEW_IN_PROGRAM
+        return [newton, generation, interior] if weak or long else [generation, newton, interior]
     # With a large basis the simplex method takes longer than a few steps on everything.
     few, many = sorted((n, d))
     patience = _TRY * float(few) ** 2 * (few + many)
