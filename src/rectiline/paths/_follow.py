@@ -36,7 +36,7 @@ Vector = NDArray[np.float64]
 
 __all__ = ["follow_path"]
 
-_BATCH_ENTRIES = 4_000_000  # multipliers that wait for their certificates
+_BATCH_ENTRIES = 800_000  # multipliers that wait for their certificates: more leave the cache
 _SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 4e-9, 1e-7  # of X, in a certificate
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in
@@ -112,7 +112,8 @@ class _PathRun:
         self._proof_seconds = stored + _SECONDS_PER_ROW * problem.n_samples  # a guess at first
         # A callback gets every solution before the next one is looked for.
         reports = self._listener.is_active
-        self._most = 1 if reports else max(1, _BATCH_ENTRIES // max(problem.n_samples, 1))
+        self._most = max(_FIRST_BATCH, _BATCH_ENTRIES // max(problem.n_samples, 1))
+        self._most = 1 if reports else self._most
         self._batch = min(self._most, _FIRST_BATCH)
         self._follower: PathFollower | None = None
 
