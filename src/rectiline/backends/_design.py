@@ -17,6 +17,7 @@ from rectiline._typing import Indices, Vector
 __all__ = ["Design", "take_rows"]
 
 _LONG_PASS = 1_000_000  # entries of X from which on a pass asks whether there is time for it
+_SECONDS_PER_COPIED = 1e-8  # entry of rows that are copied: it takes new memory
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _FEW = 50  # one column in so many: then they are gathered for the product
 _SOME = 4  # vectors from which on it pays to take them together
@@ -50,6 +51,8 @@ def take_rows(X: Any, rows: Indices) -> Any:
     """Return ``X[rows]``, with the threads of compiled loops if X is dense."""
     if sp.issparse(X) or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         return X[rows]
+    if rows.size * X.shape[1] >= _LONG_PASS:
+        checkpoint(seconds=_SECONDS_PER_COPIED * rows.size * X.shape[1])
     out = np.empty((rows.size, X.shape[1]), X.dtype)
     _core.DesignView.dense(X).take(np.ascontiguousarray(rows, dtype=np.int64), out)
     return out
