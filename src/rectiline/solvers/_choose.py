@@ -26,7 +26,8 @@ L1, strong, d >= 200; d > max(n, 1000)          generation; interior where rows 
 ridge alone, dense, d > 3 n                     reduced_newton                    arcene, leukemia
 d > 3000                                        rehline; interior where rows      tf-idf text,
                                                 constrain many columns            2,000 x 4,000
-d > n, d >= 250                                 rehline for a while, interior     regret
+d > n, d >= 250                                 rehline for a while, interior;    regret
+                                                newton under rows, dense, d <= 4n
 sparse, without ridge, d >= 250, n <= 4 d       interior                          Fused signals
 anything else                                   newton; before that rehline for a rehline,
                                                 while if the dual is not stiff    foundation,
@@ -204,7 +205,9 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if d > _LARGEST_MATRIX:
         return [sweeps, generation, newton, interior]
     if d > n and d >= _SMALL_MATRIX and pull is None:
-        return [first_try(form, least=_LEAST_INTERIOR), interior, newton, sweeps]
+        few_rows = not (problem.has_constraint_rows and is_dense and d <= _WIDE * n)
+        then = [interior, newton] if few_rows else [newton, interior]
+        return [first_try(form, least=_LEAST_INTERIOR), *then, sweeps]
     stages = [newton, interior, sweeps]
     has_ridge = problem.columns.strongly_convex
     if not (is_dense or warm or has_ridge) and d >= _SMALL_MATRIX and n <= _SHORT * d:
@@ -222,10 +225,7 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
 
 
 def _is_quadratic(problem: Problem) -> bool:
-    """Whether all losses are parabolas or piecewise linear, a linear term say, some of them curved.
-
-    Sums of squares of rows under a parabola are the same in every step.
-    """
+    """Whether all losses are parabolas, whose squares are summed once, or straight; some curved."""
     bent = [one.curve for one in problem.losses if one.curve.curvature.any()]
     return bool(bent) and all(curve.is_parabola for curve in bent)
 
@@ -280,10 +280,7 @@ def _linear_program(problem: Problem, pull: Vector) -> list[Stage]:
 
 
 def _has_large_basis(problem: Problem, pull: Vector) -> bool:
-    """Whether about as many columns as rows seem to matter in the end.
-
-    The columns that the slopes at zero ask for are about as many as the solution has.
-    """
+    """Whether about as many columns as rows matter in the end, by what slopes at zero ask for."""
     least = min(problem.n_samples, problem.n_features)
     asked = int(np.count_nonzero(pull > 1.0))
     return least >= _LARGE_BASIS and asked >= _LARGE_SHARE * least
