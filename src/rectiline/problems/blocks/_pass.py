@@ -29,7 +29,6 @@ __all__ = [
     "PassState",
     "Query",
     "Totals",
-    "run_block",
     "run_pass",
 ]
 
