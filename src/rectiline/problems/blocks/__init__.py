@@ -10,16 +10,18 @@ from rectiline.problems.blocks._pass import (
     PassState,
     Query,
     Totals,
+    run_block,
     run_pass,
 )
 from rectiline.problems.blocks._problem import BlockProblem
 from rectiline.problems.blocks._prove import BlockProof, judge
-from rectiline.problems.blocks._targets import ClassTargets, EncodedTargets
+from rectiline.problems.blocks._targets import ClassTargets, Encoded, EncodedTargets
 
 __all__ = [
     "BlockProblem",
     "BlockProof",
     "ClassTargets",
+    "Encoded",
     "EncodedTargets",
     "FoldTargets",
     "LengthBound",
@@ -31,6 +33,7 @@ __all__ = [
     "Totals",
     "fold_of_rows",
     "judge",
+    "run_block",
     "run_pass",
     "with_frozen_rows",
 ]

@@ -29,6 +29,7 @@ __all__ = [
     "PassState",
     "Query",
     "Totals",
+    "run_block",
     "run_pass",
 ]
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.backends import take_rows
 from rectiline.problems import Certificate, DualPoint
 from rectiline.problems.blocks import (
     BlockProblem,
     NearRows,
     NextSplit,
+    PassState,
     Query,
     SplitDual,
     Totals,
@@ -22,6 +24,7 @@ from rectiline.problems.blocks import (
 )
 from rectiline.solvers._base import Callback, Progress
 from rectiline.solvers.passes._frozen import Frozen, Reduced
+from rectiline.solvers.passes._narrow import Narrowed, every_kept, remaining_error
 from rectiline.solvers.passes._reduced import solve_reduced
 
 Vector = NDArray[np.float64]
@@ -33,6 +36,7 @@ _WIDE_ENOUGH = 3.0  # standard deviations of the sample's answer
 _MOST_KEPT, _FEW_ROWS = 0.25, 5000  # share of the rows that a split may keep; or so many
 _GOOD_STEP = 0.1  # share of the gap that a good step leaves at most
 _AIM, _TIGHTER = 0.2, 0.03  # of the tolerance: what a reduced problem is solved to; if not enough
+_ROUGH_AIM = 0.02  # of what is left of the sample's gap: what some kept rows are solved to
 _CROSSING = 0.3  # share of the gap that rows across a knot must have to be what is wrong
 
 
@@ -56,6 +60,8 @@ class Member:
     split: NextSplit
     objective: float
     curves: Any
+    variance: float = 0.0  # of the slopes' sum in the sample
+    roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
     callback: Callback | None = None
     near: NearRows | None = None
     frozen: Frozen | None = None
@@ -112,15 +118,45 @@ class Member:
         """Move to the answer of the reduced problem."""
         assert self.near is not None and self.frozen is not None
         self.rows_kept = max(self.rows_kept, self.near.rows.size)
-        self.answer = solve_reduced(
-            self.problem, self.near, self.frozen, None, self.objective, self.aim * tol, deadline
-        )
+        narrowed = self._narrowed(tol, deadline) if self.answer is None else None
+        if narrowed is None:
+            self.answer = self._solve(self.near, self.frozen, self.aim * tol, deadline)
+        else:
+            few, rest = narrowed.near, narrowed.frozen
+            answer = self._solve(few, rest, self.aim * tol, deadline)
+            self.answer = narrowed.with_all_multipliers(answer, self._state())
         self.steps += self.answer.steps
         coef = self.answer.coef
         region = self.problem.terms.region
         if self.problem.terms.is_constrained:
             coef = region.move_into(region.clip(coef), self.problem.coef_unit)
         self.coef, self.intercept = coef, self.answer.intercept
+
+    def _solve(self, near: NearRows, frozen: Frozen, target: float, deadline: float) -> Reduced:
+        return solve_reduced(self.problem, near, frozen, None, self.objective, target, deadline)
+
+    def _state(self) -> PassState:
+        return PassState((), self.problem.fit_intercept)
+
+    def _narrowed(self, tol: float, deadline: float) -> Narrowed | None:
+        """Return few of the kept rows, around an answer on some of them; None to take them all."""
+        near, frozen = self.near, self.frozen
+        assert near is not None and frozen is not None
+        every = every_kept(near.rows.size, self.problem.n_features)
+        part = self.problem.on_near_rows(near)
+        error = remaining_error(part, every, frozen.coef, frozen.intercept, self.variance)
+        if error == 1.0:
+            return None
+        at = np.arange(0, near.rows.size, every)
+        targets = near.targets.take(at)
+        targets = replace(targets, weight=every * targets.weight)
+        some = NearRows(near.rows[at], take_rows(near.X, at), targets)
+        target = max(self.aim * tol, _ROUGH_AIM * error**2 * self.roughness)
+        answer = self._solve(some, frozen, target, deadline)
+        self.steps += answer.steps
+        centre = (answer.coef, answer.intercept)
+        state = self._state()
+        return Narrowed.of(near, frozen, centre, self.curves, self.split, error, state)
 
     def tell(self) -> bool:
         """Report the last certificate to the callback; return whether it asks to stop."""

@@ -44,6 +44,7 @@ from rectiline.solvers._status import Status
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.passes._draw import Sample, draw, sample_size
 from rectiline.solvers.passes._member import Member
+from rectiline.solvers.passes._narrow import sampling_variance
 from rectiline.solvers.passes._reach import first_split, rows_for_reach
 
 Vector = NDArray[np.float64]
@@ -137,6 +138,8 @@ def _start(
             split=split,
             objective=start.objective,
             curves=problem.curves,
+            variance=sampling_variance(own, start.coef, start.intercept),
+            roughness=problem.n_features / (own.thinned * own.stands_for.size),
             callback=callback,
         )
         if problem.in_memory is not None:
