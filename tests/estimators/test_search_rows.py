@@ -86,6 +86,10 @@ def test_what_a_search_on_rows_refuses():
         rl.PLQRegressorCV(cv=KFold(3)).fit(rows)
     with pytest.raises(ValueError, match="scoring needs X and y in memory"):
         rl.PLQRegressorCV(scoring="r2").fit(rows)
+    with pytest.raises(ValueError, match="fold_tol needs X and y in memory"):
+        rl.PLQRegressorCV(fold_tol=1e-3).fit(rows)
+    with pytest.raises(ValueError, match="callback of a search needs"):
+        rl.PLQRegressorCV(callback=print).fit(rows)
     with pytest.raises(ValueError, match="groups"):
         rl.PLQRegressorCV().fit(rows, groups=np.zeros(N))
     with pytest.raises(ValueError, match="multi_class='ovo'"):

@@ -239,22 +239,28 @@ class Search:
         if self.l1_ratios == [None]:
             del columns["param_l1_ratio"]
         each = np.array([scores[at] for at in rows])
-        return score_table(columns, each, np.array([seconds[at] for at in rows]))
+        spent = np.array([seconds[at] for at in rows])
+        return score_table(columns, each, spent, self.options.time_limit)
 
 
 def score_table(
-    candidates: dict[str, list[Any]], scores: NDArray[np.float64], seconds: NDArray[np.float64]
+    candidates: dict[str, list[Any]],
+    scores: NDArray[np.float64],
+    seconds: NDArray[np.float64],
+    time_limit: float | None,
 ) -> dict[str, NDArray[Any]]:
     """Return ``cv_results_`` of candidates with scores and fit times (candidates, folds).
 
-    Candidates that a time limit left out on some fold have the score minus infinity; warn of them.
+    Candidates that were left out on some fold have the score minus infinity. Warn of them where a
+    time limit may be the reason; whoever stops a search by a callback knows it.
     """
     left_out = int(np.isneginf(scores).any(axis=1).sum())
-    if left_out:
+    if left_out and time_limit is not None:
         chosen = "the choice is among the others" if left_out < len(scores) else "none was compared"
         warnings.warn(
-            f"The time limit left no time to fit {left_out} of {len(scores)} candidates on every "
-            f"fold; {chosen}. Raise time_limit, or give fewer candidates or folds.",
+            f"The search ended (time_limit={time_limit}) before {left_out} of {len(scores)} "
+            f"candidates were fitted on every fold; {chosen}. Raise time_limit, or give fewer "
+            "candidates or folds.",
             ConvergenceWarning,
             stacklevel=2,
         )

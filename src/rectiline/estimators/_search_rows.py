@@ -43,6 +43,8 @@ def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float
         **{
             f"fit parameter {next(iter(params), None)!r}": bool(params),
             "scoring": model.scoring is not None,
+            "fold_tol": model.fold_tol is not None,
+            "the callback of a search": model.callback is not None,
             "multi_class='ovo'": multi,
             "a search on a GPU": isinstance(data.rows, TensorRows),
         },
@@ -70,7 +72,7 @@ def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float
         paths=tuple(paths[best]),
         solutions=tuple(path[at] for path in paths[best]),
         strengths=grids[best],
-        results=score_table(columns, each, spent),
+        results=score_table(columns, each, spent, options.time_limit),
     )
 
 

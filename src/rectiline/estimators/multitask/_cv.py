@@ -106,6 +106,7 @@ class _Chooses(MultiTaskModel):
             {name: list(values) for name, values in zip(names, tried, strict=True)},
             -losses.reshape(-1, len(jobs)),
             seconds.reshape(-1, len(jobs)),
+            self.time_limit,
         )
 
     def _shares(self, n_folds: int) -> list[float | None]:
