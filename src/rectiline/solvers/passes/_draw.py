@@ -29,7 +29,7 @@ _WITHOUT_COUNT = 200_000  # rows drawn from a source of unknown length
 class Sample:
     """Drawn rows, how many rows each of them stands for, and the problem on them.
 
-    `thinned`: every so manieth row of the drawn ones is here.
+    `thinned`: one in so many of the drawn rows is here.
     """
 
     rows: NearRows

@@ -108,7 +108,7 @@ def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:
 
 
 def _thinned(sample: Sample) -> Sample:
-    """Return every so manieth row of a sample, standing for all of them."""
+    """Return evenly spaced rows of a large sample, standing for all of its rows."""
     count = sample.stands_for.size
     every = count // rows_for_reach(sample.problem.n_features)
     if every < 2:
