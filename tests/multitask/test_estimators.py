@@ -351,7 +351,7 @@ def test_a_search_that_time_cuts_off_says_so():
     with pytest.warns(ConvergenceWarning) as seen:
         MultiTaskRegressorCV(cv=3, time_limit=1e-6).fit(X, Y)
     said = [str(one.message) for one in seen]
-    assert "no time to fit 24 of 24 candidates" in said[0] and "none was compared" in said[0]
+    assert "before 24 of 24 candidates" in said[0] and "none was compared" in said[0]
     assert len(said) == 2 and "ended (time_limit)" in said[1]
 
 
