@@ -175,7 +175,7 @@ def restored():
 
 
 def test_the_innermost_setting_counts(restored):
-    assert rl.set_threads(3) >= 1
+    assert rl.set_threads(np.int64(3)) >= 1
     seen = []
     with using_threads(5):
         with using_threads(2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from rectiline import _core
@@ -46,7 +47,7 @@ def set_threads(n_threads: int | None) -> int:
 
 def checked_threads(n_threads: Any) -> int:
     """Return a number of threads, -1 as one per core, or raise."""
-    is_whole = isinstance(n_threads, int) and not isinstance(n_threads, bool)
+    is_whole = isinstance(n_threads, Integral) and not isinstance(n_threads, bool)
     if not is_whole or (n_threads < 1 and n_threads != -1):
         raise ValueError(f"n_threads={n_threads!r}: must be a positive integer, -1 or None.")
     if n_threads > 0:
