@@ -81,7 +81,7 @@ _LEAST_TRY = 5e6  # products: a few milliseconds
 _TRY = 0.75  # products of the simplex method per product of one interior step: half of its time
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
-_STRONGEST_L1 = 3.0  # the same for sparse columns: up to here pivots soon find the few that matter
+_STRONGEST_L1 = 3.0  # times weaker, of sparse columns: pivots soon find the few that matter
 
 _INTERIOR = Stage(Interior(), "interior: the robust finish")
 _SWEEPS = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")

@@ -118,7 +118,7 @@ RECTILINE_MULTIVERSION Settled settle_pass(const Ramps& r, std::int64_t n, const
     return {squares, static_cast<std::int64_t>(n_free)};
 }
 
-// The same for rows with curves of their own, or with many ramps.
+// This pass for rows with curves of their own, or with many ramps.
 inline Settled settle_rows(const std::vector<Ramps>& ramps, const RowFunctions& rows,
                            std::int64_t first, std::int64_t last, const SettleArrays& a,
                            double step, double inverse_S) {
@@ -152,7 +152,7 @@ RECTILINE_MULTIVERSION RowValues value_pass(const Packed& curve, std::int64_t n,
     return {loss, gap};
 }
 
-// The same where every slope is that of its argument.
+// This pass where every slope is that of its argument.
 template <class Packed>
 RECTILINE_MULTIVERSION RowValues loss_pass(const Packed& curve, std::int64_t n, const double* t,
                                            const double* weight) {

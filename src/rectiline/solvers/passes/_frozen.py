@@ -28,7 +28,7 @@ class Frozen:
     loss: float
 
     def moved_to(self, coef: Vector, intercept: float) -> Frozen:
-        """Return the same term around another point."""
+        """Return this term written around another point."""
         gradient, total = self.gradient, self.total
         if self.curvature is not None:
             d = coef.size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,7 +61,7 @@ class Member:
     split: NextSplit
     objective: float
     curves: Any
-    variance: float = 0.0  # of the slopes' sum in the sample
+    variance: Callable[[], float]  # of the slopes' sum in the sample
     roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
     callback: Callback | None = None
     near: NearRows | None = None
@@ -143,8 +144,10 @@ class Member:
         near, frozen = self.near, self.frozen
         assert near is not None and frozen is not None
         every = every_kept(near.rows.size, self.problem.n_features)
+        if every < 2:
+            return None
         part = self.problem.on_near_rows(near)
-        error = remaining_error(part, every, frozen.coef, frozen.intercept, self.variance)
+        error = remaining_error(part, every, frozen.coef, frozen.intercept, self.variance())
         if error == 1.0:
             return None
         at = np.arange(0, near.rows.size, every)

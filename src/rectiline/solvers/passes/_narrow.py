@@ -54,7 +54,7 @@ def remaining_error(
     `before` is the variance that the sample's error comes from. 1 is returned where an answer on
     some rows is not worth while.
     """
-    if every < 2 or before <= 0:
+    if before <= 0:
         return 1.0
     slopes = _slopes(kept, coef, intercept)
     error = math.sqrt((every - 1.0) * float(slopes @ slopes) / before)

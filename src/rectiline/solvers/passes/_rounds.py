@@ -19,6 +19,7 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -138,7 +139,7 @@ def _start(
             split=split,
             objective=start.objective,
             curves=problem.curves,
-            variance=sampling_variance(own, start.coef, start.intercept),
+            variance=partial(sampling_variance, own, start.coef, start.intercept),
             roughness=problem.n_features / (own.thinned * own.stands_for.size),
             callback=callback,
         )
