@@ -6,7 +6,7 @@ from scipy import sparse as sp
 
 import rectiline as rl
 from rectiline.problems import DualPoint
-from rectiline.problems._closed_proof import _closed_at_once, _closed_by_parts
+from rectiline.problems._closed_proof import _closed_at_once, _closed_by_parts, _Pair
 from rectiline.problems._rounding import measure_plain, measure_twofold
 
 STORED = {
@@ -41,12 +41,9 @@ def made(stored, penalty, intercept, constraints=()):
 
 
 def both(problem, coef, intercept, point, little, measure):
-    free = problem.terms.free_columns
-    at_once = _closed_at_once(problem, point, measure(point), free, little)
-    by_parts = _closed_by_parts(
-        problem, coef, intercept, point, measure, measure(point), free, little
-    )
-    return at_once, by_parts
+    pair = _Pair(coef, intercept, point, measure(point), problem.terms.free_columns)
+    at_once = _closed_at_once(problem, pair, little)
+    return at_once, _closed_by_parts(problem, pair, measure, little)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -97,34 +97,38 @@ def closed_proof(
         free = np.union1d(free, wrong)
         point = balanced_on(problem, point, free)
         measured = measure(point)
+    pair = _Pair(b, b0, point, measured, free)
     if tol and not problem.has_linear_term:
-        found, share = _proof(problem, b, b0, point, measure, measured, free, little=1.0)
+        found, share = _proof(problem, pair, measure, little=1.0)
         if share > 1.0 - _LITTLE_SHRINKING or found.certificate.holds(tol, math.inf):
             return found
         q, error = _without(measured, free)
         if not _outside_by_rounding(problem, q, error, point.sample, _LITTLE_SHRINKING)[0].size:
             return found
-    return _proof(problem, b, b0, point, measure, measured, free, _LITTLE_SHRINKING)[0]
+    return _proof(problem, pair, measure, _LITTLE_SHRINKING)[0]
+
+
+class _Pair(NamedTuple):
+    """Coefficients and a dual point, what was measured of both, and the columns without q."""
+
+    b: Vector
+    b0: float
+    point: DualPoint
+    measured: Measured
+    free: Indices
 
 
 def _proof(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    point: DualPoint,
-    measure: Callable[[DualPoint], Measured],
-    measured: Measured,
-    free: Indices,
-    little: float,
+    problem: Problem, pair: _Pair, measure: Callable[[DualPoint], Measured], little: float
 ) -> tuple[Proof, float]:
     """Return the proof, and the share of the multipliers that it takes: 1 - `little` or more.
 
     Less where no exact multipliers inside the dual range are found nearby.
     """
-    closed = _closed_at_once(problem, point, measured, free, little)
+    closed = _closed_at_once(problem, pair, little)
     if closed is None:
-        closed = _closed_by_parts(problem, b, b0, point, measure, measured, free, little)
-    rows = closed.rows
+        closed = _closed_by_parts(problem, pair, measure, little)
+    b, b0, rows = pair.b, pair.b0, closed.rows
     products = Products(
         loss=rows.loss,
         loss_error=rows.loss_error,
@@ -153,10 +157,9 @@ class _Closed(NamedTuple):
     radius: float
 
 
-def _closed_at_once(
-    problem: Problem, point: DualPoint, measured: Measured, free: Indices, little: float
-) -> _Closed | None:
+def _closed_at_once(problem: Problem, pair: _Pair, little: float) -> _Closed | None:
     """Close by one compiled step where only the intercept is free; None if that is not so."""
+    _, _, point, measured, free = pair
     plain = problem.is_separable and not (free.size or problem.has_constraint_rows)
     if not plain or problem.has_linear_term:
         return None
@@ -179,36 +182,29 @@ def _closed_at_once(
 
 
 def _closed_by_parts(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    point: DualPoint,
-    measure: Callable[[DualPoint], Measured],
-    measured: Measured,
-    free: Indices,
-    little: float,
+    problem: Problem, pair: _Pair, measure: Callable[[DualPoint], Measured], little: float
 ) -> _Closed:
     """Close where columns are free, constraint rows take part or the penalty couples columns."""
-    placed = _placed(problem, b, b0, point, measured, free, little)
+    placed = _placed(problem, pair, little)
     if problem.has_linear_term and placed.share != 1.0:
         # A linear term has one slope, so that its multiplier cannot shrink with the others.
-        moved = moved_into_dual_range(problem, point, placed.error, free)
+        moved = moved_into_dual_range(problem, pair.point, placed.error, pair.free)
         if moved is not None:
-            point, measured = moved, measure(moved)
-            placed = _placed(problem, b, b0, point, measured, free, little)
+            pair = pair._replace(point=moved, measured=measure(moved))
+            placed = _placed(problem, pair, little)
     q, error, outside, balance, share = placed
     charge, radius = 0.0, balance.radius
     if share != 1.0 and problem.has_linear_term:
-        q, error, charge = _clipped(problem, b, q, error, share)
+        q, error, charge = _clipped(problem, pair.b, q, error, share)
         share, radius = 1.0, RADIUS
     shrunk = 0.0  # by how much more than without rounding errors
     if share != 1.0:
         exact = _share(problem, q, np.zeros(q.size), outside)
         shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
-    rows = row_terms(problem, point, measured, balance, share, shrunk)
+    rows = row_terms(problem, pair.point, pair.measured, balance, share, shrunk)
     rows.terms.append(Term(charge, charge))
-    return _Closed(point, share, q, error, rows, radius)
+    return _Closed(pair.point, share, q, error, rows, radius)
 
 
 class _Placed(NamedTuple):
@@ -221,15 +217,8 @@ class _Placed(NamedTuple):
     share: float
 
 
-def _placed(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    point: DualPoint,
-    measured: Measured,
-    free: Indices,
-    little: float,
-) -> _Placed:
+def _placed(problem: Problem, pair: _Pair, little: float) -> _Placed:
+    b, b0, point, measured, free = pair
     q, error = _without(measured, free)
     outside, excess = _outside_by_rounding(problem, q, error, point.sample, little)
     balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
