@@ -103,6 +103,24 @@ def test_other_weights_forget_what_was_about_these(case):
     assert_equal(problem.with_sample_weight(weight), made)
 
 
+def test_another_loss_keeps_everything_that_is_not_about_the_loss(case):
+    problem, penalty, constraints = case
+    for loss in (rl.losses.Pinball(0.2), rl.losses.SquaredError()):
+        found = problem.with_loss(loss)
+        assert_equal(found, rl.Problem(X, Y, loss, penalty, constraints))
+        assert found.design is problem.design and found.data.scales is problem.data.scales
+        assert found.data.samples.offset is problem.data.samples.offset
+    with pytest.raises(ValueError, match=r"loss must be of the residual, as Huber.* got 'hinge'"):
+        problem.with_loss("hinge")
+
+
+def test_another_loss_is_refused_where_rows_pay_different_ones():
+    losses = [rl.losses.Pinball(0.2), rl.losses.Absolute()]
+    problem = rl.Problem(X, Y, losses, loss_index=np.arange(60) % 2)
+    with pytest.raises(ValueError, match="pay different losses"):
+        problem.with_loss("absolute")
+
+
 def test_another_penalty_keeps_the_data_and_nothing_of_the_other_penalty(case):
     problem, _, constraints = case
     for penalty in (rl.penalties.L1(0.3), rl.penalties.Slope([3.0, 2.0, 2.0, 0.5]), None):

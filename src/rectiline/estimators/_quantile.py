@@ -202,17 +202,18 @@ class QuantileRegressor(
 
     def _makers(self, X: Any, y: Any, weight: NDArray[np.float64]) -> list[Callable[[], Problem]]:
         """Return how to make the problem of each quantile."""
-        make = partial(
-            Problem,
+        first = Problem(
             check_design(X),
             y,
+            self._loss(self.quantiles_[0]),
             penalty=self._penalty_at(float(weight.sum())),
             constraints=self._listed_constraints(),
             sample_weight=weight,
             fit_intercept=self.fit_intercept,
             feature_names=column_names(self),
         )
-        makers = [partial(make, loss=self._loss(q)) for q in self.quantiles_]
+        makers: list[Callable[[], Problem]] = [lambda: first]
+        makers += [partial(first.with_loss, self._loss(q)) for q in self.quantiles_[1:]]
         return adapted_makers(self, makers, rows=self._is_list)
 
     certificate_: Any

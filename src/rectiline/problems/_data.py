@@ -12,6 +12,7 @@ from rectiline import _core
 from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design, as_design
+from rectiline.losses import Loss
 from rectiline.problems._samples import Samples
 
 __all__ = ["ColumnScales", "Data"]
@@ -79,6 +80,10 @@ class Data:
     def with_weight(self, sample_weight: ArrayLike) -> Data:
         """Return the data under other weights."""
         return Data.of(self.design, self.samples.with_weight(sample_weight))
+
+    def with_loss(self, loss: str | Loss) -> Data:
+        """Return the data under another loss; everything else is shared."""
+        return Data(self.design, self.samples.with_loss(loss), self.scales)
 
     def with_design(self, X: Any) -> Data:
         """Return the samples with another design of as many rows."""

@@ -76,6 +76,15 @@ class Samples:
         """Return the samples under other weights."""
         return replace(self, weight=checked_weight(sample_weight, self.weight.size))
 
+    def with_loss(self, loss: str | Loss) -> Samples:
+        """Return the samples under another loss of the same kind."""
+        losses, before = checked_losses(loss, None), self.losses[0]
+        if self.index is not None:
+            raise ValueError("with_loss: the rows of this problem pay different losses.")
+        if losses[0].of != before.of:
+            raise ValueError(f"loss must be of the {before.of}, as {before!r} is; got {loss!r}.")
+        return replace(self, losses=losses)
+
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Samples:
         """Return some of the samples, under their own weights unless others are given."""
         weight = self.weight[rows] if sample_weight is None else sample_weight
