@@ -6,12 +6,13 @@ in rare columns need no draw: the first split keeps all of them, see `_reach`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.backends import Design, take_rows
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem, NearRows
 from rectiline.rows import Block, TensorRows, join, on_host, spread_rows
@@ -35,13 +36,25 @@ class Sample:
     rows: NearRows
     stands_for: Vector
     problem: Problem
-    block: Block | None = None  # the drawn rows as the source holds them
+    block: Block  # the drawn rows as the source holds them
     thinned: float = 1
 
     def of(self, problem: BlockProblem) -> Sample:
-        """Return the sample of another problem on the same rows."""
-        assert self.block is not None
-        return _sample(problem, self.block, self.rows.rows, self.stands_for)
+        """Return the sample of another problem on the same rows, which shares X."""
+        design = self.problem.design
+        made = _sample(problem, self.block, self.rows.rows, self.stands_for, design)
+        return replace(made, thinned=self.thinned)
+
+    def thin(self, problem: BlockProblem, size: int) -> Sample:
+        """Return evenly spaced rows, at least `size`, that stand for all; self if it has few."""
+        every = self.stands_for.size // size
+        if every < 2:
+            return self
+        at = np.arange(0, self.stands_for.size, every)
+        y, weight = (None if one is None else one[at] for one in (self.block.y, self.block.weight))
+        block = Block(take_rows(self.block.X, at), y, weight, 0)
+        made = _sample(problem, block, self.rows.rows[at], every * self.stands_for[at])
+        return replace(made, thinned=every)
 
 
 def sample_size(n: int, d: int) -> int:
@@ -86,10 +99,14 @@ def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
 
 
 def _sample(
-    problem: BlockProblem, block: Block, rows: NDArray[np.int64], stands_for: Vector
+    problem: BlockProblem,
+    block: Block,
+    rows: NDArray[np.int64],
+    stands_for: Vector,
+    design: Design | None = None,
 ) -> Sample:
     near = NearRows(rows, block.X, problem.targets.pick(block, rows))
-    part = problem.on_near_rows(near, near.targets.weight * stands_for)
+    part = problem.on_near_rows(near, near.targets.weight * stands_for, design)
     return Sample(near, stands_for, part, block)
 
 

@@ -19,7 +19,8 @@ from rectiline.solvers._base import Callback
 from rectiline.solvers._run import RunLimits
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
-from rectiline.solvers.passes._rounds import Declined, solve_in_passes, warn_unsolved
+from rectiline.solvers.passes._rounds import solve_in_passes, warn_unsolved
+from rectiline.solvers.passes._start import Declined
 
 __all__ = ["check_takes_rows", "solve_family", "solve_rows", "try_passes"]
 

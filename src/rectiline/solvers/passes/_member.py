@@ -25,7 +25,7 @@ from rectiline.problems.blocks import (
 )
 from rectiline.solvers._base import Callback, Progress
 from rectiline.solvers.passes._frozen import Frozen, Reduced
-from rectiline.solvers.passes._narrow import Narrowed, every_kept, remaining_error
+from rectiline.solvers.passes._narrow import Narrowed, closer, every_kept, remaining_error
 from rectiline.solvers.passes._reduced import solve_reduced
 
 Vector = NDArray[np.float64]
@@ -159,7 +159,8 @@ class Member:
         self.steps += answer.steps
         centre = (answer.coef, answer.intercept)
         state = self._state()
-        return Narrowed.of(near, frozen, centre, self.curves, self.split, error, state)
+        split = closer(self.split, error)
+        return Narrowed.of(near, frozen, centre, self.curves, split, state)
 
     def tell(self) -> bool:
         """Report the last certificate to the callback; return whether it asks to stop."""

@@ -23,7 +23,7 @@ from rectiline.solvers.passes._frozen import Frozen, Reduced
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Narrowed", "every_kept", "remaining_error", "sampling_variance"]
+__all__ = ["Narrowed", "closer", "every_kept", "remaining_error", "sampling_variance"]
 
 _EVERY = 6  # kept rows for one that the answer rests on
 _LEAST_ROWS = 40  # of those, per column
@@ -37,6 +37,11 @@ def every_kept(kept: int, columns: int) -> int:
     if kept * columns < _FEW_ENTRIES:
         return 1
     return max(1, min(_EVERY, kept // (_LEAST_ROWS * (columns + 1))))
+
+
+def closer(split: NextSplit, error: float) -> NextSplit:
+    """Return the split around an answer with a given error in units of the sample's."""
+    return replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
 
 
 def sampling_variance(sample: Sample, coef: Vector, intercept: float) -> float:
@@ -105,16 +110,11 @@ class Narrowed:
         centre: tuple[Vector, float],
         curves: Any,
         split: NextSplit,
-        error: float,
         state: PassState,
     ) -> Narrowed:
-        """Split the kept rows around an answer with a given error in units of the sample's."""
-        closer = replace(
-            split,
-            reach=max(min(_REACH * error, split.reach), 1e-9),
-            always=np.searchsorted(kept.rows, split.always),
-        )
-        query = Query(curves, _KeptTargets(kept.targets), *centre, next_split=closer)
+        """Split the kept rows around an answer on some of them."""
+        inside = replace(split, always=np.searchsorted(kept.rows, split.always))
+        query = Query(curves, _KeptTargets(kept.targets), *centre, next_split=inside)
         found, sums = _run(kept, query, state)
         more = (sums["change"], sums["change_total"], sums["curvature"])
         near = NearRows(kept.rows[found.rows], found.X, found.targets)

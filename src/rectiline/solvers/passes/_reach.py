@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from rectiline.problems import Problem
-from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
+from rectiline.problems.blocks import LengthBound, NextSplit
 from rectiline.solvers.passes._draw import Sample
 
 Vector = NDArray[np.float64]
@@ -45,7 +45,6 @@ def first_split(
     reason, the answer is probably elsewhere: many rows meet on a knot. They are all near then if
     there is room for them.
     """
-    sample = _thinned(sample)
     problem = sample.problem
     every = _directions(sample, coef, intercept)
     if problem.fit_intercept:  # the answer on the sample is rough, also where all rows meet a knot
@@ -105,18 +104,6 @@ def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:
     if not design.is_sparse:
         mean = np.asarray(design.X.mean(axis=0, dtype=np.float64))
     return LengthBound.of(directions, mean)
-
-
-def _thinned(sample: Sample) -> Sample:
-    """Return evenly spaced rows of a large sample, standing for all of its rows."""
-    count = sample.stands_for.size
-    every = count // rows_for_reach(sample.problem.n_features)
-    if every < 2:
-        return sample
-    at = np.arange(0, count, every)
-    problem = sample.problem.on_rows(at, every * sample.problem.weight[at])
-    rows = NearRows(sample.rows.rows[at], problem.design.X, sample.rows.targets.take(at))
-    return Sample(rows, every * sample.stands_for[at], problem, thinned=every)
 
 
 def _share_reach(ratio: Vector, stands_for: Vector, share: float) -> float:

@@ -19,7 +19,6 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +29,6 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import (
     BlockProblem,
-    LengthBound,
     PassState,
     SplitDual,
     Totals,
@@ -42,27 +40,19 @@ from rectiline.solvers._run import RunLimits
 from rectiline.solvers._show import PassProgress
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
-from rectiline.solvers.newton import Newton
-from rectiline.solvers.passes._draw import Sample, draw, sample_size
+from rectiline.solvers.passes._draw import sample_size
 from rectiline.solvers.passes._member import Member
-from rectiline.solvers.passes._narrow import sampling_variance
-from rectiline.solvers.passes._reach import first_split, rows_for_reach
+from rectiline.solvers.passes._start import SAMPLE_TOL, Answer, start_members
 
 Vector = NDArray[np.float64]
 
-__all__ = ["MOST_PASSES", "Declined", "solve_in_passes", "warn_unsolved"]
+__all__ = ["MOST_PASSES", "solve_in_passes", "warn_unsolved"]
 
 MOST_PASSES = 30
-_SAMPLE_TOL = 1e-5
 _SECONDS_PER_ENTRY = 3e-9  # of a pass over rows in memory, for one problem
 _DIRECT = 50_000  # rows of a sample that is solved as it is
 _NESTED = 16  # rows of a device for one of its sample
 _NESTED_PASSES = 4
-_SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
-
-
-class Declined(Exception):
-    """Too many rows are near a knot for passes to be of use."""
 
 
 def solve_in_passes(
@@ -88,7 +78,8 @@ def solve_in_passes(
     passes, status = 0, Status.ITERATION_LIMIT
     try:
         with asked_at_checkpoints(None):  # on a sample, whose solver knows the deadline
-            members = _start(problems, callbacks, tol, seed, deadline, declines)
+            answers = _solve_nested(problems, seed, deadline)
+            members = start_members(problems, callbacks, answers, tol, seed, deadline, declines)
         status = Status.TIME_LIMIT
         with asked_at_checkpoints(Deadline(limit)):
             if _first_pass(members, deadline):
@@ -105,57 +96,10 @@ def solve_in_passes(
         return [_finish(member, status, passes, began, told) for member in members]
 
 
-def _start(
-    problems: Sequence[BlockProblem],
-    callbacks: Sequence[Callback | None],
-    tol: float,
-    seed: int,
-    deadline: float,
-    declines: bool,
-) -> list[Member]:
-    """Draw a sample and solve every problem on it."""
-    first = problems[0]
-    answers = _solve_nested(problems, seed, deadline)
-    size = None if answers is None else rows_for_reach(first.n_features)
-    sample = draw(first, seed, size)
-    members: list[Member] = []
-    start: Solution | None = None
-    for place, (problem, callback) in enumerate(zip(problems, callbacks, strict=True)):
-        own = sample if problem is first else sample.of(problem)
-        if answers is None:
-            start = _solve_sample(own, deadline, start)
-        else:
-            start, rows = answers[place]
-            own = replace(own, thinned=max(1.0, rows / own.stands_for.size))
-        split, is_crowded = first_split(own, start.coef, start.intercept, start.objective, tol)
-        if is_crowded and declines:
-            raise Declined
-        split = replace(split, always=_scale_rows(own, problem))
-        problem.measures.argument_scale = own.problem.argument_scale
-        member = Member(
-            problem=problem,
-            coef=start.coef,
-            intercept=start.intercept,
-            split=split,
-            objective=start.objective,
-            curves=problem.curves,
-            variance=partial(sampling_variance, own, start.coef, start.intercept),
-            roughness=problem.n_features / (own.thinned * own.stands_for.size),
-            callback=callback,
-        )
-        if problem.in_memory is not None:
-            member.out = np.empty(problem.n_samples)
-        members.append(member)
-    shared = LengthBound.with_one_sum([member.split.bound for member in members])
-    for member, bound in zip(members, shared, strict=True):
-        member.split = replace(member.split, bound=bound)
-    return members
-
-
 def _solve_nested(
     problems: Sequence[BlockProblem], seed: int, deadline: float
-) -> list[tuple[Solution, int]] | None:
-    """Return answers on a large sample that stays on its device, and its size, or None.
+) -> list[Answer] | None:
+    """Return answers on a large sample that stays on its device, or None.
 
     None: the rows are elsewhere, or so few that a sample of the usual size does.
 
@@ -174,36 +118,15 @@ def _solve_nested(
     size = rows.n_rows
     left = deadline - time.perf_counter()
     limits = RunLimits(
-        tol=float(np.clip(0.5 * d / size, 1e-9, _SAMPLE_TOL)),
+        tol=float(np.clip(0.5 * d / size, 1e-9, SAMPLE_TOL)),
         max_iter=_NESTED_PASSES,
         time_limit=max(left, 1e-3) if math.isfinite(left) else None,
         seed=seed,
     )
     silent = [None] * len(problems)
     inner = [problem.on_blocks(rows) for problem in problems]
-    return [(one, size) for one in solve_in_passes(inner, limits, silent, warns=False)]
-
-
-def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
-    count = _SCALE_ROWS * (problem.n_features + 1)
-    rows = sample.rows.rows
-    return np.sort(rows[:: max(1, rows.size // count)])
-
-
-def _solve_sample(sample: Sample, deadline: float, start: Solution | None) -> Solution:
-    from rectiline.solvers import solve
-
-    left = deadline - time.perf_counter()
-    solver = "newton" if Newton.refuses(sample.problem) is None else "auto"
-    with warnings.catch_warnings():  # what is proved on all rows decides
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve(
-            sample.problem,
-            solver=solver,
-            tol=_SAMPLE_TOL,
-            time_limit=max(left, 1e-3) if math.isfinite(left) else None,
-            warm_start=start,
-        )
+    found = solve_in_passes(inner, limits, silent, warns=False)
+    return [Answer(one.coef, one.intercept, one.objective, size) for one in found]
 
 
 def _run(members: Sequence[Member], queries: list[Any], number: int, deadline: float) -> Any:

@@ -1,0 +1,160 @@
+"""Solves problems on a sample of their rows, where the solver `passes` starts; for `_rounds`.
+
+About 5,000 rows of a sample are solved first. Around that answer most rows of the sample are far
+from every knot and are frozen, so that the answer on the sample is a small problem as well.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextSplit, PassState
+from rectiline.problems.forms import RectifiedForm
+from rectiline.solvers._base import Budget, Callback
+from rectiline.solvers.newton import Newton
+from rectiline.solvers.passes._draw import Sample, draw
+from rectiline.solvers.passes._frozen import Frozen
+from rectiline.solvers.passes._member import Member
+from rectiline.solvers.passes._narrow import Narrowed, sampling_variance
+from rectiline.solvers.passes._reach import first_split, rows_for_reach
+from rectiline.solvers.passes._reduced import solve_reduced
+
+Vector = NDArray[np.float64]
+
+__all__ = ["SAMPLE_TOL", "Answer", "Declined", "start_members"]
+
+SAMPLE_TOL = 1e-5
+_SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
+_REACH = 4.0  # rows of the sample are frozen beyond so many standard deviations
+_MOST_NEAR, _LEAST_NEAR = 0.5, 10  # share of the sample, and rows per column, that are left
+
+
+class Declined(Exception):
+    """Too many rows are near a knot for passes to be of use."""
+
+
+class Answer(NamedTuple):
+    """An answer on some rows: its objective, and the number of rows where it is not obvious."""
+
+    coef: Vector
+    intercept: float
+    objective: float
+    n_rows: int = 0
+
+
+def start_members(
+    problems: Sequence[BlockProblem],
+    callbacks: Sequence[Callback | None],
+    answers: Sequence[Answer] | None,
+    tol: float,
+    seed: int,
+    deadline: float,
+    declines: bool,
+) -> list[Member]:
+    """Draw a sample and solve every problem on it, unless there are `answers` on a larger one."""
+    first = problems[0]
+    fewest = rows_for_reach(first.n_features)
+    sample = draw(first, seed, None if answers is None else fewest)
+    few = sample.thin(first, fewest)
+    members: list[Member] = []
+    for place, (problem, callback) in enumerate(zip(problems, callbacks, strict=True)):
+        own = sample if problem is first else sample.of(problem)
+        some = own if few is sample else few if problem is first else few.of(problem)
+        if answers is None:
+            start = _solve(some, deadline)
+        else:
+            start = answers[place]
+            own = some = replace(own, thinned=max(1.0, start.n_rows / own.stands_for.size))
+        split, is_crowded = first_split(some, start.coef, start.intercept, start.objective, tol)
+        if is_crowded and declines:
+            raise Declined
+        if answers is None and some is not own:
+            start = _on_sample(problem, own, some, start, split, deadline)
+        problem.measures.argument_scale = own.problem.argument_scale
+        member = Member(
+            problem=problem,
+            coef=start.coef,
+            intercept=start.intercept,
+            split=replace(split, always=_scale_rows(own, problem)),
+            objective=start.objective,
+            curves=problem.curves,
+            variance=partial(sampling_variance, own, start.coef, start.intercept),
+            roughness=problem.n_features / (own.thinned * own.stands_for.size),
+            callback=callback,
+        )
+        if problem.in_memory is not None:
+            member.out = np.empty(problem.n_samples)
+        members.append(member)
+    shared = LengthBound.with_one_sum([member.split.bound for member in members])
+    for member, bound in zip(members, shared, strict=True):
+        member.split = replace(member.split, bound=bound)
+    return members
+
+
+def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
+    count = _SCALE_ROWS * (problem.n_features + 1)
+    rows = sample.rows.rows
+    return np.sort(rows[:: max(1, rows.size // count)])
+
+
+def _solve(sample: Sample, deadline: float) -> Answer:
+    """Return the answer on a sample; nothing is proved about it."""
+    from rectiline.solvers import solve
+
+    problem, left = sample.problem, max(deadline - time.perf_counter(), 1e-3)
+    can = Newton.refuses(problem) is None
+    if can:
+        form, method = RectifiedForm.apply(problem), Newton()
+        state = method.start(form, None, 0)
+        budget = Budget(method.first_burst, left, SAMPLE_TOL)
+        if method.advance(state, budget).reached:
+            coef, intercept, _ = form.invert(method.point(state))
+            return Answer(coef, intercept, problem.objective(coef, intercept))
+    with warnings.catch_warnings():  # what is proved on all rows decides
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        limit = left if math.isfinite(left) else None
+        found = solve(problem, solver="newton" if can else "auto", tol=SAMPLE_TOL, time_limit=limit)
+    return Answer(found.coef, found.intercept, found.objective)
+
+
+def _on_sample(
+    problem: BlockProblem,
+    sample: Sample,
+    few: Sample,
+    start: Answer,
+    split: NextSplit,
+    deadline: float,
+) -> Answer:
+    """Return the answer on a sample by way of the answer on few of its rows.
+
+    `split` has the standard deviations of the sample's answer; that on few rows has larger ones.
+    """
+    if Newton.refuses(sample.problem) is not None:
+        return _solve(sample, deadline)
+    coef, intercept, objective, _ = start
+    targets = replace(sample.rows.targets, weight=sample.problem.weight)
+    near = Narrowed.of(
+        NearRows(sample.rows.rows, sample.rows.X, targets),
+        Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
+        (coef, intercept),
+        problem.curves,
+        replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),
+        PassState((), problem.fit_intercept),
+    )
+    count = near.places.size
+    if not _LEAST_NEAR * coef.size <= count <= _MOST_NEAR * sample.stands_for.size:
+        return _solve(sample, deadline)
+    found = solve_reduced(problem, near.near, near.frozen, None, objective, SAMPLE_TOL, deadline)
+    if found.relative_gap > 10 * SAMPLE_TOL:
+        return _solve(sample, deadline)
+    return Answer(found.coef, found.intercept, objective)
