@@ -43,7 +43,7 @@ def made(stored, penalty, intercept, constraints=()):
 def both(problem, coef, intercept, point, little, measure):
     pair = _Pair(coef, intercept, point, measure(point), problem.terms.free_columns)
     at_once = _closed_at_once(problem, pair, little)
-    return at_once, _closed_by_parts(problem, pair, measure, little)
+    return at_once, _closed_by_parts(problem, pair, little)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -98,14 +98,41 @@ def closed_proof(
         point = balanced_on(problem, point, free)
         measured = measure(point)
     pair = _Pair(b, b0, point, measured, free)
-    if tol and not problem.has_linear_term:
-        found, share = _proof(problem, pair, measure, little=1.0)
+    if problem.has_linear_term:
+        return _proof_with_linear_term(problem, pair, measure, tol)
+    if tol:
+        found, share = _proof(problem, pair, little=1.0)
         if share > 1.0 - _LITTLE_SHRINKING or found.certificate.holds(tol, math.inf):
             return found
         q, error = _without(measured, free)
         if not _outside_by_rounding(problem, q, error, point.sample, _LITTLE_SHRINKING)[0].size:
             return found
-    return _proof(problem, pair, measure, _LITTLE_SHRINKING)[0]
+    return _proof(problem, pair, _LITTLE_SHRINKING)[0]
+
+
+def _proof_with_linear_term(
+    problem: Problem, pair: _Pair, measure: Callable[[DualPoint], Measured], tol: float | None
+) -> Proof:
+    """Return the proof where a linear term keeps the multipliers from shrinking.
+
+    Such a term has one slope, so that its multiplier cannot shrink with the others. Where q is not
+    in the dual range the distance is charged, or rows on kinks move q there, whichever costs less.
+    """
+    found, share = _proof(problem, pair, _LITTLE_SHRINKING)
+    if share == 1.0:
+        return found
+    _, error = _without(pair.measured, pair.free)
+    point = moved_into_dual_range(problem, pair.point, error, pair.free)
+    if point is None:
+        return found
+    pair = pair._replace(point=point, measured=measure(point))
+    moved, _ = _proof(problem, pair, _LITTLE_SHRINKING)
+    gaps = [
+        one.certificate.gap - (one.certificate.rounding if tol else 0.0) for one in (found, moved)
+    ]
+    if gaps[0] < gaps[1] and not (tol and moved.certificate.holds(tol, math.inf)):
+        return found  # twofold arithmetic takes what this leaves to rounding
+    return moved
 
 
 class _Pair(NamedTuple):
@@ -118,16 +145,14 @@ class _Pair(NamedTuple):
     free: Indices
 
 
-def _proof(
-    problem: Problem, pair: _Pair, measure: Callable[[DualPoint], Measured], little: float
-) -> tuple[Proof, float]:
-    """Return the proof, and the share of the multipliers that it takes: 1 - `little` or more.
+def _proof(problem: Problem, pair: _Pair, little: float) -> tuple[Proof, float]:
+    """Return the proof, and the share of the multipliers that is in range: 1 - `little` or more.
 
     Less where no exact multipliers inside the dual range are found nearby.
     """
     closed = _closed_at_once(problem, pair, little)
     if closed is None:
-        closed = _closed_by_parts(problem, pair, measure, little)
+        closed = _closed_by_parts(problem, pair, little)
     b, b0, rows = pair.b, pair.b0, closed.rows
     products = Products(
         loss=rows.loss,
@@ -142,14 +167,17 @@ def _proof(
     )
     certificate, by_zero_dual = close(problem, b, products)
     if by_zero_dual:
-        return Proof(certificate, problem.terms.region.zero_dual(problem.n_samples)), closed.share
-    return Proof(certificate, closed.point.scaled(closed.share)), closed.share
+        return Proof(
+            certificate, problem.terms.region.zero_dual(problem.n_samples)
+        ), closed.in_range
+    return Proof(certificate, closed.point.scaled(closed.share)), closed.in_range
 
 
 class _Closed(NamedTuple):
-    """A dual point, the share of it that is in the dual range, q for that share, and the terms."""
+    """A dual point, the share of it that is used, q for that share, and the terms."""
 
     point: DualPoint
+    in_range: float  # the share of it that is in the dual range
     share: float
     q: Vector
     error: Vector
@@ -178,22 +206,13 @@ def _closed_at_once(problem: Problem, pair: _Pair, little: float) -> _Closed | N
     loss, loss_error, gap, upper, growth, share, q, error = found
     at_zero = partial(_term_at_zero, problem.rows, measured.arguments)
     rows = RowTerms(loss, loss_error, [Term(gap, upper), Term(0.0, growth)], at_zero)
-    return _Closed(point, share, q, error, rows, math.inf)
+    return _Closed(point, share, share, q, error, rows, math.inf)
 
 
-def _closed_by_parts(
-    problem: Problem, pair: _Pair, measure: Callable[[DualPoint], Measured], little: float
-) -> _Closed:
+def _closed_by_parts(problem: Problem, pair: _Pair, little: float) -> _Closed:
     """Close where columns are free, constraint rows take part or the penalty couples columns."""
-    placed = _placed(problem, pair, little)
-    if problem.has_linear_term and placed.share != 1.0:
-        # A linear term has one slope, so that its multiplier cannot shrink with the others.
-        moved = moved_into_dual_range(problem, pair.point, placed.error, pair.free)
-        if moved is not None:
-            pair = pair._replace(point=moved, measured=measure(moved))
-            placed = _placed(problem, pair, little)
-    q, error, outside, balance, share = placed
-    charge, radius = 0.0, balance.radius
+    q, error, outside, balance, in_range = _placed(problem, pair, little)
+    charge, radius, share = Term(0.0, 0.0), balance.radius, in_range
     if share != 1.0 and problem.has_linear_term:
         q, error, charge = _clipped(problem, pair.b, q, error, share)
         share, radius = 1.0, RADIUS
@@ -203,8 +222,8 @@ def _closed_by_parts(
         shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
     rows = row_terms(problem, pair.point, pair.measured, balance, share, shrunk)
-    rows.terms.append(Term(charge, charge))
-    return _Closed(pair.point, share, q, error, rows, radius)
+    rows.terms.append(charge)
+    return _Closed(pair.point, in_range, share, q, error, rows, radius)
 
 
 class _Placed(NamedTuple):
@@ -355,7 +374,7 @@ def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Me
 
 def _clipped(
     problem: Problem, b: Vector, q: Vector, error: Vector, share: float
-) -> tuple[Vector, Vector, float]:
+) -> tuple[Vector, Vector, Term]:
     """Return a point of the dual range near q, its error, and what is charged for the distance.
 
     Among coefficients up to the radius of the certificate that is at most distance times size.
@@ -364,13 +383,16 @@ def _clipped(
         low, high = problem.columns.dual_range
         outside = (q + error > high) | (q - error < low)
         inside = np.where(outside, np.clip(q, low, high), q)
-        distance = np.where(outside, np.abs(q - inside) + error, 0.0)
+        plain = np.abs(q - inside)
+        distance = np.where(outside, plain + error, 0.0)
         left = np.where(outside, 0.0, error)
     else:
         inside, left = share * q, share * error + 2 * UNIT * np.abs(q)
         distance = np.abs(q - inside) + (1.0 - share) * error
+        plain = (1.0 - problem.terms.safe_share(q, np.zeros(q.size))) * np.abs(q)
     sizes = RADIUS * np.maximum(np.abs(b), problem.coef_unit)
-    return inside, left, float(distance @ sizes) * (1 + gamma(q.size))
+    upper = float(distance @ sizes) * (1 + gamma(q.size))
+    return inside, left, Term(min(float(plain @ sizes), upper), upper)
 
 
 def _outside_by_rounding(
