@@ -77,10 +77,12 @@ class ArrayRows(RowBlocks):
         return self._block(np.asarray(rows, dtype=np.int64), 0)
 
 
-def block_length(block_rows: int | None, bytes_per_row: float) -> int:
-    """Return how many rows a block has: those asked for, or as many as fill 32 MiB."""
+def block_length(
+    block_rows: int | None, bytes_per_row: float, block_bytes: int = _BLOCK_BYTES
+) -> int:
+    """Return how many rows a block has: those asked for, or as many as fill `block_bytes`."""
     if block_rows is None:
-        return max(1, int(_BLOCK_BYTES / max(bytes_per_row, 1.0)))
+        return max(1, int(block_bytes / max(bytes_per_row, 1.0)))
     whole = isinstance(block_rows, (int, np.integer)) and not isinstance(block_rows, bool)
     if not whole or block_rows < 1:
         raise ValueError(f"block_rows={block_rows!r}: must be a positive integer or None.")

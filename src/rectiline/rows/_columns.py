@@ -13,8 +13,6 @@ from rectiline.rows._block import Block
 
 __all__ = ["Columns", "decoded", "require_arrow"]
 
-_CACHED_ENTRIES = 1 << 16  # of X that columns are written to at a time
-
 
 def require_arrow(caller: str) -> Any:
     """Return pyarrow, or raise an error that names the extra."""
@@ -126,30 +124,22 @@ def decoded(
 
 
 def _block(pieces: list[Any], columns: Columns, start: int, place: int) -> Block:
+    """Return pieces of a table as one block; X is stored column by column, as the table is."""
     n = sum(piece.num_rows for piece in pieces)
-    X = np.empty((n, len(columns.features)), dtype=columns.dtype)
+    by_column = np.empty((len(columns.features), n), dtype=columns.dtype)
     targets: list[NDArray[Any]] = []
     weight = None if columns.weight is None else np.empty(n)
     first = 0
     for piece in pieces:
         some = slice(first, first + piece.num_rows)
-        values = [_values(piece, name, start + first, place) for name in columns.features]
-        _put_side_by_side(values, X[some])
+        for column, name in zip(by_column, columns.features, strict=True):
+            column[some] = _values(piece, name, start + first, place)
         if columns.target is not None:
             targets.append(_values(piece, columns.target, start + first, place))
         if weight is not None and columns.weight is not None:
             weight[some] = _values(piece, columns.weight, start + first, place)
         first += piece.num_rows
-    return Block(X, np.concatenate(targets) if targets else None, weight, start)
-
-
-def _put_side_by_side(columns: list[NDArray[Any]], X: NDArray[Any]) -> None:
-    """Write columns into the rows of X, some rows at a time, which stay in the cache meanwhile."""
-    step = max(1, _CACHED_ENTRIES // max(1, len(columns)))
-    for first in range(0, X.shape[0], step):
-        rows = slice(first, first + step)
-        for place, column in enumerate(columns):
-            X[rows, place] = column[rows]
+    return Block(by_column.T, np.concatenate(targets) if targets else None, weight, start)
 
 
 def _values(piece: Any, name: str, start: int, place: int) -> NDArray[Any]:

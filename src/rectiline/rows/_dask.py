@@ -263,7 +263,8 @@ def _aligned(block: Block) -> Block:
         parts = (X.data, X.indices, X.indptr)
         X = X if all(part.flags.aligned for part in parts) else X.copy()
     else:
-        X = np.require(X, requirements=["C", "A"])
+        by_column = X.flags.f_contiguous and not X.flags.c_contiguous
+        X = np.require(X, requirements=["F" if by_column else "C", "A"])
     y, weight = (
         None if part is None else np.require(part, requirements=["A"])
         for part in (block.y, block.weight)

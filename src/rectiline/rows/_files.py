@@ -127,11 +127,12 @@ def from_parquet(
     columns : list of str, optional
         Columns of X, in this order; by default all others. They hold numbers or booleans.
     block_rows : int, optional
-        Rows in a block; by default as many as fill 32 MiB.
+        Rows in a block; by default as many as fill 8 MiB.
     cache : "auto", folder or False, default="auto"
-        Where the first pass writes the decoded rows: a temporary folder that is removed with the
-        source (if its disk has room), a folder that stays and is used again for unchanged files,
-        or nowhere, so that each pass decodes the files.
+        Where the first pass writes the decoded rows: a folder that stays and is used again for
+        unchanged files, or nowhere, so that each pass decodes the files. "auto" writes CSV to a
+        temporary folder that is removed with the source (if its disk has room), and nothing else:
+        Parquet and Feather are decoded about as fast as a cache is written and read.
     format : {"parquet", "feather", "csv"}, optional
         By default that of the names of the files.
 
@@ -207,11 +208,9 @@ def _of_dataset(
     local = [file for file in files if os.path.exists(file)]
     stamps = [(file, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in local]
     kept = None
-    if cache is not False:
+    if cache is not False and (is_text or cache != "auto"):
         kept = Cache(cache, ["table", stamps, chosen.features, target, weight])
         size = sum(stamp[1] for stamp in stamps)  # a text is at most as long as its numbers need
-        if n is not None:
-            size = n * len(chosen.names) * 8
         if cache == "auto" and not kept.has_room(size):
             kept = None
 

@@ -35,7 +35,7 @@ def refuse_non_finite(block: Block, place: int, names: Sequence[str] | None = No
 def _is_finite(values: Any) -> bool:
     """Whether all values are finite; their sum shows it, unless it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        if np.isfinite(values.sum()):
             return True
     return bool(np.isfinite(values).all())
 

@@ -24,6 +24,8 @@ __all__ = ["Sample", "draw", "sample_size"]
 _ROWS_PER_COLUMN = 200  # of the smallest sample
 _LARGEST_SHARE = 0.05  # of the rows, in the largest
 _WITHOUT_COUNT = 200_000  # rows drawn from a source of unknown length
+_MORE_THAN_SHARE = 1.5  # times its share of the sample: what a block gives at most, or
+_LEAST_OF_BLOCK = 2_000  # rows of a class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,25 +119,46 @@ class _DrawState:
     seed: int
     size: int  # rows of each class
     labels: Any  # of the classes, or None
+    n_rows: int | None  # of the source
+
+    def most_of(self, block: Block) -> int:
+        """Return how many rows of a class a block gives at most.
+
+        Blocks that all hold a class give it equal shares; a class that is in few blocks gets fewer
+        rows, which then stand for more.
+        """
+        if self.n_rows is None:
+            return self.size
+        share = int(_MORE_THAN_SHARE * self.size * block.n_rows / self.n_rows)
+        return min(self.size, max(share, _LEAST_OF_BLOCK))
 
 
-def _draw_block(
-    block: Block, state: _DrawState
-) -> list[tuple[Vector, Block, NDArray[np.int64], int]]:
-    """Return, for each class, the rows of a block with the smallest random keys."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """Rows of a class with the smallest random keys."""
+
+    keys: Vector
+    block: Block
+    rows: NDArray[np.int64]
+    stands_for: Vector  # how many rows of its block each stands for
+
+
+def _draw_block(block: Block, state: _DrawState) -> list[tuple[_Drawn, int]]:
+    """Return, for each class, the rows of a block with the smallest keys, and how many it has."""
     keys = np.random.default_rng((state.seed, block.start)).random(block.n_rows)
     found = []
     for label in state.labels or (None,):
         at = np.arange(block.n_rows)
         if label is not None:
             at = np.flatnonzero(np.asarray(block.y) == label)
-        count = at.size
-        if at.size > state.size:
-            at = at[np.argpartition(keys[at], state.size)[: state.size]]
+        count, most = at.size, state.most_of(block)
+        if count > most:
+            at = at[np.argpartition(keys[at], most)[:most]]
         at.sort()
         weight = None if block.weight is None else block.weight[at]
         part = Block(block.X[at], None if block.y is None else block.y[at], weight, block.start)
-        found.append((keys[at], part, at + block.start, count))
+        each = np.full(at.size, count / max(at.size, 1))
+        found.append((_Drawn(keys[at], part, at + block.start, each), count))
     return found
 
 
@@ -148,35 +171,40 @@ def _draw_while_reading(
     size = sample_size(problem.n_samples, d) if known else max(_ROWS_PER_COLUMN * d, _WITHOUT_COUNT)
     labels = problem.targets.labels
     each = size if labels is None else max(size // len(labels), 1)
-    state = _DrawState(seed, each, labels)
-    classes: list[list[Any]] = [[] for _ in state.labels or (None,)]
+    state = _DrawState(seed, each, labels, problem.n_samples if known else None)
+    classes: list[list[_Drawn]] = [[] for _ in state.labels or (None,)]
     counts = [0] * len(classes)
     for answer in problem.blocks.map_blocks(_draw_block, state):
-        for place, (keys, part, rows, count) in enumerate(answer):
+        for place, (drawn, count) in enumerate(answer):
             counts[place] += count
-            classes[place].append((keys, part, rows))
-            if sum(one[0].size for one in classes[place]) > 4 * state.size:
+            classes[place].append(drawn)
+            if sum(one.keys.size for one in classes[place]) > 4 * state.size:
                 classes[place] = [_smallest(classes[place], state.size, d)]
-    parts, numbers, stands_for = [], [], []
-    for drawn, count in zip(classes, counts, strict=True):
+    chosen: list[_Drawn] = []
+    stands_for = []
+    for parts, count in zip(classes, counts, strict=True):
         if not count:
             continue
         least = sample_size(sum(counts), d) if not known else state.size
-        keys, block, rows = _smallest(drawn, min(state.size, least), d)
-        parts.append(block)
-        numbers.append(rows)
-        stands_for.append(np.full(rows.size, count / rows.size))
-    return join(parts, d), np.concatenate(numbers), np.concatenate(stands_for)
+        most = min(state.size, least)
+        one = _smallest(parts, most, d)
+        share = 1.0 if one.keys.size < most else float(one.keys.max())  # by the keys alone
+        each_for = np.maximum(one.stands_for, 1.0 / share)
+        chosen.append(one)
+        stands_for.append(each_for * (count / each_for.sum()))
+    rows = np.concatenate([one.rows for one in chosen])
+    return join([one.block for one in chosen], d), rows, np.concatenate(stands_for)
 
 
-def _smallest(drawn: list[Any], size: int, d: int) -> tuple[Vector, Block, NDArray[np.int64]]:
+def _smallest(parts: list[_Drawn], size: int, d: int) -> _Drawn:
     """Return the rows with the smallest keys of several draws."""
-    keys = np.concatenate([one[0] for one in drawn])
-    block = join([one[1] for one in drawn], d)
-    rows = np.concatenate([one[2] for one in drawn])
+    keys = np.concatenate([one.keys for one in parts])
+    block = join([one.block for one in parts], d)
+    rows = np.concatenate([one.rows for one in parts])
+    stands_for = np.concatenate([one.stands_for for one in parts])
     if keys.size <= size:
-        return keys, block, rows
+        return _Drawn(keys, block, rows, stands_for)
     at = np.sort(np.argpartition(keys, size)[:size])
     weight = None if block.weight is None else block.weight[at]
     y = None if block.y is None else block.y[at]
-    return keys[at], Block(block.X[at], y, weight, 0), rows[at]
+    return _Drawn(keys[at], Block(block.X[at], y, weight, 0), rows[at], stands_for[at])
