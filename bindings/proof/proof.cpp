@@ -146,21 +146,71 @@ NumpyVector copy_of(VectorIn values) {
     return out;
 }
 
+// The columns of X that `columns` names, and one of ones; the few that plain loops can take.
+proof::FreeColumns free_columns(const Design& X, const IndexIn& columns, bool intercept) {
+    const proof::FreeColumns free{X.view, in(columns), intercept};
+    require(free.order() <= proof::kMostFree, "there are too many free columns");
+    require(columns.shape(0) == 0 || X.view.index() < 2, "X must be dense");
+    for (const std::int64_t j : free.columns)
+        require(j >= 0 && j < n_columns(X.view), "a column is out of range");
+    return free;
+}
+
+void require_samples(const Design& X, std::initializer_list<const VectorIn*> vectors) {
+    for (const VectorIn* values : vectors)
+        require(length(*values) == n_rows(X.view), "the vector must have one entry per row");
+}
+
+std::pair<NumpyVector, double> balance_columns(const Design& X, IndexIn columns, bool intercept,
+                                               VectorIn g, VectorIn low, VectorIn high,
+                                               VectorIn column_norm, VectorIn target,
+                                               VectorIn size) {
+    const proof::FreeColumns free = free_columns(X, columns, intercept);
+    require_samples(X, {&g, &low, &high});
+    require(length(column_norm) == n_columns(X.view), "there must be one norm per column");
+    require(length(target) == free.order() && length(size) == free.order(),
+            "target and size must have one entry per free column");
+    NumpyVector moved = copy_of(g);
+    double left = 0;
+    {
+        nb::gil_scoped_release release;
+        left = proof::balance_columns(free, {in(low), in(high)}, in(column_norm), in(target),
+                                      in(size), in(moved));
+    }
+    return {moved, left};
+}
+
+std::optional<NumpyVector> balancing_move(const Design& X, IndexIn columns, bool intercept,
+                                          VectorIn g, VectorIn low, VectorIn high, VectorIn left) {
+    const proof::FreeColumns free = free_columns(X, columns, intercept);
+    require_samples(X, {&g, &low, &high});
+    require(length(left) == free.order(), "left must have one entry per free column");
+    NumpyVector move = new_vector(g.shape(0));
+    nb::gil_scoped_release release;
+    if (!proof::balancing_move(free, {in(low), in(high)}, in(g), in(left), in(move)))
+        return std::nullopt;
+    return move;
+}
+
 std::optional<ClosedRows> close_rows(const Design& X, const Rows& rows, const Columns& columns,
-                                     VectorIn argument, VectorIn radius, VectorIn g, VectorIn q,
-                                     VectorIn error, double total, double least) {
-    for (const VectorIn* values : {&argument, &radius, &g})
-        require_rows(rows, values->shape(0));
+                                     IndexIn free, bool intercept, VectorIn argument,
+                                     VectorIn radius, VectorIn g, VectorIn low, VectorIn high,
+                                     double total, VectorIn q, VectorIn error, VectorIn column_norm,
+                                     double least) {
+    require_samples(X, {&argument, &radius, &g, &low, &high});
     require_columns(columns, q.shape(0));
     require_columns(columns, error.shape(0));
+    require_columns(columns, column_norm.shape(0));
     require(n_rows(X.view) == rows.view.n && n_columns(X.view) == columns.view.d,
             "X must have the rows and columns of the problem");
+    const proof::FreeColumns balanced = free_columns(X, free, intercept);
     NumpyVector moved = copy_of(q), wider = copy_of(error);
     std::optional<proof::ClosedRows> found;
     {
         nb::gil_scoped_release release;
-        found = proof::close_rows(X.view, rows.view, columns.view, {in(argument), in(radius)},
-                                  in(g), total, least, in(moved), in(wider));
+        found = proof::close_rows(balanced, rows.view, columns.view, {in(argument), in(radius)},
+                                  {in(g), {in(low), in(high)}, total}, in(column_norm), least,
+                                  in(moved), in(wider));
     }
     if (!found) return std::nullopt;
     const auto& [loss, loss_error, gap, upper] = found->bounds;
@@ -197,12 +247,23 @@ void bind_proof(nb::module_& m) {
           nb::arg("radius"), nb::arg("g"), nb::arg("move"), nb::arg("share") = 1.0,
           "The most that the Fenchel-Young term of row i grows if its multiplier moves by up to "
           "move");
+    m.attr("MOST_FREE") = proof::kMostFree;
+    m.def("balance_columns", &balance_columns, nb::arg("X"), nb::arg("columns"),
+          nb::arg("intercept"), nb::arg("g"), nb::arg("low"), nb::arg("high"),
+          nb::arg("column_norm"), nb::arg("target"), nb::arg("size"),
+          "g moved inside its boxes until X[:, columns].T @ g is nearly target (with an intercept "
+          "the sum of g as well), and the largest leftover; dense X, at most MOST_FREE columns");
+    m.def("balancing_move", &balancing_move, nb::arg("X"), nb::arg("columns"), nb::arg("intercept"),
+          nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("left"),
+          "A bound on how far each multiplier has to move for an exact balance, where "
+          "X[:, columns].T @ g is at most left in size; None if none was found");
     m.def("close_rows", &close_rows, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
-          nb::arg("argument"), nb::arg("radius"), nb::arg("g"), nb::arg("q"), nb::arg("error"),
-          nb::arg("total"), nb::arg("least"),
+          nb::arg("free"), nb::arg("intercept"), nb::arg("argument"), nb::arg("radius"),
+          nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("total"), nb::arg("q"),
+          nb::arg("error"), nb::arg("column_norm"), nb::arg("least"),
           "row_bounds of the share of g that is in the dual range, with what an exact balance of "
-          "the intercept may add, that share, and q and its error for it; None if no row can take "
-          "the total, or the share is not above `least`");
+          "the intercept may add, that share, and q and its error for it; None if no exact balance "
+          "was found, or the share is not above `least`");
     m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
           "The first row whose multiplier lies inside its box by more than margin, or -1");
 }

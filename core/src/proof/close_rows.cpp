@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <vector>
 
 namespace rectiline::proof {
@@ -33,20 +34,53 @@ void add_row_sizes(const SparseView<T, I>& X, std::int64_t k, double factor,
     }
 }
 
+// An upper bound on the Euclidean norm.
+double norm_of(std::span<const double> values) {
+    double square = 0;
+    for (const double one : values)
+        square += one * one;
+    const auto count = static_cast<double>(values.size());
+    return std::sqrt(square + count * 0x1p-1022) * (1 + 1.01 * (count + 4) * kUnit);
+}
+
+// Shows that multipliers which balance the free columns exist within `move`, and adds what that
+// may change in q to its error.
+bool balance_free(const FreeColumns& free, BoxedMultipliers dual,
+                  std::span<const double> column_norm, std::span<double> q, std::span<double> error,
+                  std::vector<double>& move) {
+    std::vector<double> left;
+    for (const std::int64_t j : free.columns)
+        left.push_back((size_of(q[j]) + error[j]) * (1 + 4 * kUnit));
+    if (free.intercept) left.push_back(dual.total);
+    move.resize(dual.g.size());
+    if (!balancing_move(free, dual.boxes, dual.g, left, move)) return false;
+    const bool moves = std::any_of(move.begin(), move.end(), [](double one) { return one != 0; });
+    const double most = moves ? norm_of(move) : 0.0;
+    for (std::size_t j = 0; moves && j < error.size(); ++j)
+        error[j] += column_norm[j] * most * (1 + 4 * kUnit);
+    for (const std::int64_t j : free.columns)
+        q[j] = error[j] = 0.0;
+    return true;
+}
+
 }  // namespace
 
-std::optional<ClosedRows> close_rows(const DesignView& X, const RowFunctions& rows,
+std::optional<ClosedRows> close_rows(const FreeColumns& free, const RowFunctions& rows,
                                      const ColumnFunctions& columns, Arguments at,
-                                     std::span<const double> g, double total, double least,
-                                     std::span<double> q, std::span<double> error) {
+                                     BoxedMultipliers dual, std::span<const double> column_norm,
+                                     double least, std::span<double> q, std::span<double> error) {
+    const auto [g, boxes, total] = dual;
     assert(std::ssize(g) == rows.n && std::ssize(at.value) == rows.n);
     assert(std::ssize(q) == columns.d && std::ssize(error) == columns.d);
     std::int64_t k = -1;
-    if (total != 0) {
+    std::vector<double> move;
+    if (!free.columns.empty()) {
+        if (!balance_free(free, dual, column_norm, q, error, move)) return std::nullopt;
+    } else if (total != 0) {
         k = row_inside(rows, g, 4.0 * total);
         if (k < 0) return std::nullopt;
-        const double move = total * (1 + 4 * kUnit);
-        std::visit([&](const auto& view) { add_row_sizes(view, k, move, error); }, X);
+        const double by = total * (1 + 4 * kUnit);
+        std::visit([&](const auto& view) { add_row_sizes(view, k, by, error); }, free.X);
     }
     const double share = dual_share(columns, q, error);
     if (!(share > least)) return std::nullopt;
@@ -60,7 +94,7 @@ std::optional<ClosedRows> close_rows(const DesignView& X, const RowFunctions& ro
             q[j] *= share;
         }
     }
-    RowBounds bounds = row_bounds(rows, at.value, at.radius, g, {}, share);
+    RowBounds bounds = row_bounds(rows, at.value, at.radius, g, move, share);
     // What the rows pay for that is rounding as well: at most about twice the losses' share of it.
     bounds.gap = std::max(bounds.gap - 2.0 * shrunk * size_of(bounds.loss), 0.0);
     const double growth =

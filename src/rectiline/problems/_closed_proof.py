@@ -186,19 +186,25 @@ class _Closed(NamedTuple):
 
 
 def _closed_at_once(problem: Problem, pair: _Pair, little: float) -> _Closed | None:
-    """Close by one compiled step where only the intercept is free; None if that is not so."""
+    """Close by one compiled step where few columns are free; None if that is not so."""
     _, _, point, measured, free = pair
-    plain = problem.is_separable and not (free.size or problem.has_constraint_rows)
-    if not plain or problem.has_linear_term:
+    if not problem.is_separable or problem.has_constraint_rows or problem.has_linear_term:
+        return None
+    design = problem.design
+    if free.size and (design.is_sparse or free.size + problem.fit_intercept > _core.MOST_FREE):
         return None
     found = _core.close_rows(
-        problem.design.view,
+        design.view,
         problem.rows,
         problem.columns.core,
+        free,
+        problem.fit_intercept,
         *measured.arguments,
         point.sample,
-        *measured.q,
+        *problem.dual_boxes,
         _total(measured),
+        *measured.q,
+        design.norm_bounds.columns,
         1.0 - little,
     )
     if found is None:

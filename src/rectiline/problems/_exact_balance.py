@@ -23,6 +23,7 @@ from scipy import sparse as sp
 from rectiline import _core
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
+from rectiline.problems._repair import dense_part
 from rectiline.problems._rounding import UNIT, gamma
 
 if TYPE_CHECKING:
@@ -57,12 +58,17 @@ def balancing_move(
     ndarray of shape (n_samples,), or None if no such move could be shown to exist.
     """
     residual = np.append(left, total) if problem.fit_intercept else left
+    low, high = problem.dual_boxes
+    if residual.size <= _core.MOST_FREE:
+        X, places = dense_part(problem.design, free)
+        return _core.balancing_move(
+            X.view, places, problem.fit_intercept, sample, low, high, residual
+        )
     if not _core.all_finite(residual):
         return None
     move = np.zeros(sample.size)
     if not residual.any():
         return move
-    low, high = problem.dual_boxes
     room = 0.5 * np.minimum(sample - low, high - sample)
     inside = np.flatnonzero(room > 0)
     some = max(_FEWEST_ROWS, _ROWS_PER_COLUMN * residual.size)

@@ -22,7 +22,7 @@ from rectiline import _core
 from rectiline._typing import AnyMatrix, Indices, Mask, Vector
 from rectiline.backends import Design
 
-__all__ = ["balance_free_columns", "move_into_constraints"]
+__all__ = ["balance_free_columns", "dense_part", "move_into_constraints"]
 
 _DUAL_ROUNDS = 25
 _PRIMAL_ROUNDS = 60
@@ -48,6 +48,13 @@ def balance_free_columns(
     """
     if target_size is None:
         target_size = np.abs(target)
+    if target.size <= _core.MOST_FREE:
+        X, places = dense_part(design, columns)
+        norms = design.norm_bounds.columns
+        norms = norms[columns] if X is not design else norms
+        return _core.balance_columns(
+            X.view, places, intercept, sample, low, high, norms, target, target_size
+        )
     k = columns.size
 
     def transposed(values: Vector) -> Vector:
@@ -99,6 +106,13 @@ def balance_free_columns(
             if not _core.all_finite(sample):
                 break
     return best, best_left
+
+
+def dense_part(design: Design, columns: Indices) -> tuple[Design, Indices]:
+    """Return a dense design that holds these columns, and where they are in it."""
+    if design.is_sparse:
+        return Design(design.dense_columns(columns)), np.arange(columns.size)
+    return design, columns
 
 
 def _row_kernel(design: Design, columns: Indices, intercept: bool) -> NDArray[np.float64]:
