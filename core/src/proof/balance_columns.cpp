@@ -16,8 +16,8 @@ using design::DenseView;
 
 constexpr std::int64_t kRows = 128;  // of a tile: a column of it is a short loop
 constexpr int kRounds = 25;
-constexpr double kBalanced = 1e-16;                    // relative leftover that ends the rounds
-constexpr double kFarthest = 10, kNearest = 1e-7;      // most and least room, in widths of the box
+constexpr double kBalanced = 1e-16;                   // relative leftover that ends the rounds
+constexpr double kFarthest = 10, kNearest = 1e-7;     // most and least room, in widths of the box
 constexpr double kRidge = 1e-14, kDependent = 1e-15;  // of the scaled system, and its pivots
 
 // What the rows of Z say at one point g: Z'g, Z'WZ (rows of the lower half), and sizes of g.

@@ -14,6 +14,7 @@ slope g is ``c phi*(p g / c) - p g o``, and the prox is p (t - o), t the prox of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -65,8 +66,8 @@ class Loss(ABC):
 
     @cached_property
     def curve(self) -> PLQCurve:
-        """The function phi(t) of the loss's own argument t, with weight 1."""
-        return self._make_curve()
+        """The function phi(t) of the loss's own argument t, weight 1; equal losses share it."""
+        return _curve_of(self)
 
     @cached_property
     def units(self) -> PLQUnits:
@@ -82,7 +83,7 @@ class Loss(ABC):
         """
         if self.of != "margin":
             raise ValueError(f"{self!r} is a loss of the {self.of}; it has no classes.")
-        return two_labels(repr(self), as_vector(repr(self), y))
+        return two_labels(repr(self), as_vector(self, y))
 
     def encode(self, y: ArrayLike) -> tuple[Array, Array]:
         """Check ``y`` and return signs p and offsets o with t = p z + o for every sample.
@@ -102,7 +103,7 @@ class Loss(ABC):
         >>> Absolute().encode([2.5, 3.0])
         (array([-1., -1.]), array([2.5, 3. ]))
         """
-        vector = as_vector(repr(self), y)
+        vector = as_vector(self, y)
         if self.of == "margin":
             if vector.dtype == np.float64:  # the usual case, in compiled code
                 signs = _core.label_signs(np.ascontiguousarray(vector))
@@ -111,7 +112,7 @@ class Loss(ABC):
             positive = self.classes(vector)[1]
             return np.where(vector == positive, 1.0, -1.0), np.zeros(vector.size)
         if self.of == "residual":
-            return np.full(vector.size, -1.0), as_numbers(repr(self), vector)
+            return np.full(vector.size, -1.0), as_numbers(self, vector)
         return np.ones(vector.size), np.zeros(vector.size)
 
     def value(self, y: ArrayLike, z: ArrayLike, weight: ArrayLike | None = None) -> Array:
@@ -232,3 +233,9 @@ class Loss(ABC):
         if not ((c >= 0) & np.isfinite(c)).all():
             raise ValueError(f"{owner}: weight must be finite and >= 0, got {c.min()}.")
         return p, o, c, np.asarray(z, dtype=np.float64)
+
+
+@lru_cache(maxsize=256)
+def _curve_of(loss: Loss) -> PLQCurve:
+    """Return the curve of a loss; making and checking it takes as long as a small solve's start."""
+    return loss._make_curve()

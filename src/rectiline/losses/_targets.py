@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-def as_vector(owner: str, y: ArrayLike) -> NDArray[Any]:
+def as_vector(owner: object, y: ArrayLike) -> NDArray[Any]:
     """Return ``y`` as a non-empty one-dimensional array of its own dtype."""
     vector = np.asarray(y)
     if vector.ndim != 1:
@@ -27,7 +27,7 @@ def as_vector(owner: str, y: ArrayLike) -> NDArray[Any]:
     return vector
 
 
-def as_numbers(owner: str, y: ArrayLike) -> Array:
+def as_numbers(owner: object, y: ArrayLike) -> Array:
     """Return ``y``, of any shape, as finite float64 numbers."""
     array = np.asarray(y)
     if array.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in array.flat):

@@ -169,8 +169,8 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if warm and _is_linear_program(problem):
         again = "generation: a basis that a neighbouring problem left is a few pivots away"
         return [Stage(Generation(), again), newton, interior]
-    pull = _pull_at_zero(problem)
-    if pull is not None and _is_linear_program(problem) and d >= _MANY_IN_PROGRAM:
+    pull = _pull_at_zero(problem) if d >= _MANY_IN_PROGRAM else None  # few columns: not asked for
+    if pull is not None and _is_linear_program(problem):
         return _linear_program(problem, pull)
     quadratic = not warm and d >= _FEW_WITHOUT_BENDS and _is_quadratic(problem)
     if quadratic and problem.has_constraint_rows:

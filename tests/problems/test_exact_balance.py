@@ -1,0 +1,110 @@
+"""Multipliers that balance free columns exactly: bounds on their distance, against rationals."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import rectiline as rl
+from rectiline import _core
+from rectiline._thread_count import using_threads
+from rectiline.backends import Design
+from rectiline.losses import Absolute, Pinball, SquaredError
+from rectiline.problems._exact_balance import balancing_move
+from rectiline.problems._repair import balance_free_columns
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def code(request, monkeypatch):
+    """Which code balances: that for few free columns, or that for any number of them."""
+    if request.param == "numpy":
+        monkeypatch.setattr(_core, "MOST_FREE", 0)
+    return request.param
+
+
+def exact(values):
+    return np.array([Fraction(float(v)) for v in np.ravel(values)]).reshape(np.shape(values))
+
+
+def solved(A, right):
+    """Return the solution of a system of rationals, by elimination."""
+    A, right = A.copy(), right.copy()
+    for k in range(len(right)):
+        pivot = k + next(i for i, one in enumerate(A[k:, k]) if one != 0)
+        A[[k, pivot]], right[[k, pivot]] = A[[pivot, k]], right[[pivot, k]]
+        for i in range(len(right)):
+            if i != k:
+                factor = A[i, k] / A[k, k]
+                A[i], right[i] = A[i] - factor * A[k], right[i] - factor * right[k]
+    return right / A.diagonal()
+
+
+@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, np.float32, sparse.csr_array])
+@pytest.mark.parametrize("loss", [Pinball(0.3), SquaredError()])
+def test_exact_multipliers_exist_within_the_bound(code, store, loss):
+    rng = np.random.default_rng(5)
+    X = (rng.normal(size=(90, 3)) * [1.0, 1e3, 1e-2]).astype(np.float32)
+    given = X if store is np.float32 else store(X.astype(np.float64))
+    weight = rng.uniform(0.1, 2.0, 90)
+    problem = rl.Problem(given, X[:, 0] + rng.normal(size=90), loss, None, sample_weight=weight)
+    low, high = problem.dual_boxes
+    free, start = np.arange(3), np.clip(rng.normal(size=90), 0.9 * low, 0.9 * high)
+    g, left = balance_free_columns(problem.design, free, True, start, low, high, np.zeros(4))
+    assert left <= 1e-15
+    Z = exact(np.column_stack([X.astype(np.float64), np.ones(90)]))
+    miss = Z.T @ exact(g)
+    residual = np.abs(miss.astype(float)) * (1 + 1e-15)
+    move = balancing_move(problem, g, free, residual[:3], residual[3])
+    rows = np.flatnonzero(move)
+    assert rows.size >= 64 and move.max() <= 1e-10
+    # The move that the bound is about: least squares in the room that the boxes leave.
+    room = np.minimum(np.minimum(g - low, high - g), 1.0)[rows]
+    weighted = exact(room**2)[:, None] * Z[rows]
+    change = -weighted @ solved(Z[rows].T @ weighted, miss)
+    moved = exact(g)
+    moved[rows] += change
+    assert (Z.T @ moved == 0).all()
+    assert (np.abs(change) <= exact(move[rows])).all()
+    inside = np.isfinite(low)
+    assert (moved[inside] >= exact(low[inside])).all()
+    assert (moved[inside] <= exact(high[inside])).all()
+
+
+def test_columns_that_depend_on_others_are_no_proof(code):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(50, 2))
+    X = np.column_stack([X, X.sum(axis=1)])
+    problem = rl.Problem(X, rng.normal(size=50), Absolute(), None)
+    g = rng.uniform(-0.5, 0.5, 50)
+    assert balancing_move(problem, g, np.arange(3), np.full(3, 1e-16), 1e-16) is None
+    assert balancing_move(problem, g, np.arange(2), np.full(2, np.inf), 1e-16) is None
+    assert not balancing_move(problem, g, np.arange(3), np.zeros(3), 0.0).any()
+    # They are balanced all the same, as far as their sum allows.
+    low, high = problem.dual_boxes
+    _, left = balance_free_columns(problem.design, np.arange(3), True, g, low, high, np.zeros(4))
+    assert left <= 1e-15
+
+
+def test_both_codes_find_one_point(monkeypatch):
+    rng = np.random.default_rng(7)
+    design, g = Design(rng.normal(size=(300, 5))), rng.uniform(-0.9, 0.9, 300)
+    given = np.array([0, 2, 4]), True, g, -np.ones(300), np.ones(300), np.array([1.0, 2, 0, -1])
+    compiled, _ = balance_free_columns(design, *given)
+    monkeypatch.setattr(_core, "MOST_FREE", 0)
+    np.testing.assert_allclose(compiled, balance_free_columns(design, *given)[0], atol=1e-13)
+
+
+def test_equal_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(8)
+    X, g = rng.normal(size=(100_000, 3)), rng.uniform(-0.9, 0.9, 100_000)
+    one = np.ones(g.size)
+    found = []
+    for count in (1, 2, 5):
+        with using_threads(count):
+            target = np.array([1.0, 2.0, 3.0, 4.0])
+            found.append(balance_free_columns(Design(X), np.arange(3), True, g, -one, one, target))
+    assert found[0][1] <= 1e-15
+    for moved, left in found[1:]:
+        assert left == found[0][1]
+        np.testing.assert_array_equal(moved, found[0][0])
