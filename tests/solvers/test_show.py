@@ -140,6 +140,11 @@ def test_bars_move_during_passes_over_rows(tqdm):
     assert f"pass {solution.passes}: 6,000 of 6,000 rows" in bar.texts
     assert bar.n == pytest.approx(1.0) and bar.closed == 1
     assert len(seen) == len(solution.history) == solution.passes - 1  # one for each judgement
+    parts = np.split(np.arange(6000), 3)
+    stream = rl.rows.from_stream(lambda: ((A[part], b[part]) for part in parts))
+    rl.solve(rl.Problem(stream, "absolute"), progress_bar=True)
+    read = [f"sample: {k},000 rows" for k in (2, 4, 6)]  # how many there are is not known yet
+    assert tqdm.made[-1].texts[:4] == [*read, "pass 1: 2,000 of 6,000 rows"]
     model = rl.QuantileRegressor(quantile=[0.2, 0.7], alpha=0, progress_bar=True).fit(rows)
     bar = tqdm.made[-1]
     assert bar.texts[0] == "0 of 2 problems, pass 1: 2,000 of 6,000 rows"

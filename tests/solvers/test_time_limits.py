@@ -167,6 +167,29 @@ def test_passes_without_time_certify_zeros(passes):
     assert found.certificate.primal == pytest.approx(abs(LONG_Y).sum())
 
 
+@pytest.mark.parametrize(("last", "passes"), [(2, 0), (7, 0), (12, 1), (17, 2)])
+def test_passes_over_files_end_within_a_block(monkeypatch, last, passes):
+    asked = []
+
+    def checkpoint():
+        asked.append(1)
+        if len(asked) == last:
+            raise OutOfTime
+
+    parts = np.split(np.arange(20_000), 5)  # five blocks: 1 to 5 for the sample, 6 to 10 a pass
+    X, y = LONG[:20_000], LONG_Y[:20_000]
+    rows = rl.rows.from_stream(lambda: ((X[part], y[part]) for part in parts))
+    problem = rl.Problem(rows, loss=rl.losses.Absolute())
+    monkeypatch.setattr("rectiline.rows._base.checkpoint", checkpoint)
+    told = "nothing is certified" if passes < 2 else "at a certified relative gap of"
+    with pytest.warns(ConvergenceWarning, match=told):
+        found = rl.solve(problem, tol=1e-300, time_limit=100)
+    assert len(asked) == last
+    assert found.status == "time_limit" and found.passes == passes
+    assert np.isfinite(found.certificate.gap) == (passes == 2)
+    assert found.coef.any() == (last > 5)  # zeros before there is a sample
+
+
 @pytest.mark.parametrize("kind", [NonCrossing, SharedSlopes])
 def test_joint_quantiles_without_time_are_zeros_with_a_certificate(kind, monkeypatch):
     X, y = LONG[:500], LONG_Y[:500]

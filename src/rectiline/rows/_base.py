@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import checkpoint
 from rectiline.rows._block import Block
 
 State = TypeVar("State")
@@ -70,6 +71,7 @@ class RowBlocks(ABC):
     def __iter__(self) -> Iterator[Block]:
         place, rows = 0, 0
         for place, block in enumerate(self._open()):
+            checkpoint()
             self._check(block, place, rows)
             rows += block.n_rows
             yield block
@@ -130,6 +132,11 @@ class RowBlocks(ABC):
         return self._n_rows is not None
 
     @property
+    def shown_rows(self) -> str:
+        """Number of rows as text; a question mark where it is not known."""
+        return "?" if self._n_rows is None else str(self._n_rows)
+
+    @property
     def targets_in_memory(self) -> NDArray[Any] | None:
         """All targets, where they are at hand; None otherwise."""
         return None
@@ -166,8 +173,7 @@ class RowBlocks(ABC):
             yield function(block, state)
 
     def __repr__(self) -> str:
-        rows = "?" if self._n_rows is None else str(self._n_rows)
-        return f"{type(self).__name__}({rows} x {self.n_features}, {self.dtype})"
+        return f"{type(self).__name__}({self.shown_rows} x {self.n_features}, {self.dtype})"
 
 
 def pick(block: Block, rows: NDArray[np.int64]) -> Block:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from rectiline._polling import checkpoint
 from rectiline.rows._arrays import checked_matrix, checked_vector
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
@@ -136,6 +137,7 @@ class DaskRows(RowBlocks):
         tasks = [self._client.submit(_run, b, shared, pure=False) for b in self._blocks]
         rows = 0
         for place in range(len(tasks)):
+            checkpoint()
             result, mark = tasks[place].result()
             tasks[place] = None  # its result may leave the worker
             self._check_mark(mark, place, rows)

@@ -65,7 +65,10 @@ class PassProgress(Protocol):
     def __call__(self, progress: Progress) -> Any: ...
 
     def during_pass(self, number: int, done: int, total: int | None) -> None:
-        """Hear that `done` of `total` rows of a pass have been looked at."""
+        """Hear that `done` of `total` rows of a pass have been looked at.
+
+        Pass 0 draws a sample from rows that have to be read for it.
+        """
 
 
 class Told:
@@ -91,7 +94,9 @@ class Told:
             return
         share = 0.0 if not total else min(done / total, 1.0)
         of = "" if total is None else f" of {total:,}"
-        self._part(1.0 - 0.5 ** (number - 1 + share), f"pass {number}: {done:,}{of} rows")
+        likely = 0.25 * share if number == 0 else 1.0 - 0.5 ** (number - 1 + share)
+        name = f"pass {number}" if number else "sample"
+        self._part(likely, f"{name}: {done:,}{of} rows")
 
 
 class _Drawn(Protocol):

@@ -311,8 +311,9 @@ class BlockProblem:
         return b, b0
 
     def __repr__(self) -> str:
+        size = f"{self.blocks.shown_rows} x {self.n_features}"
         return (
-            f"Problem({self.n_samples} x {self.n_features} rows in blocks, loss={self.loss!r}, "
+            f"Problem({size} rows in blocks, loss={self.loss!r}, "
             f"penalty={self.penalty!r}, constraints={list(self.constraints)!r}, "
             f"fit_intercept={self.fit_intercept})"
         )

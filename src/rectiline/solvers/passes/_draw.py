@@ -6,6 +6,7 @@ in rare columns need no draw: the first split keeps all of them, see `_reach`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,8 +70,16 @@ def sample_size(n: int, d: int) -> int:
     return int(min(n, max(_ROWS_PER_COLUMN * d, min(_LARGEST_SHARE * n, balanced))))
 
 
-def draw(problem: BlockProblem, seed: int, size: int | None = None) -> Sample:
-    """Return a sample of the rows: as many as `sample_size` says, or, on a device, `size`."""
+def draw(
+    problem: BlockProblem,
+    seed: int,
+    size: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Sample:
+    """Return a sample of the rows: as many as `sample_size` says, or, on a device, `size`.
+
+    `progress` is called with the number of rows done where all rows are read for the sample.
+    """
     blocks = problem.blocks
     if blocks.has_random_access:
         size = size or sample_size(problem.n_samples, problem.n_features)
@@ -84,7 +93,7 @@ def draw(problem: BlockProblem, seed: int, size: int | None = None) -> Sample:
             rows, stands_for = spread_rows(problem.n_samples, size, on_host(seed), y, known)
         block = blocks.take(rows)
     else:
-        block, rows, stands_for = _draw_while_reading(problem, seed)
+        block, rows, stands_for = _draw_while_reading(problem, seed, progress)
     _refuse_non_finite(block.X.data if block.is_sparse else block.X, rows)
     return _sample(problem, block, rows, stands_for)
 
@@ -163,7 +172,7 @@ def _draw_block(block: Block, state: _DrawState) -> list[tuple[_Drawn, int]]:
 
 
 def _draw_while_reading(
-    problem: BlockProblem, seed: int
+    problem: BlockProblem, seed: int, progress: Callable[[int], None] | None
 ) -> tuple[Block, NDArray[np.int64], Vector]:
     """Return a sample of a source without random access, in one pass over it."""
     known = problem.blocks.knows_n_rows
@@ -180,6 +189,8 @@ def _draw_while_reading(
             classes[place].append(drawn)
             if sum(one.keys.size for one in classes[place]) > 4 * state.size:
                 classes[place] = [_smallest(classes[place], state.size, d)]
+        if progress is not None:
+            progress(sum(counts))
     chosen: list[_Drawn] = []
     stands_for = []
     for parts, count in zip(classes, counts, strict=True):

@@ -15,6 +15,7 @@ from rectiline.backends import take_rows
 from rectiline.problems import Certificate, DualPoint
 from rectiline.problems.blocks import (
     BlockProblem,
+    LengthBound,
     NearRows,
     NextSplit,
     PassState,
@@ -82,6 +83,14 @@ class Member:
     aim: float = _AIM
     is_solved: bool = False
     full_dual: DualPoint | None = None  # of the best pair, in memory, if it has been made
+
+    @classmethod
+    def at_zero(cls, problem: BlockProblem) -> Member:
+        """Return a problem about whose rows nothing is known: zeros, and no certificate."""
+        zero = np.zeros(problem.n_features)
+        nothing = np.zeros((0, problem.n_features + problem.fit_intercept))
+        split = NextSplit(0.0, 0.0, nothing, LengthBound(zero, zero, 0.0))
+        return cls(problem, zero, 0.0, split, math.inf, problem.curves, variance=lambda: 0.0)
 
     def first_query(self, measure: bool) -> Query:
         """Return what to ask of the first pass: a split around the sample's answer."""

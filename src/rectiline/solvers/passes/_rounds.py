@@ -17,7 +17,7 @@ import math
 import time
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -40,8 +40,9 @@ from rectiline.solvers._run import RunLimits
 from rectiline.solvers._show import PassProgress
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
-from rectiline.solvers.passes._draw import sample_size
+from rectiline.solvers.passes._draw import draw, sample_size
 from rectiline.solvers.passes._member import Member
+from rectiline.solvers.passes._reach import rows_for_reach
 from rectiline.solvers.passes._start import SAMPLE_TOL, Answer, start_members
 
 Vector = NDArray[np.float64]
@@ -72,21 +73,27 @@ def solve_in_passes(
     if given is not None:  # multipliers on all rows take a pass for each problem after the last one
         reserve = _SECONDS_PER_ENTRY * (1 + len(problems)) * given.design.n_stored
     limit = min(math.inf if limits.time_limit is None else limits.time_limit, time_left())
-    deadline = began + max(limit - reserve, 0.0)
+    deadline, keeper = began + max(limit - reserve, 0.0), Deadline(limit)
     max_passes = MOST_PASSES if limits.max_iter is None else limits.max_iter
     members: list[Member] = []
     passes, status = 0, Status.ITERATION_LIMIT
     try:
         with asked_at_checkpoints(None):  # on a sample, whose solver knows the deadline
             answers = _solve_nested(problems, seed, deadline)
-            members = start_members(problems, callbacks, answers, tol, seed, deadline, declines)
+            few = None if answers is None else rows_for_reach(problems[0].n_features)
+            with asked_at_checkpoints(keeper):
+                sample = draw(problems[0], seed, few, _listener(problems[0], callbacks, 0))
+            members = start_members(problems, callbacks, sample, answers, tol, deadline, declines)
         status = Status.TIME_LIMIT
-        with asked_at_checkpoints(Deadline(limit)):
+        with asked_at_checkpoints(keeper):
             if _first_pass(members, deadline):
                 passes = 1
                 status, passes = _rounds(members, tol, max_passes, deadline, began)
     except OutOfTime:
-        passes = len(members[0].history) + 1
+        status = Status.TIME_LIMIT
+        members = members or [Member.at_zero(problem) for problem in problems]
+        has_split = members[0].near is not None
+        passes = max(len(member.history) for member in members) + has_split
     except KeyboardInterrupt:
         if not members or any(member.best is None for member in members):
             raise
@@ -136,14 +143,22 @@ def _run(members: Sequence[Member], queries: list[Any], number: int, deadline: f
     seconds = deadline - time.perf_counter()
     at_hand = isinstance(problem.blocks, TensorRows) or problem.in_memory is not None
     state = PassState(tuple(queries), problem.fit_intercept, max(seconds, 0.0), copies=not at_hand)
-    total = problem.blocks.n_rows if problem.blocks.knows_n_rows else None
-    told = [one.callback for one in members if hasattr(one.callback, "during_pass")]
+    told = [member.callback for member in members]
+    return run_pass(problem.blocks, state, _listener(problem, told, number))
+
+
+def _listener(
+    problem: BlockProblem, callbacks: Sequence[Callback | None], number: int
+) -> Callable[[int], None] | None:
+    """Return what is called with the rows done during a pass; None if nobody wants to know."""
+    blocks = problem.blocks
+    told = [cast(PassProgress, one) for one in callbacks if hasattr(one, "during_pass")]
 
     def tell(done: int) -> None:
-        for listener in told:
-            cast(PassProgress, listener).during_pass(number, done, total)
+        for one in told:
+            one.during_pass(number, done, blocks.n_rows if blocks.knows_n_rows else None)
 
-    return run_pass(problem.blocks, state, tell if told else None)
+    return tell if told else None
 
 
 def _first_pass(members: list[Member], deadline: float) -> bool:
@@ -241,7 +256,7 @@ def _finish(
         seconds=time.perf_counter() - began,
         dual=dual if everywhere is None else everywhere,  # type: ignore[arg-type]
         certificate=proof,
-        reason=f"passes: {member.problem.n_samples} rows, few of them near a knot",
+        reason=f"passes: {member.problem.blocks.shown_rows} rows, few of them near a knot",
         history=tuple(member.history),
         problem=None if given is None else weakref.ref(given),
         feature_names=None if given is None else given.feature_names,
@@ -258,10 +273,15 @@ def warn_unsolved(solution: Solution, tol: float, stacklevel: int) -> None:
     if not solution.status.deserves_warning:
         return
     proof = solution.certificate
+    where = (
+        f"at a certified relative gap of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint "
+        f"violation of {proof.violation:.1e}"
+    )
+    if math.isinf(proof.relative_gap):
+        where = "before an answer was judged on all rows: nothing is certified"
     warnings.warn(
-        f"'passes' ended ({solution.status.value}) after {solution.passes} passes at a certified "
-        f"relative gap of {proof.relative_gap:.1e} (tol={tol:.1e}) and a constraint violation of "
-        f"{proof.violation:.1e}. {solution.status.advice}",
+        f"'passes' ended ({solution.status.value}) after {solution.passes} passes {where}. "
+        f"{solution.status.advice}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

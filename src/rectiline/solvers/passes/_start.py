@@ -22,7 +22,7 @@ from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextS
 from rectiline.problems.forms import RectifiedForm
 from rectiline.solvers._base import Budget, Callback
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.passes._draw import Sample, draw
+from rectiline.solvers.passes._draw import Sample
 from rectiline.solvers.passes._frozen import Frozen
 from rectiline.solvers.passes._member import Member
 from rectiline.solvers.passes._narrow import Narrowed, sampling_variance
@@ -55,17 +55,15 @@ class Answer(NamedTuple):
 def start_members(
     problems: Sequence[BlockProblem],
     callbacks: Sequence[Callback | None],
+    sample: Sample,
     answers: Sequence[Answer] | None,
     tol: float,
-    seed: int,
     deadline: float,
     declines: bool,
 ) -> list[Member]:
-    """Draw a sample and solve every problem on it, unless there are `answers` on a larger one."""
+    """Solve every problem on a sample, unless there are `answers` on a larger one."""
     first = problems[0]
-    fewest = rows_for_reach(first.n_features)
-    sample = draw(first, seed, None if answers is None else fewest)
-    few = sample.thin(first, fewest)
+    few = sample.thin(first, rows_for_reach(first.n_features))
     members: list[Member] = []
     for place, (problem, callback) in enumerate(zip(problems, callbacks, strict=True)):
         own = sample if problem is first else sample.of(problem)
