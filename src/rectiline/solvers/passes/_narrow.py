@@ -123,6 +123,17 @@ class Narrowed:
     def with_all_multipliers(self, answer: Reduced, state: PassState) -> Reduced:
         """Return the answer with multipliers of all kept rows, frozen ones on their pieces."""
         sample = np.empty(self.kept.rows.size)
+        self._judged(answer, state, sample)
+        sample[self.places] = answer.dual.sample
+        return replace(answer, dual=replace(answer.dual, sample=sample))
+
+    def crossing(self, answer: Reduced, state: PassState) -> float:
+        """Return what frozen rows that have crossed a knot add to the gap."""
+        return float(self._judged(answer, state)["gap"])
+
+    def _judged(
+        self, answer: Reduced, state: PassState, out: Vector | None = None
+    ) -> dict[str, Any]:
         query = replace(
             self.query,
             coef=answer.coef,
@@ -131,11 +142,9 @@ class Narrowed:
             listed=self.places,
             next_split=None,
             collect=True,
-            out=sample,
+            out=out,
         )
-        _run(self.kept, query, state)
-        sample[self.places] = answer.dual.sample
-        return replace(answer, dual=replace(answer.dual, sample=sample))
+        return _run(self.kept, query, state)[1]
 
 
 def _run(kept: NearRows, query: Query, state: PassState) -> tuple[NearRows, dict[str, Any]]:

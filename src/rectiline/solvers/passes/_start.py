@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextSplit, PassState
-from rectiline.problems.forms import RectifiedForm
-from rectiline.solvers._base import Budget, Callback
+from rectiline.solvers._base import Callback
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.passes._draw import Sample
 from rectiline.solvers.passes._frozen import Frozen
@@ -36,6 +35,7 @@ __all__ = ["SAMPLE_TOL", "Answer", "Declined", "start_members"]
 SAMPLE_TOL = 1e-5
 _SCALE_ROWS = 30  # rows of the sample per column that are kept for their scales
 _REACH = 4.0  # rows of the sample are frozen beyond so many standard deviations
+_MOST_GAP = 10.0  # times the tolerance: of an answer with rows that were frozen
 _MOST_NEAR, _LEAST_NEAR = 0.5, 10  # share of the sample, and rows per column, that are left
 
 
@@ -106,22 +106,18 @@ def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
 
 
 def _solve(sample: Sample, deadline: float) -> Answer:
-    """Return the answer on a sample; nothing is proved about it."""
     from rectiline.solvers import solve
 
-    problem, left = sample.problem, max(deadline - time.perf_counter(), 1e-3)
-    can = Newton.refuses(problem) is None
-    if can:
-        form, method = RectifiedForm.apply(problem), Newton()
-        state = method.start(form, None, 0)
-        budget = Budget(method.first_burst, left, SAMPLE_TOL)
-        if method.advance(state, budget).reached:
-            coef, intercept, _ = form.invert(method.point(state))
-            return Answer(coef, intercept, problem.objective(coef, intercept))
+    left = deadline - time.perf_counter()
+    solver = "newton" if Newton.refuses(sample.problem) is None else "auto"
     with warnings.catch_warnings():  # what is proved on all rows decides
         warnings.simplefilter("ignore", ConvergenceWarning)
-        limit = left if math.isfinite(left) else None
-        found = solve(problem, solver="newton" if can else "auto", tol=SAMPLE_TOL, time_limit=limit)
+        found = solve(
+            sample.problem,
+            solver=solver,
+            tol=SAMPLE_TOL,
+            time_limit=max(left, 1e-3) if math.isfinite(left) else None,
+        )
     return Answer(found.coef, found.intercept, found.objective)
 
 
@@ -141,18 +137,20 @@ def _on_sample(
         return _solve(sample, deadline)
     coef, intercept, objective, _ = start
     targets = replace(sample.rows.targets, weight=sample.problem.weight)
+    state = PassState((), problem.fit_intercept)
     near = Narrowed.of(
         NearRows(sample.rows.rows, sample.rows.X, targets),
         Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
         (coef, intercept),
         problem.curves,
         replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),
-        PassState((), problem.fit_intercept),
+        state,
     )
     count = near.places.size
     if not _LEAST_NEAR * coef.size <= count <= _MOST_NEAR * sample.stands_for.size:
         return _solve(sample, deadline)
     found = solve_reduced(problem, near.near, near.frozen, None, objective, SAMPLE_TOL, deadline)
-    if found.relative_gap > 10 * SAMPLE_TOL:
+    gap = found.relative_gap * abs(objective) + near.crossing(found, state)
+    if gap > _MOST_GAP * SAMPLE_TOL * abs(objective):
         return _solve(sample, deadline)
     return Answer(found.coef, found.intercept, objective)
