@@ -68,7 +68,7 @@ def test_the_error_that_is_left_follows_from_the_rows():
     expected = np.sqrt(5 * 0.25 * float(weight @ weight) / 1e5)
     assert remaining_error(given, 6, np.zeros(D), 0.0, 1e5) == pytest.approx(expected)
     assert remaining_error(given, 6, np.zeros(D), 0.0, 1e3) == 1.0  # more than half is left
-    assert every_kept(500_000, D) == 1 and every_kept(1_000_000, D) == 6
+    assert every_kept(200_000, D) == 1 and every_kept(1_000_000, D) == 6
     assert every_kept(100_000, 1000) == 2 and every_kept(5_000, 1000) == 1
 
 
