@@ -1,8 +1,9 @@
 #include "rectiline/passes/pass.hpp"
 
 #include "rectiline/design/gram.hpp"
-#include "rectiline/passes/chunk_access.hpp"
+#include "rectiline/passes/dense_chunk.hpp"
 #include "rectiline/passes/row_kernels.hpp"
+#include "rectiline/passes/sparse_chunk.hpp"
 #include "rectiline/support/compensated.hpp"
 #include "rectiline/support/threads.hpp"
 
@@ -18,9 +19,27 @@ namespace {
 // about how many numbers their sums may hold together. Sums are taken over chunks, then over the
 // chunks of a task, then over tasks in their order.
 constexpr std::int64_t kTask = 2048, kMostTasks = 128, kMostEntries = 1 << 20;
-constexpr double kFew = 16;  // rows of a chunk that are added one by one
 // Terms that one sum has at most until it is compensated, with a margin for the rest.
 constexpr double kUnitRoundoff = 0x1p-53;
+
+// Calls use(chunk) with the access that fits the view. Sparse views must be by rows.
+template <class Use>
+void with_chunk_access(const DesignView& X, Use&& use) {
+    std::visit(
+        [&]<class View>(const View& view) {
+            if constexpr (requires { view.row_stride; }) {
+                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.data)>>;
+                DenseChunk<T> chunk(view);
+                use(chunk);
+            } else {
+                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.values)>>;
+                using I = std::remove_cv_t<std::remove_pointer_t<decltype(view.indices)>>;
+                SparseChunk<T, I> chunk(view);
+                use(chunk);
+            }
+        },
+        X);
+}
 
 // Walks along a sorted list of rows, chunk by chunk.
 class RowCursor {
@@ -76,38 +95,62 @@ void add_sums(const ChunkSums& some, ChunkSums& sums) {
 // What a member needs in every chunk.
 struct Prepared {
     std::vector<double> bends;  // of its curve, if all rows have the same
-    std::vector<double> sizes;  // of its coefficients
+    std::vector<double> coef, size, split, scale, shift;
+    Directions directions;
 
-    explicit Prepared(const Member& member) {
+    Prepared(const Member& member, bool intercept) {
         if (!member.rows.curve_index) {
             bends.resize(static_cast<std::size_t>(member.rows.curves[0].n_knots));
             find_bends(member.rows.curves[0], bends.data());
         }
-        for (const double b : member.coef)
-            sizes.push_back(std::fabs(b));
+        coef = padded(member.coef);
+        if (member.judges) {
+            split = padded(member.split), size = coef;
+            for (double& b : size)
+                b = std::fabs(b);
+        }
+        if (member.splits) {
+            scale = shift = padded(member.scale);
+            for (std::size_t j = 0; j < member.mean.size(); ++j)
+                shift[j] *= -member.mean[j];
+            directions = Directions(member.directions, std::ssize(member.coef), intercept);
+        }
     }
     const double* knots() const { return bends.empty() ? nullptr : bends.data(); }
 };
 
+// Predictions of a chunk, the sizes of their terms, and bounds on the lengths of rows if `lengths`.
 template <class Access>
-void predict(const Access& access, const Member& member, const Prepared& prepared, Chunk& c) {
-    access.product(member.coef.data(), member.intercept, c.z);
-    if (!member.judges) return;
-    access.product(member.split.data(), member.split_intercept, c.z_split);
-    access.size_product(prepared.sizes.data(), std::fabs(member.intercept), c.size);
+void predict(Access& access, const Member& member, const Prepared& prepared, bool lengths,
+             Chunk& c) {
+    const SumOf z{prepared.coef.data(), nullptr, member.intercept, c.z};
+    const SumOf length{prepared.scale.data(), prepared.shift.data(), 0.0, c.length};
+    if (!member.judges) {
+        if (lengths)
+            access.template sums<Sum::product, Sum::square>(z, length);
+        else
+            access.template sums<Sum::product>(z);
+        return;
+    }
+    const SumOf split{prepared.split.data(), nullptr, member.split_intercept, c.z_split};
+    const SumOf size{prepared.size.data(), nullptr, std::fabs(member.intercept), c.size};
+    access.template sums<Sum::product, Sum::product>(z, split);
+    if (lengths)
+        access.template sums<Sum::absolute, Sum::square>(size, length);
+    else
+        access.template sums<Sum::absolute>(size);
 }
 
 // Decides which rows are near; candidates are looked at one by one.
 template <class Access>
-void find_near(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
-               Part& part) {
+void find_near(Access& access, const Member& member, const Directions& directions,
+               std::int64_t first, Chunk& c, Part& part) {
     const bool judged = member.judges;
     const double* weight = member.rows.weight + first;
     const int count =
         judged ? list_close<true>(weight, member.reach, member.least, member.stretch, c)
                : list_close<false>(weight, member.reach, member.least, member.stretch, c);
-    access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, member.directions,
-                           intercept, c.square);
+    access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, directions, c.square);
     const double reach = member.reach * member.reach;
     for (int k = 0; k < count; ++k) {
         const int r = c.candidates[k];
@@ -121,12 +164,12 @@ void find_near(Access& access, const Member& member, bool intercept, std::int64_
 
 // `c.length` holds the sums that bound the lengths of rows.
 template <class Access>
-void split_chunk(Access& access, const Member& member, bool intercept, std::int64_t first, Chunk& c,
-                 Part& part) {
+void split_chunk(Access& access, const Member& member, const Directions& directions,
+                 std::int64_t first, Chunk& c, Part& part) {
     part.always.mark(first, c.count, c.kept);
     for (std::int64_t r = 0; member.keeps_listed && r < c.count; ++r)
         c.kept[r] = std::max(c.kept[r], c.listed[r]);
-    find_near(access, member, intercept, first, c, part);
+    find_near(access, member, directions, first, c, part);
     part.always.unmark(first, c.kept);
     if (member.keeps_listed) part.listed.unmark(first, c.kept);
     const Changes changes = member.judges ? take_changes<true>(c) : take_changes<false>(c);
@@ -136,12 +179,7 @@ void split_chunk(Access& access, const Member& member, bool intercept, std::int6
         if (curved > 0) part.more_rows.push_back(first + r), part.more.push_back(curved);
         if (curved < 0) part.less_rows.push_back(first + r), part.less.push_back(-curved);
     }
-    if (changes.slopes == 0) return;
-    std::fill(c.g_next + c.count, c.g_next + kChunk, 0.0);
-    if (changes.slopes <= kFew)
-        access.add_few(c.g_next, part.change.data());
-    else
-        access.add(c.g_next, part.change.data());
+    if (changes.slopes > 0) access.add(c.g_next, part.change.data());
 }
 
 void judge(const Member& member, const double* bends, double unit, std::int64_t first, Chunk& c,
@@ -179,8 +217,7 @@ std::vector<std::size_t> sizes_of(std::span<const Member> members) {
 template <class Access>
 void run_task(Access& access, std::span<const Member> members,
               const std::vector<Prepared>& prepared, const std::vector<std::size_t>& sizes_from,
-              bool intercept, std::int64_t d, std::int64_t first, std::int64_t last, Chunk& c,
-              Part* parts) {
+              std::int64_t d, std::int64_t first, std::int64_t last, Chunk& c, Part* parts) {
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
     for (std::int64_t i = first; i < last; i += kChunk) {
         c.count = std::min(kChunk, last - i);
@@ -190,23 +227,21 @@ void run_task(Access& access, std::span<const Member> members,
             const Member& member = members[k];
             const double* at = prepared[k].knots();
             Part& part = parts[k];
-            predict(access, member, prepared[k], c);
+            const bool other = member.scale.data() != scale || member.mean.data() != mean;
+            predict(access, member, prepared[k], member.splits && other, c);
+            if (member.splits) scale = member.scale.data(), mean = member.mean.data();
             part.listed.mark(i, c.count, c.listed);
             if (member.judges) {
                 ChunkSums sums;
                 judge(member, at, unit, i, c, sums);
                 add_sums(sums, part.sums);
-                std::fill(c.g + c.count, c.g + kChunk, 0.0);
                 access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
             if (sizes_from[k] == k) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {
-                if (member.scale.data() != scale || member.mean.data() != mean)
-                    access.lengths(member.scale.data(), member.mean.data(), c.length);
-                scale = member.scale.data(), mean = member.mean.data();
                 look(member, at, i, c);
-                split_chunk(access, member, intercept, i, c, part);
+                split_chunk(access, member, prepared[k].directions, i, c, part);
             }
             part.listed.unmark(i, c.listed);
         }
@@ -295,7 +330,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
         assert(!member.judges || std::ssize(member.split) == d);
         assert(member.out.empty() || std::ssize(member.out) == n);
         assert(!member.splits || (std::ssize(member.scale) == d && std::ssize(member.mean) == d));
-        prepared.emplace_back(member);
+        prepared.emplace_back(member, intercept);
     }
     const std::vector<std::size_t> sizes_from = sizes_of(members);
     const std::int64_t n_tasks =
@@ -313,7 +348,7 @@ bool run_pass(const DesignView& X, std::span<const Member> members, bool interce
                 mine[k].reset(members[k], d, first);
             const auto chunk = std::make_unique<Chunk>();
             with_chunk_access(X, [&](auto& access) {
-                run_task(access, members, prepared, sizes_from, intercept, d, first, last, *chunk,
+                run_task(access, members, prepared, sizes_from, d, first, last, *chunk,
                          mine.data());
             });
         });

@@ -45,7 +45,7 @@ void look_each(const rows::RowFunctions& rows, std::int64_t first, Chunk& c) {
             if (f.left[k] != f.right[k] || f.curvature[k] != f.curvature[k + 1])
                 slack = std::min(slack, std::fabs(t - f.knot[k]));
         c.slack[r] = rows.weight[i] > 0 ? slack : infinity;
-        c.g_next[r] = rows.direction[i] * rows.weight[i] * f.slope(t);
+        c.g_next[r] = rows.direction[i] * rows.weight[i] * f.slope(t) + 0.0 * t;
         c.curved_next[r] = rows.weight[i] * f.curvature[f.piece(t)];
     }
 }

@@ -112,7 +112,8 @@ RECTILINE_MULTIVERSION void look_packed(const Packed& curve, const double* bends
             slack = far < slack ? far : slack;
         }
         c.slack[i] = weight[i] > 0 ? slack : std::numeric_limits<double>::infinity();
-        c.g_next[i] = direction[i] * weight[i] * f.slope_at(t);
+        c.g_next[i] =
+            direction[i] * weight[i] * f.slope_at(t) + 0.0 * t;  // shows what is not finite
         c.curved_next[i] = weight[i] * f.curvature_at(t);
     }
 }

@@ -34,18 +34,23 @@ struct Register<16> {
     typedef float Floats __attribute__((vector_size(8), aligned(4), may_alias));
 };
 
-// Eight doubles in registers of so many bytes.
-template <int Bytes>
+// Doubles in registers of so many bytes: eight of them, or as many as one register holds.
+template <int Bytes, int Registers = 64 / Bytes>
 struct Lanes {
     using Doubles = typename Register<Bytes>::Doubles;
     using Floats = typename Register<Bytes>::Floats;
-    static constexpr int kRegisters = 64 / Bytes, kEach = Bytes / 8;
+    using One = Lanes<Bytes, 1>;
+    static constexpr int kRegisters = Registers, kEach = Bytes / 8, kCount = Registers * kEach;
 
     Doubles part[kRegisters];
 
     RECTILINE_INLINE void clear() {
         for (int p = 0; p < kRegisters; ++p)
             part[p] = Doubles{};
+    }
+    RECTILINE_INLINE void start(double first) {
+        clear();
+        part[0][0] = first;
     }
     RECTILINE_INLINE void load(const double* from) {
         for (int p = 0; p < kRegisters; ++p)
@@ -72,12 +77,19 @@ struct Lanes {
         for (int p = 0; p < kRegisters; ++p)
             part[p] += one.part[p] * other.part[p];
     }
+    RECTILINE_INLINE Lanes absolute() const {
+        typedef long long Bits __attribute__((vector_size(Bytes)));
+        Lanes found;
+        for (int p = 0; p < kRegisters; ++p)
+            found.part[p] = (Doubles)((Bits)part[p] & 0x7fffffffffffffffLL);
+        return found;
+    }
     RECTILINE_INLINE double operator[](int lane) const { return part[lane / kEach][lane % kEach]; }
 };
 
 // out_r = the sum of the lanes of each of four
-template <int Bytes>
-RECTILINE_INLINE void store_sums(const Lanes<Bytes> (&of)[4], double* out) {
+template <int Bytes, int Registers>
+RECTILINE_INLINE void store_sums(const Lanes<Bytes, Registers> (&of)[4], double* out) {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define RECTILINE_SHUFFLE 1
@@ -91,6 +103,8 @@ RECTILINE_INLINE void store_sums(const Lanes<Bytes> (&of)[4], double* out) {
             if constexpr (Bytes == 64)
                 half[r] = __builtin_shufflevector(of[r].part[0], of[r].part[0], 0, 1, 2, 3) +
                           __builtin_shufflevector(of[r].part[0], of[r].part[0], 4, 5, 6, 7);
+            else if constexpr (Registers == 1)
+                half[r] = of[r].part[0];
             else
                 half[r] = of[r].part[0] + of[r].part[1];
         }
@@ -103,9 +117,16 @@ RECTILINE_INLINE void store_sums(const Lanes<Bytes> (&of)[4], double* out) {
         return;
     }
 #endif
-    for (int r = 0; r < 4; ++r)
-        out[r] = ((of[r][0] + of[r][4]) + (of[r][1] + of[r][5])) +
-                 ((of[r][2] + of[r][6]) + (of[r][3] + of[r][7]));
+    for (int r = 0; r < 4; ++r) {
+        if constexpr (Registers * Bytes == 64) {
+            out[r] = ((of[r][0] + of[r][4]) + (of[r][1] + of[r][5])) +
+                     ((of[r][2] + of[r][6]) + (of[r][3] + of[r][7]));
+        } else {
+            out[r] = of[r][0];
+            for (int k = 1; k < Lanes<Bytes, Registers>::kCount; ++k)
+                out[r] += of[r][k];
+        }
+    }
 }
 
 #ifdef RECTILINE_WIDTHS
@@ -134,6 +155,54 @@ void with_lanes(Arguments... arguments) {
 #else
     Kernel::template run<Lanes<16>>(arguments...);
 #endif
+}
+
+}  // namespace rectiline::support
+#else
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rectiline::support {
+
+constexpr int kLanes = 8;
+
+// Eight doubles, for compilers without vector types.
+struct PlainLanes {
+    using One = PlainLanes;
+    static constexpr int kCount = kLanes;
+    double part[kLanes];
+
+    void clear() { std::fill(part, part + kLanes, 0.0); }
+    void start(double first) { clear(), part[0] = first; }
+    template <class T>
+    void load(const T* from) {
+        std::copy(from, from + kLanes, part);
+    }
+    void add_product(double factor, const PlainLanes& other) {
+        for (int k = 0; k < kLanes; ++k)
+            part[k] += factor * other.part[k];
+    }
+    void add_product(const PlainLanes& one, const PlainLanes& other) {
+        for (int k = 0; k < kLanes; ++k)
+            part[k] += one.part[k] * other.part[k];
+    }
+    PlainLanes absolute() const {
+        PlainLanes found;
+        for (int k = 0; k < kLanes; ++k)
+            found.part[k] = std::fabs(part[k]);
+        return found;
+    }
+};
+
+inline void store_sums(const PlainLanes (&of)[4], double* out) {
+    for (int r = 0; r < 4; ++r)
+        out[r] = std::accumulate(of[r].part, of[r].part + kLanes, 0.0);
+}
+
+template <class Kernel, class... Arguments>
+void with_lanes(Arguments... arguments) {
+    Kernel::template run<PlainLanes>(arguments...);
 }
 
 }  // namespace rectiline::support
