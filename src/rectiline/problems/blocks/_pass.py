@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._lazy import cached_property
 from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.problems.blocks._targets import Encoded, Targets
@@ -157,13 +158,24 @@ class PassState:
     copies: bool = True  # whether blocks copy their near rows; else `Totals.near` does at the end
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NearRows:
     """Copies of some rows: their numbers, X, and what they pay."""
 
     rows: NDArray[np.int64]
     X: Any
     targets: Encoded
+
+    @cached_property
+    def design(self) -> Design:
+        """X with what has been worked out about it, for all problems on these rows."""
+        return Design(self.X)
+
+    def with_targets(self, targets: Encoded) -> NearRows:
+        """Return these rows with other targets or weights; they share `design`."""
+        made = NearRows(self.rows, self.X, targets)
+        made.__dict__["design"] = self.design
+        return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,7 +311,7 @@ class Totals:
         sums = answer.sums
         for name in self._SUMMED:
             value = sums.get(name)
-            if value is None or np.size(value) == 0:
+            if value is None or (type(value) is not float and np.size(value) == 0):
                 continue
             old = self._sums.get(name, 0.0)
             new = old + value

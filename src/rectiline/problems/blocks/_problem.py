@@ -217,13 +217,8 @@ class BlockProblem:
 
     # ---- problems in memory on some of the rows -------------------------------------------------
 
-    def on_near_rows(
-        self, near: NearRows, weight: Vector | None = None, design: Design | None = None
-    ) -> Problem:
-        """Return the problem in memory on copies of some rows, under other weights if given.
-
-        `design` holds these rows already, if it is given.
-        """
+    def on_near_rows(self, near: NearRows, weight: Vector | None = None) -> Problem:
+        """Return the problem in memory on copies of some rows, under other weights if given."""
         from rectiline.problems._problem import Problem
 
         targets = near.targets
@@ -235,7 +230,7 @@ class BlockProblem:
             targets.weight if weight is None else weight,
             self.fit_intercept,
         )
-        return Problem.of(Data.of(design or Design(near.X), samples), self.terms)
+        return Problem.of(Data.of(near.design, samples), self.terms)
 
     # ---- what a certificate asks ----------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.backends import Design, take_rows
+from rectiline.backends import take_rows
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem, NearRows
 from rectiline.rows import Block, TensorRows, join, on_host, spread_rows
@@ -44,9 +44,9 @@ class Sample:
 
     def of(self, problem: BlockProblem) -> Sample:
         """Return the sample of another problem on the same rows, which shares X."""
-        design = self.problem.design
-        made = _sample(problem, self.block, self.rows.rows, self.stands_for, design)
-        return replace(made, thinned=self.thinned)
+        rows = self.rows.with_targets(problem.targets.pick(self.block, self.rows.rows))
+        part = problem.on_near_rows(rows, rows.targets.weight * self.stands_for)
+        return replace(self, rows=rows, problem=part)
 
     def thin(self, problem: BlockProblem, size: int) -> Sample:
         """Return evenly spaced rows, at least `size`, that stand for all; self if it has few."""
@@ -110,14 +110,10 @@ def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
 
 
 def _sample(
-    problem: BlockProblem,
-    block: Block,
-    rows: NDArray[np.int64],
-    stands_for: Vector,
-    design: Design | None = None,
+    problem: BlockProblem, block: Block, rows: NDArray[np.int64], stands_for: Vector
 ) -> Sample:
     near = NearRows(rows, block.X, problem.targets.pick(block, rows))
-    part = problem.on_near_rows(near, near.targets.weight * stands_for, design)
+    part = problem.on_near_rows(near, near.targets.weight * stands_for)
     return Sample(near, stands_for, part, block)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextSplit, PassState
+from rectiline.problems.blocks import BlockProblem, LengthBound, NextSplit, PassState
 from rectiline.solvers._base import Callback
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.passes._draw import Sample
@@ -139,7 +139,7 @@ def _on_sample(
     targets = replace(sample.rows.targets, weight=sample.problem.weight)
     state = PassState((), problem.fit_intercept)
     near = Narrowed.of(
-        NearRows(sample.rows.rows, sample.rows.X, targets),
+        sample.rows.with_targets(targets),
         Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
         (coef, intercept),
         problem.curves,
