@@ -48,6 +48,9 @@ def moved_into_dual_range(
     box_low, box_high = problem.dual_boxes
     chosen = problem.terms.free_columns if free is None else free
     point, moved = dual, False
+    if problem.fit_intercept:  # as the proof does: q is looked at where the multipliers balance
+        point = replace(dual, sample=dual.sample.copy())
+        problem.rows.balance(point.sample)
     for _ in range(_ROUNDS):
         combined = np.broadcast_to(region.combined(point), problem.columns.l1.shape)
         q = combined - problem.design.tdot(point.sample)

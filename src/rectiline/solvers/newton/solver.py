@@ -48,6 +48,9 @@ _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about m
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
 _FREEZE_ROWS = 1000  # and rows in all
 _FREEZE_RATIO = 20  # rows per column from which a working set pays
+_TINY = 2000  # entries of X up to which a few more steps take less time than a certificate in vain
+_TIGHTER = 1e-3  # of the target, for those; no less than
+_LEAST_TARGET = 1e-11  # relative gap
 
 
 @dataclass(slots=True, eq=False)
@@ -146,6 +149,8 @@ class Newton:
         """Run the phases until the estimated gap meets the target."""
         before = state.steps
         target = budget.relative_gap
+        if state.form.design.n_stored <= _TINY:
+            target = max(_TIGHTER * target, min(target, _LEAST_TARGET))
         if state.relative_gap <= target:  # believed, but not certified: look again
             state.relative_gap = np.inf
             self._look_at_all_rows(state)
