@@ -37,7 +37,9 @@ class TwoClassTask:
 
 def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the labels that have weight, and the position of each sample's label (-1 if none)."""
-    if y.dtype.kind not in "biuSU":  # whole numbers and texts are labels, others may not be
+    # Whole numbers and texts are labels, others may not be.
+    is_whole = y.dtype.kind == "f" and (y == y.astype(np.int64)).all()
+    if y.dtype.kind not in "biuSU" and not is_whole:
         check_classification_targets(y)
     classes = np.unique(y if (weight > 0).all() else y[weight > 0])
     if classes.size < 2:

@@ -112,13 +112,10 @@ def auto_C(penalty: Penalty | None, loss: Loss, scale: float, spreads: Vector) -
 def _loss_beyond(loss: Loss, distance: float) -> float:
     """Return the loss at this distance from its minimisers, the mean of both sides."""
     curve = loss.curve
-    low, high = curve.derivative(curve.knots)
-    flat = (low <= 0) & (high >= 0)
+    flat = (curve.left <= 0) & (curve.right >= 0)
     if not flat.any():  # the minimiser lies inside a piece
         curve = curve.canonical()
-        low, high = curve.derivative(curve.knots)
-        flat = (low <= 0) & (high >= 0)
+        flat = (curve.left <= 0) & (curve.right >= 0)
     ends = curve.knots[flat]
-    least = float(curve.value(ends[:1])[0])
-    sides = np.array([ends[0] - distance, ends[-1] + distance])
-    return float(np.mean(curve.value(sides)) - least)
+    least, low, high = curve.value([ends[0], ends[0] - distance, ends[-1] + distance]).tolist()
+    return float(0.5 * (low + high) - least)

@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -36,6 +36,11 @@ from rectiline.solvers import Solution, check_name
 __all__ = ["FitsC", "PLQModel"]
 
 
+@cache
+def _parameter_names(kind: Any) -> list[str]:
+    return list(BaseEstimator._get_param_names.__func__(kind))
+
+
 class _Shows(ListsCoefficients, ShowsCertificate, GivesProblems):
     """What a fitted model shows of itself."""
 
@@ -46,6 +51,12 @@ class PLQModel(_Shows, CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
     n_features_in_: int
     certificate_: Any  # a Certificate, or one for each problem
     feature_names_in_: NDArray[Any]
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters, read off the constructor once for each class."""
+        kind: Any = cls
+        return list(_parameter_names(kind))
 
     def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Any:
         """Return the penalty object at a strength: a `Penalty`, `Fused`, or None."""
