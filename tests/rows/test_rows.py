@@ -1,5 +1,7 @@
 """Sources of rows: what they yield, that they can be read again, and that changes are noticed."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -48,12 +50,27 @@ def test_blocks_put_together_are_the_arrays(kind, block_rows):
     assert rows.dtype == (np.float32 if kind == "float32" else np.float64)
 
 
-@pytest.mark.parametrize("kind", ["C", "F", "float32", "strided"])
+@pytest.mark.parametrize("kind", ["C", "F", "float32", "strided", "csr"])
 def test_blocks_are_views(kind):
     X, (_, y, _) = matrices()[kind], data()
     for block in rl.rows.from_arrays(X, y, block_rows=4):
-        assert np.shares_memory(block.X, X)
+        for name in ("data", "indices") if sp.issparse(X) else ("T",):
+            assert np.shares_memory(getattr(block.X, name), getattr(X, name))
         assert np.shares_memory(block.y, y)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fits_make_no_copy_of_X(dtype):
+    X, y, _ = data(200_000, 20)
+    X = np.asfortranarray(X, dtype=dtype)
+    # A strong ridge: few rows are near a knot, so that few of them are copied.
+    problem = rl.Problem(rl.rows.from_arrays(X, y), "absolute", rl.penalties.Ridge(2e5))
+    tracemalloc.start()
+    try:
+        assert rl.solve(problem).passes == 2
+        assert tracemalloc.get_traced_memory()[1] < 0.7 * X.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kind", matrices())

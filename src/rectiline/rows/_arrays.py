@@ -39,8 +39,10 @@ class ArrayRows(RowBlocks):
         if sample_weight is not None:
             self._weight = checked_vector("sample_weight", sample_weight, n).astype(np.float64)
         self.has_target, self.has_weight = y is not None, sample_weight is not None
-        stored = self._X.nnz / n if sp.issparse(self._X) else self.n_features
-        self.block_rows = block_length(block_rows, stored * self._X.dtype.itemsize)
+        size = self._X.dtype.itemsize * self.n_features
+        if sp.issparse(self._X):
+            size = (self._X.data.nbytes + self._X.indices.nbytes) / n
+        self.block_rows = block_length(block_rows, size)
         self._n_rows = n
         names = getattr(X, "columns", None)
         if names is not None and all(isinstance(name, str) for name in names):
@@ -61,7 +63,12 @@ class ArrayRows(RowBlocks):
             yield self._block(slice(start, start + self.block_rows), start)
 
     def _block(self, some: Any, start: int) -> Block:
-        X = self._X[some] if isinstance(some, slice) else take_rows(self._X, some)
+        if not isinstance(some, slice):
+            X = take_rows(self._X, some)
+        elif sp.issparse(self._X):
+            X = _sparse_view(self._X, start, min(some.stop, self.n_rows))
+        else:
+            X = self._X[some]
         if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
             X = X.astype(np.float64)  # a block of integers is converted when it is read
         y = None if self._y is None else self._y[some]
@@ -75,6 +82,16 @@ class ArrayRows(RowBlocks):
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in the order given, as one block."""
         return self._block(np.asarray(rows, dtype=np.int64), 0)
+
+
+def _sparse_view(X: Any, start: int, stop: int) -> Any:
+    """Return rows of a CSR matrix without copies of its entries, which slices of SciPy make."""
+    part = X.__class__((stop - start, X.shape[1]), dtype=X.dtype)
+    first, last = X.indptr[start], X.indptr[stop]
+    part.data, part.indices = X.data[first:last], X.indices[first:last]
+    part.indptr = X.indptr[start : stop + 1] - first
+    part.has_canonical_format = True  # `checked_matrix` has seen to it
+    return part
 
 
 def block_length(
