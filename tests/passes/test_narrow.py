@@ -1,17 +1,20 @@
 """Narrowing of kept rows: what is frozen again adds up, and answers rest on few rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline.problems import DualPoint
-from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextSplit, PassState
-from rectiline.solvers.passes import _member
-from rectiline.solvers.passes._frozen import Frozen, Reduced
-from rectiline.solvers.passes._narrow import Narrowed, every_kept, remaining_error
+from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextSplit
+from rectiline.rows import TensorRows
+from rectiline.solvers.passes._frozen import Frozen
+from rectiline.solvers.passes._narrow import KeptRows, every_kept
 
 L = rl.losses
 N, D = 3000, 4
+EYE = np.eye(D + 1)
+BOUND = LengthBound.of(EYE, np.zeros(D))
 
 
 def kept_rows(loss, seed=0):
@@ -21,31 +24,35 @@ def kept_rows(loss, seed=0):
     given = rl.Problem(X, y, loss=loss, sample_weight=rng.uniform(0.5, 2, N))
     problem = BlockProblem.on_arrays(given)
     numbers = np.arange(0, 7 * N, 7)  # within a larger source
-    targets = problem.targets.pick(None, np.arange(N))
-    return given, problem, NearRows(numbers, X, targets)
+    near = NearRows(numbers, X, problem.targets.pick(None, np.arange(N)))
+    kept = KeptRows(problem, SimpleNamespace(near_rows=numbers, near=lambda: near))
+    kept.every = 6
+    return given, kept
 
 
 @pytest.mark.parametrize("loss", [L.Pinball(0.3), L.Huber(1.0), L.Expectile(0.8)], ids=repr)
 def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
-    given, problem, kept = kept_rows(loss)
+    given, kept = kept_rows(loss)
     rng = np.random.default_rng(1)
     root = rng.standard_normal((D + 1, D + 1))
-    before = Frozen(rng.standard_normal(D), 0.3, rng.standard_normal(D), 2.0, root @ root.T, 1.0)
-    eye = np.eye(D + 1)
-    split = NextSplit(0.12, 1.0, eye, LengthBound.of(eye, np.zeros(D)), always=kept.rows[:5])
+    before = Frozen(np.full(D, 0.8), 0.3, rng.standard_normal(D), 2.0, root @ root.T, 1.0)
+    split = NextSplit(3.0, 1.0, EYE, BOUND, always=kept.rows[:5])
     centre = (np.full(D, 0.9), 0.1)
-    state = PassState((), True)
-    found = Narrowed.of(kept, before, centre, problem.curves, split, state)
-    assert set(kept.rows[:5]) <= set(found.near.rows) and found.near.rows.size < N / 2
-    np.testing.assert_array_equal(kept.rows[found.places], found.near.rows)
+    found = kept.narrowed(before, split, lambda: 1e8, lambda some, error: centre)
+    near, frozen = found.near, found.frozen
+    places = near.rows // 7
+    assert set(kept.rows[:5]) <= set(near.rows) and near.rows.size < N / 2
+    X = given.design.X
+    np.testing.assert_array_equal(near.X, X[places])
+    np.testing.assert_array_equal(near.targets.weight, given.weight[places])
 
-    extended = np.column_stack([kept.X, np.ones(N)])
+    extended = np.column_stack([X, np.ones(N)])
     left = np.zeros(N, bool)
-    left[found.places] = True
+    left[places] = True
 
     def gradient_of(term, point, rows):
         step = np.append(point[0] - term.coef, point[1] - term.intercept)
-        slopes = np.asarray(given.rows.slopes(kept.X @ point[0] + point[1]))
+        slopes = np.asarray(given.rows.slopes(X @ point[0] + point[1]))
         frozen = np.append(term.gradient, term.total)
         if term.curvature is not None:
             frozen = frozen + term.curvature @ step
@@ -53,44 +60,62 @@ def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
 
     for point in (centre, (centre[0] + 1e-6, centre[1] - 1e-6)):  # no frozen row crosses a knot
         old = gradient_of(before, point, np.ones(N, bool))
-        np.testing.assert_allclose(gradient_of(found.frozen, point, left), old, rtol=1e-9)
+        np.testing.assert_allclose(gradient_of(frozen, point, left), old, rtol=1e-9)
 
-    answer = Reduced(centre[0] + 1e-6, centre[1], DualPoint(np.full(found.places.size, 0.1)), 1, 0)
-    everywhere = found.with_all_multipliers(answer, state).dual.sample
-    slopes = np.asarray(given.rows.slopes(kept.X @ answer.coef + answer.intercept))
-    np.testing.assert_allclose(everywhere[~left], slopes[~left], rtol=1e-12, atol=1e-14)
-    assert (everywhere[left] == 0.1).all()
+    sums, multipliers = found.judged(centre[0] + 1e-6, centre[1])
+    slopes = np.asarray(given.rows.slopes(X @ (centre[0] + 1e-6) + centre[1]))
+    np.testing.assert_allclose(multipliers[~left], slopes[~left], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(sums["gradient"], X[~left].T @ slopes[~left], rtol=1e-9)
+    assert (multipliers[left] == 0).all() and found.places.size == left.sum()
 
 
 def test_the_error_that_is_left_follows_from_the_rows():
-    given, _, _ = kept_rows(L.Pinball(0.5))
-    weight = given.weight
-    expected = np.sqrt(5 * 0.25 * float(weight @ weight) / 1e5)
-    assert remaining_error(given, 6, np.zeros(D), 0.0, 1e5) == pytest.approx(expected)
-    assert remaining_error(given, 6, np.zeros(D), 0.0, 1e3) == 1.0  # more than half is left
+    given, kept = kept_rows(L.Pinball(0.5))
+    weight = given.weight[::6]
+    expected = np.sqrt((1 - 1 / 6) * 0.25 * 36 * float(weight @ weight) / 1e5)
+    before = Frozen(np.zeros(D), 0.0, np.zeros(D), 0.0, None, 1.0)
+    split = NextSplit(3.0, 1.0, EYE, BOUND)
+    told = []
+
+    def solved(some, error):
+        told.append((some, error))
+        return np.ones(D), 0.0
+
+    assert kept.narrowed(before, split, lambda: 1e5, solved) is not None
+    some, error = told[0]
+    assert error == pytest.approx(expected)
+    np.testing.assert_array_equal(some.rows, kept.rows[::6])
+    np.testing.assert_allclose(some.targets.weight, 6 * weight)
+    assert kept.narrowed(before, split, lambda: 1e3, solved) is None  # more than half is left
     assert every_kept(200_000, D) == 1 and every_kept(1_000_000, D) == 6
-    assert every_kept(100_000, 1000) == 2 and every_kept(5_000, 1000) == 1
+    assert every_kept(100_000, 1000) == 2 and every_kept(900, 1000) == 1
 
 
 @pytest.mark.parametrize("loss", [L.Hinge(), L.Pinball(0.9)], ids=repr)
-def test_answers_on_narrowed_rows_are_proved_in_two_passes(loss, monkeypatch):
+@pytest.mark.parametrize("holds", ["arrays", "tensors"])
+def test_answers_on_narrowed_rows_are_proved_in_two_passes(loss, holds, monkeypatch):
     rng = np.random.default_rng(3)
     n, d = 600_000, 60
     X = rng.standard_normal((n, d), dtype=np.float32)
     y = X @ np.linspace(-1, 1, d) + rng.standard_t(3, n)
     y = np.sign(y) if loss.of == "margin" else y
-    problem = rl.Problem(X, y, loss=loss, penalty=rl.penalties.Ridge(n / 1e4))
+    rows = rl.rows.from_arrays(X, y)
+    if holds == "tensors":
+        torch = pytest.importorskip("torch")
+        rows = TensorRows(torch.from_numpy(X), torch.from_numpy(y))
+    problem = rl.Problem(rows, loss=loss, penalty=rl.penalties.Ridge(n / 1e4))
     sizes = []
-    original = Narrowed.of.__func__
+    original = KeptRows.narrowed
 
-    def noted(cls, kept, *args):
-        found = original(cls, kept, *args)
-        sizes.append((kept.rows.size, found.near.rows.size))
+    def noted(self, *args):
+        found = original(self, *args)
+        sizes.append((self.rows.size, found.near.rows.size))
         return found
 
-    monkeypatch.setattr(_member.Narrowed, "of", classmethod(noted))
-    solution = rl.solve(problem, solver="passes", tol=1e-8)
-    assert solution.status == "solved" and solution.passes == 2
-    kept, left = sizes[-1]  # those before are of the sample
+    monkeypatch.setattr(KeptRows, "narrowed", noted)
+    solution = rl.solve(problem, tol=1e-8)
+    assert solution.status == "solved" and solution.passes <= (3 if holds == "tensors" else 2)
+    kept, left = sizes[-1]
     assert kept == solution.rows_kept and left < 0.5 * kept
+    assert solution.passes == 3 or solution.dual.rows.size == kept
     assert problem.certify(solution).holds(1.1e-8)

@@ -325,15 +325,17 @@ class Design:
             part.sum_duplicates()
         return np.asarray(Design(part).view.gram(weights, intercept))
 
-    @cached_property
+    @property
     def by_rows(self) -> Design:
         """This matrix with cheap access to its rows.
 
         Only a CSC matrix needs a copy for that (in CSR form); everything else returns itself.
         """
-        if self.is_sparse and self.X.format == "csc":
-            return Design(self.X.tocsr())
-        return self
+        return self._copy_by_rows if self.is_sparse and self.X.format == "csc" else self
+
+    @cached_property
+    def _copy_by_rows(self) -> Design:
+        return Design(self.X.tocsr())
 
     def __repr__(self) -> str:
         kind = self.X.format if self.is_sparse else "dense"

@@ -3,6 +3,7 @@
 A problem on such rows is solved in a few passes over them (solver "passes").
 """
 
+from rectiline.rows._arrays import ArrayRows
 from rectiline.rows._base import RowBlocks, join, pick
 from rectiline.rows._block import Block
 from rectiline.rows._dask import from_dask
@@ -12,6 +13,7 @@ from rectiline.rows._spread import on_host, spread_rows
 from rectiline.rows._tensors import TensorRows, copy_to_host, is_on_gpu, is_tensor_like
 
 __all__ = [
+    "ArrayRows",
     "Block",
     "RowBlocks",
     "TensorRows",

@@ -122,10 +122,14 @@ class TensorRows(RowBlocks):
         library = on_device(seed, self._X.device)
         return spread_rows(self.n_rows, size, library, self._y, labels)
 
-    def picked(self, at: Any, stands_for: Any) -> TensorRows:
-        """Return copies of some rows, weighted with how many rows each stands for."""
-        part = self._block(at, 0)
-        weight = stands_for if part.weight is None else stands_for * part.weight
+    def picked(self, at: Any, stands_for: Any = None) -> TensorRows:
+        """Return copies of some rows on their device, weighted with how many each stands for."""
+        import torch
+
+        part = self._block(torch.as_tensor(at, device=self._X.device), 0)
+        weight = part.weight
+        if stands_for is not None:
+            weight = stands_for if weight is None else stands_for * weight
         return TensorRows(part.X, part.y, weight)
 
     def take(self, rows: NDArray[np.int64]) -> Block:

@@ -10,12 +10,17 @@ from rectiline.problems.blocks._pass import (
     PassState,
     Query,
     Totals,
-    run_block,
     run_pass,
 )
 from rectiline.problems.blocks._problem import BlockProblem
 from rectiline.problems.blocks._prove import BlockProof, judge
-from rectiline.problems.blocks._targets import ClassTargets, Encoded, EncodedTargets
+from rectiline.problems.blocks._targets import (
+    ClassTargets,
+    Encoded,
+    EncodedTargets,
+    StoredTargets,
+    Targets,
+)
 
 __all__ = [
     "BlockProblem",
@@ -30,10 +35,11 @@ __all__ = [
     "PassState",
     "Query",
     "SplitDual",
+    "StoredTargets",
+    "Targets",
     "Totals",
     "fold_of_rows",
     "judge",
-    "run_block",
     "run_pass",
     "with_frozen_rows",
 ]

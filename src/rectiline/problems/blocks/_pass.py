@@ -325,6 +325,15 @@ class Totals:
         self.loss_at_zero += answer.loss_at_zero
         self._near.append(answer.near)
 
+    def plus(self, other: Totals) -> Totals:
+        """Return the sums over the rows of both, without the rows that were collected."""
+        both = Totals(self._sums["gradient"].size)
+        for one in (self, other):
+            sums: dict[str, Any] = {name: one[name] for name in one._sums}
+            sums |= {"steepest": one.steepest, "depth": one.depth, "crossed": one.crossed}
+            both.add(Answer(sums, one._near[0], one.loss_at_zero))
+        return both
+
     def __getitem__(self, name: str) -> Any:
         return self._sums.get(name, 0.0) + self._lost.get(name, 0.0)
 
@@ -332,12 +341,17 @@ class Totals:
         """Whether any block had such a sum."""
         return name in self._sums
 
+    @property
+    def near_rows(self) -> NDArray[np.int64]:
+        """The numbers of the rows that were collected."""
+        return np.concatenate([part.rows for part in self._near])
+
     def near(self) -> NearRows:
         """Return the rows that were collected, put together."""
         if self._whole is None:
             return join_near(self._near)
         blocks, targets = self._whole
-        rows = np.concatenate([part.rows for part in self._near])
+        rows = self.near_rows
         block = blocks.take(rows)
         return NearRows(rows, block.X, targets.pick(block, rows))
 

@@ -145,14 +145,16 @@ class ClassTargets:
 
 @dataclass(frozen=True, eq=False)
 class StoredTargets:
-    """Targets of a problem in memory, which has encoded them already."""
+    """Targets of rows in memory that have been encoded already: of a problem, or of kept rows."""
 
-    samples: Samples
+    samples: Samples | Encoded
 
     @property
     def labels(self) -> Sequence[Any] | None:
-        """The signs of margin losses."""
-        return (-1.0, 1.0) if self.samples.losses[0].of == "margin" else None
+        """The signs of margin losses; None for kept rows, which no sample is drawn of."""
+        samples = self.samples
+        is_margin = isinstance(samples, Samples) and samples.losses[0].of == "margin"
+        return (-1.0, 1.0) if is_margin else None
 
     def encode(self, block: Block) -> Encoded:
         """Return views of what the rows of a block need."""

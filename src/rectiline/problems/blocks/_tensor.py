@@ -164,6 +164,8 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
                 else (sums[name] + value if name in sums else value)
             )
         at_zero += part.loss_at_zero() if query.measure else 0.0
+        if query.out is not None:
+            query.out[block.start + begin :][:step] = part.g.cpu().numpy()
         near.append(part.near + begin)
     sums["depth"] += len(near)
     at = listed if query.collect else torch.cat(near)

@@ -37,13 +37,15 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
         split = (torch.tensor(query.split[0], device=device), query.split[1])
     cutoff = -1.0 if next_split is None else next_split.reach * next_split.longest
     point = (coef, query.intercept)
-    sums, gradient, sizes, at = look_at_rows(
+    sums, gradient, sizes, at, multiplier = look_at_rows(
         block, is_listed, curve, labels, point, split, cutoff, query.measure
     )
     at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
     is_finite = np.isfinite(list(sums.values())).all() and bool(torch.isfinite(gradient).all())
     if strange or not is_finite:
         refuse(block, targets)
+    if query.out is not None:
+        query.out[block.start :][: block.n_rows] = multiplier.cpu().numpy()
     if next_split is not None:  # rows that are always kept need not be near a knot
         at = torch.unique(torch.cat([at, always]))
     elif query.collect:

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.backends import take_rows
 from rectiline.problems import Certificate, DualPoint
 from rectiline.problems.blocks import (
     BlockProblem,
     LengthBound,
     NearRows,
     NextSplit,
-    PassState,
     Query,
     SplitDual,
     Totals,
@@ -26,7 +24,7 @@ from rectiline.problems.blocks import (
 )
 from rectiline.solvers._base import Callback, Progress
 from rectiline.solvers.passes._frozen import Frozen, Reduced
-from rectiline.solvers.passes._narrow import Narrowed, closer, every_kept, remaining_error
+from rectiline.solvers.passes._narrow import KeptRows, Narrowed
 from rectiline.solvers.passes._reduced import solve_reduced
 
 Vector = NDArray[np.float64]
@@ -54,6 +52,9 @@ class Member:
         How far rows count as near.
     near, frozen
         What the last pass has split the rows into; None before the first pass.
+    kept, narrowed
+        What the first pass has kept, and how it was split again before the first reduced problem;
+        None if it was not, and after the second pass.
     """
 
     problem: BlockProblem
@@ -66,6 +67,8 @@ class Member:
     roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
     callback: Callback | None = None
     near: NearRows | None = None
+    kept: KeptRows | None = None
+    narrowed: Narrowed | None = None
     frozen: Frozen | None = None
     answer: Reduced | None = None
     certificate: Certificate = field(
@@ -105,14 +108,14 @@ class Member:
 
     def take_first(self, totals: Totals) -> None:
         """Take the answers of the first pass."""
-        self.near = totals.near()
-        curvature = self._matrix(totals)
+        self.kept = KeptRows(self.problem, totals)
+        self.rows_kept = self.kept.rows.size
         self.frozen = Frozen(
             self.coef,
             self.intercept,
             np.asarray(totals["change"]),
             float(totals["change_total"]),
-            curvature,
+            self._matrix(totals),
             self.objective,
         )
 
@@ -126,16 +129,17 @@ class Member:
 
     def solve_reduced(self, tol: float, deadline: float) -> None:
         """Move to the answer of the reduced problem."""
-        assert self.near is not None and self.frozen is not None
-        self.rows_kept = max(self.rows_kept, self.near.rows.size)
-        narrowed = self._narrowed(tol, deadline) if self.answer is None else None
-        if narrowed is None:
-            self.answer = self._solve(self.near, self.frozen, self.aim * tol, deadline)
-        else:
-            few, rest = narrowed.near, narrowed.frozen
-            answer = self._solve(few, rest, self.aim * tol, deadline)
-            self.answer = narrowed.with_all_multipliers(answer, self._state())
-        self.steps += self.answer.steps
+        assert self.frozen is not None
+        near, frozen = self.near, self.frozen
+        if near is None:  # the first pass has kept rows
+            assert self.kept is not None
+            self.narrowed = self._narrowed(self.kept, tol, deadline)
+            if self.narrowed is None:
+                near = self.kept.all()
+            else:
+                near, frozen = self.narrowed.near, self.narrowed.frozen
+            self.near = near
+        self.answer = self._solve(near, frozen, self.aim * tol, deadline)
         coef = self.answer.coef
         region = self.problem.terms.region
         if self.problem.terms.is_constrained:
@@ -143,33 +147,22 @@ class Member:
         self.coef, self.intercept = coef, self.answer.intercept
 
     def _solve(self, near: NearRows, frozen: Frozen, target: float, deadline: float) -> Reduced:
-        return solve_reduced(self.problem, near, frozen, None, self.objective, target, deadline)
+        objective = self.objective
+        found = solve_reduced(self.problem, near, frozen, None, objective, target, deadline)
+        self.steps += found.steps
+        return found
 
-    def _state(self) -> PassState:
-        return PassState((), self.problem.fit_intercept)
+    def _narrowed(self, kept: KeptRows, tol: float, deadline: float) -> Narrowed | None:
+        """Return the kept rows split again around an answer on some of them; None to take all."""
+        frozen = self.frozen
+        assert frozen is not None
 
-    def _narrowed(self, tol: float, deadline: float) -> Narrowed | None:
-        """Return few of the kept rows, around an answer on some of them; None to take them all."""
-        near, frozen = self.near, self.frozen
-        assert near is not None and frozen is not None
-        every = every_kept(near.rows.size, self.problem.n_features)
-        if every < 2:
-            return None
-        part = self.problem.on_near_rows(near)
-        error = remaining_error(part, every, frozen.coef, frozen.intercept, self.variance())
-        if error == 1.0:
-            return None
-        at = np.arange(0, near.rows.size, every)
-        targets = near.targets.take(at)
-        targets = replace(targets, weight=every * targets.weight)
-        some = NearRows(near.rows[at], take_rows(near.X, at), targets)
-        target = max(self.aim * tol, _ROUGH_AIM * error**2 * self.roughness)
-        answer = self._solve(some, frozen, target, deadline)
-        self.steps += answer.steps
-        centre = (answer.coef, answer.intercept)
-        state = self._state()
-        split = closer(self.split, error)
-        return Narrowed.of(near, frozen, centre, self.curves, split, state)
+        def solved(some: NearRows, error: float) -> tuple[Vector, float]:
+            target = max(self.aim * tol, _ROUGH_AIM * error**2 * self.roughness)
+            found = self._solve(some, frozen, target, deadline)
+            return found.coef, found.intercept
+
+        return kept.narrowed(frozen, self.split, self.variance, solved)
 
     def tell(self) -> bool:
         """Report the last certificate to the callback; return whether it asks to stop."""
@@ -184,7 +177,7 @@ class Member:
             self.coef,
             self.intercept,
             split=(self.frozen.coef, self.frozen.intercept),
-            listed=self.near.rows,
+            listed=self.near.rows if self.narrowed is None else self.narrowed.rows,
             next_split=self.next_split(),
             out=self.out,
         )
@@ -219,11 +212,18 @@ class Member:
             self.answer.dual.inequality,
             self.answer.dual.equality,
         )
-        proof = judge(self.problem, self.coef, self.intercept, dual, totals, self.near)
-        certificate = proof.certificate
+        judged, multipliers = totals, None
+        if self.narrowed is not None:
+            frozen_too, multipliers = self.narrowed.judged(self.coef, self.intercept)
+            judged = totals.plus(frozen_too)
+        proof = judge(self.problem, self.coef, self.intercept, dual, judged, self.near)
+        certificate, dual = proof.certificate, proof.dual
+        if multipliers is not None and self.narrowed is not None:
+            multipliers[self.narrowed.places] = dual.values
+            dual = replace(dual, rows=self.narrowed.rows, values=multipliers)
         is_better = certificate.relative_gap < self.certificate.relative_gap
         if self.best is None or is_better:
-            self.certificate, self.best = certificate, (self.coef, self.intercept, proof.dual)
+            self.certificate, self.best = certificate, (self.coef, self.intercept, dual)
         record = Progress("passes", passes, time.perf_counter() - began, self.certificate)
         self.history.append(record)
         if math.isfinite(certificate.primal):
@@ -235,12 +235,13 @@ class Member:
         total = float(totals["total"]) + float(totals["change_total"])
         self.split = self.next_split()
         curvature = self._matrix(totals, self.frozen)
-        self.near = totals.near()
+        self.near, self.kept, self.narrowed = totals.near(), None, None
+        self.rows_kept = max(self.rows_kept, self.near.rows.size)
         self.frozen = Frozen(
             self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
         )
         self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
-        crossing = float(totals["gap"]) / max(abs(certificate.primal), 1e-300)
+        crossing = float(judged["gap"]) / max(abs(certificate.primal), 1e-300)
         self.is_rough = crossing < _CROSSING * certificate.relative_gap
         self.is_limited = self.is_rough and self.certificate.limited_by_rounding(tol)
         if self.is_rough:

@@ -2,28 +2,37 @@
 
 The frozen rows are known exactly, so an answer on one kept row in six has a much smaller sampling
 error than the answer on the sample had. Around it most kept rows are far from every knot, and are
-frozen as well. Measured on rows of a GPU, whose reduced problems are large: 1.2 to 2.2 times less
-time for all; on 1,000,000 x 20 in memory, of which 90,000 are kept, 1.2 times.
+frozen as well. Kept rows on a device stay there: only those that an answer rests on are copied.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems import Problem
-from rectiline.problems.blocks import Encoded, NearRows, NextSplit, PassState, Query, run_block
-from rectiline.rows import Block
+from rectiline.problems.blocks import (
+    BlockProblem,
+    NearRows,
+    NextSplit,
+    PassState,
+    Query,
+    StoredTargets,
+    Targets,
+    Totals,
+    run_pass,
+)
+from rectiline.rows import ArrayRows, RowBlocks, TensorRows
 from rectiline.solvers.passes._draw import Sample
-from rectiline.solvers.passes._frozen import Frozen, Reduced
+from rectiline.solvers.passes._frozen import Frozen
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Narrowed", "closer", "every_kept", "remaining_error", "sampling_variance"]
+__all__ = ["KeptRows", "Narrowed", "every_kept", "sampling_variance"]
 
 _EVERY = 6  # kept rows for one that the answer rests on
 _LEAST_ROWS = 40  # of those, per column
@@ -39,9 +48,142 @@ def every_kept(kept: int, columns: int) -> int:
     return max(1, min(_EVERY, kept // (_LEAST_ROWS * (columns + 1))))
 
 
-def closer(split: NextSplit, error: float) -> NextSplit:
-    """Return the split around an answer with a given error in units of the sample's."""
-    return replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
+class KeptRows:
+    """Rows that the first split has kept: where they are, and copies of those that are asked for.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Their numbers in the source.
+    every : int
+        For how many of them one stands in the problem that a closer centre is found with.
+    """
+
+    def __init__(self, problem: BlockProblem, totals: Totals) -> None:
+        self._problem, self._totals = problem, totals
+        self.rows = totals.near_rows
+        self.every = every_kept(self.rows.size, problem.n_features)
+
+    def all(self) -> NearRows:
+        """Return copies of all of them."""
+        return self._totals.near()
+
+    def narrowed(
+        self,
+        frozen: Frozen,
+        split: NextSplit,
+        variance: Callable[[], float],
+        solved: Callable[[NearRows, float], tuple[Vector, float]],
+    ) -> Narrowed | None:
+        """Return them split around a closer centre.
+
+        None: they are few, or the centre would not be much closer.
+
+        Parameters
+        ----------
+        frozen, split
+            What frozen rows add around the sample's answer, and how rows have been split there.
+        variance : callable
+            Returns the variance of the slopes' sum that the sample's error comes from.
+        solved : callable
+            Returns coefficients and intercept of the reduced problem on some rows, given them and
+            their error in units of the sample's.
+        """
+        every, problem = self.every, self._problem
+        before = variance() if every > 1 else 0.0
+        if before <= 0:
+            return None
+        blocks, targets = self._in_place()
+        at = np.arange(0, self.rows.size, every)
+        block = blocks.take(at)
+        encoded = targets.pick(block, at)
+        some = NearRows(self.rows[at], block.X, replace(encoded, weight=every * encoded.weight))
+        slopes = _slopes(problem.on_near_rows(some), frozen.coef, frozen.intercept)
+        error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / before)
+        if error > _MOST_ERROR:
+            return None
+        centre = solved(some, error)
+        closer = replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
+        return Narrowed.of(problem, self.rows, blocks, targets, frozen, centre, closer)
+
+    def _in_place(self) -> tuple[RowBlocks, Targets]:
+        """Return these rows on their device, or else copies of them; and their targets."""
+        blocks = self._problem.blocks
+        if isinstance(blocks, TensorRows):
+            return blocks.picked(self.rows), self._problem.targets
+        near = self.all()
+        return ArrayRows(near.X, None), StoredTargets(near.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed:
+    """Some rows split around a centre: those near a knot, with all others frozen there.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        The numbers of all of them in the source.
+    places : ndarray of int64
+        Of those that are left near, among these rows.
+    near : NearRows
+        Those that are left near.
+    frozen : Frozen
+        What all other rows add around the centre, here or frozen before.
+    """
+
+    problem: BlockProblem
+    rows: NDArray[np.int64]
+    blocks: RowBlocks
+    query: Query
+    places: NDArray[np.int64]
+    near: NearRows
+    frozen: Frozen
+
+    @classmethod
+    def of(
+        cls,
+        problem: BlockProblem,
+        rows: NDArray[np.int64],
+        blocks: RowBlocks,
+        targets: Targets,
+        frozen: Frozen,
+        centre: tuple[Vector, float],
+        split: NextSplit,
+    ) -> Narrowed:
+        """Split rows, which `blocks` holds, around a centre; `frozen` was frozen before."""
+        inside = replace(split, always=np.searchsorted(rows, split.always))
+        query = Query(problem.curves, targets, *centre, next_split=inside)
+        sums = _run(blocks, query, problem.fit_intercept)
+        left = sums.near()
+        more = np.ravel(sums["curvature"]) if sums.has("curvature") else np.zeros(0)
+        rest = frozen.moved_to(*centre)
+        rest = rest.with_more(np.asarray(sums["change"]), float(sums["change_total"]), more)
+        near = NearRows(rows[left.rows], left.X, left.targets)
+        return cls(problem, rows, blocks, query, left.rows, near, rest)
+
+    def judged(self, coef: Vector, intercept: float) -> tuple[Totals, Vector]:
+        """Return the sums over those of these rows that are frozen, and multipliers of all.
+
+        The multipliers of rows that are left near are zeros.
+        """
+        sample = np.zeros(self.rows.size)
+        query = replace(
+            self.query,
+            coef=coef,
+            intercept=intercept,
+            split=(self.query.coef, self.query.intercept),
+            listed=self.places,
+            next_split=None,
+            collect=True,
+            out=sample,
+        )
+        return _run(self.blocks, query, self.problem.fit_intercept), sample
+
+
+def _run(blocks: RowBlocks, query: Query, fit_intercept: bool) -> Totals:
+    found = run_pass(blocks, PassState((query,), fit_intercept))
+    assert found is not None  # there was no limit
+    return found[0]
 
 
 def sampling_variance(sample: Sample, coef: Vector, intercept: float) -> float:
@@ -51,103 +193,5 @@ def sampling_variance(sample: Sample, coef: Vector, intercept: float) -> float:
     return float((slopes**2 * (1.0 - 1.0 / whole)).sum()) / sample.thinned
 
 
-def remaining_error(
-    kept: Problem, every: int, coef: Vector, intercept: float, before: float
-) -> float:
-    """Return the error of the answer on one kept row in `every`, in units of the sample's error.
-
-    `before` is the variance that the sample's error comes from. 1 is returned where an answer on
-    some rows is not worth while.
-    """
-    if before <= 0:
-        return 1.0
-    slopes = _slopes(kept, coef, intercept)
-    error = math.sqrt((every - 1.0) * float(slopes @ slopes) / before)
-    return error if error <= _MOST_ERROR else 1.0
-
-
 def _slopes(problem: Problem, coef: Vector, intercept: float) -> Vector:
     return np.asarray(problem.rows.slopes(problem.design.dot(coef) + intercept))
-
-
-@dataclass(frozen=True, eq=False)
-class _KeptTargets:
-    """Targets of rows that have been encoded already."""
-
-    encoded: Encoded
-    labels: None = None
-
-    def encode(self, block: Block) -> Encoded:
-        return self.encoded
-
-    def pick(self, block: Block, rows: NDArray[np.int64]) -> Encoded:
-        return self.encoded.take(rows)
-
-
-@dataclass(frozen=True, eq=False)
-class Narrowed:
-    """Kept rows that are near a knot around a closer centre, with all others frozen there.
-
-    Attributes
-    ----------
-    near : NearRows
-        Those that are left.
-    frozen : Frozen
-        What all others add around the centre.
-    """
-
-    kept: NearRows
-    places: NDArray[np.int64]  # of those that are left
-    near: NearRows
-    frozen: Frozen
-    query: Query
-
-    @classmethod
-    def of(
-        cls,
-        kept: NearRows,
-        frozen: Frozen,
-        centre: tuple[Vector, float],
-        curves: Any,
-        split: NextSplit,
-        state: PassState,
-    ) -> Narrowed:
-        """Split the kept rows around an answer on some of them."""
-        inside = replace(split, always=np.searchsorted(kept.rows, split.always))
-        query = Query(curves, _KeptTargets(kept.targets), *centre, next_split=inside)
-        found, sums = _run(kept, query, state)
-        more = (sums["change"], sums["change_total"], sums["curvature"])
-        near = NearRows(kept.rows[found.rows], found.X, found.targets)
-        return cls(kept, found.rows, near, frozen.moved_to(*centre).with_more(*more), query)
-
-    def with_all_multipliers(self, answer: Reduced, state: PassState) -> Reduced:
-        """Return the answer with multipliers of all kept rows, frozen ones on their pieces."""
-        sample = np.empty(self.kept.rows.size)
-        self._judged(answer, state, sample)
-        sample[self.places] = answer.dual.sample
-        return replace(answer, dual=replace(answer.dual, sample=sample))
-
-    def crossing(self, answer: Reduced, state: PassState) -> float:
-        """Return what frozen rows that have crossed a knot add to the gap."""
-        return float(self._judged(answer, state)["gap"])
-
-    def _judged(
-        self, answer: Reduced, state: PassState, out: Vector | None = None
-    ) -> dict[str, Any]:
-        query = replace(
-            self.query,
-            coef=answer.coef,
-            intercept=answer.intercept,
-            split=(self.query.coef, self.query.intercept),
-            listed=self.places,
-            next_split=None,
-            collect=True,
-            out=out,
-        )
-        return _run(self.kept, query, state)[1]
-
-
-def _run(kept: NearRows, query: Query, state: PassState) -> tuple[NearRows, dict[str, Any]]:
-    answers = run_block(Block(kept.X, None, None, 0), replace(state, queries=(query,)))
-    assert answers is not None
-    return answers[0].near, answers[0].sums

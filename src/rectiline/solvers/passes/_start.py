@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.problems.blocks import BlockProblem, LengthBound, NextSplit, PassState
+from rectiline.problems.blocks import BlockProblem, LengthBound, NextSplit, StoredTargets
+from rectiline.rows import ArrayRows
 from rectiline.solvers._base import Callback
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.passes._draw import Sample
@@ -136,21 +137,22 @@ def _on_sample(
     if Newton.refuses(sample.problem) is not None:
         return _solve(sample, deadline)
     coef, intercept, objective, _ = start
-    targets = replace(sample.rows.targets, weight=sample.problem.weight)
-    state = PassState((), problem.fit_intercept)
     near = Narrowed.of(
-        sample.rows.with_targets(targets),
+        problem,
+        sample.rows.rows,
+        ArrayRows(sample.rows.X, None),
+        StoredTargets(replace(sample.rows.targets, weight=sample.problem.weight)),
         Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
         (coef, intercept),
-        problem.curves,
         replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),
-        state,
     )
     count = near.places.size
     if not _LEAST_NEAR * coef.size <= count <= _MOST_NEAR * sample.stands_for.size:
         return _solve(sample, deadline)
     found = solve_reduced(problem, near.near, near.frozen, None, objective, SAMPLE_TOL, deadline)
-    gap = found.relative_gap * abs(objective) + near.crossing(found, state)
+    gap = found.relative_gap * abs(objective) + float(
+        near.judged(found.coef, found.intercept)[0]["gap"]
+    )
     if gap > _MOST_GAP * SAMPLE_TOL * abs(objective):
         return _solve(sample, deadline)
     return Answer(found.coef, found.intercept, objective)
