@@ -7,6 +7,7 @@ from scipy import sparse
 from rectiline.constraints import (
     Box,
     ConstraintRows,
+    LinearConstraint,
     LinearEquality,
     LinearInequality,
     Monotone,
@@ -51,11 +52,20 @@ def test_sparse_stays_sparse_where_it_pays():
     assert isinstance(rows.E, np.ndarray)
 
 
-def test_a_full_sparse_matrix_becomes_an_ndarray():
-    rows = combine([LinearInequality(sparse.csr_matrix(np.ones((3, 4)))).rows(4)], 4)
+def test_a_full_or_tiny_sparse_matrix_becomes_an_ndarray():
+    rows = combine([LinearInequality(sparse.csr_matrix(np.ones((400, 400)))).rows(400)], 400)
     assert isinstance(rows.A, np.ndarray)
-    rows = combine([LinearEquality(sparse.csr_matrix(np.eye(5))).rows(5)], 5)
-    assert isinstance(rows.E, sparse.csr_array)
+    for size, stored in ((5, np.ndarray), (100, sparse.csr_array)):
+        eye = sparse.eye(size, format="csr")
+        rows = combine([LinearEquality(eye).rows(size)], size)
+        assert isinstance(rows.E, stored)
+        np.testing.assert_array_equal(rows.E @ np.eye(size), np.eye(size))
+        both = LinearConstraint(eye, -1.0, np.full(size, 2.0)).rows(size)
+        assert isinstance(both.A, stored)
+        np.testing.assert_array_equal(
+            both.A @ np.eye(size),
+            np.vstack([np.eye(size)] * 2) * np.repeat([1.0, -1.0], size)[:, None],
+        )
 
 
 def test_bounds_that_exclude_each_other():

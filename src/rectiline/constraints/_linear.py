@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from rectiline.backends import array_if_small
 from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._checks import Vector, finite, finite_rows, numbers
 from rectiline.constraints._rows import ConstraintRows, Matrix
@@ -142,13 +143,14 @@ class LinearConstraint(Constraint):
         equal = np.flatnonzero(self.lower == self.upper)
         low = np.flatnonzero((self.lower > -np.inf) & (self.lower < self.upper))
         high = np.flatnonzero((self.upper < np.inf) & (self.lower < self.upper))
-        above, below = self.A[low], -self.A[high]
-        stack = sparse.vstack([above, below], format="csr") if sparse.issparse(self.A) else None
+        A = array_if_small(self.A)
+        above, below = A[low], -A[high]
+        stack = sparse.vstack([above, below], format="csr") if sparse.issparse(A) else None
         return ConstraintRows.make(
             n_features,
             A=np.vstack([above, below]) if stack is None else sparse.csr_array(stack),
             c=np.concatenate([-self.lower[low], self.upper[high]]),
-            E=self.A[equal],
+            E=A[equal],
             f=-self.lower[equal],
         )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rectiline._column_names import column_label
+from rectiline.backends import array_if_small
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = Any  # a float64 ndarray, or a float64 scipy.sparse.csr_array
@@ -111,7 +112,7 @@ def combine(
     """Return one `ConstraintRows` that holds exactly where all the parts do.
 
     Rows are stacked in order and bounds intersected. The stacked matrix is sparse if one of its
-    parts is and at most a quarter of its entries are stored. `names` are those of the columns, for
+    parts is, unless it is small or more than a quarter of its entries are stored. `names` are those of the columns, for
     messages.
 
     Raises
@@ -157,7 +158,7 @@ def combine(
 
 
 def _stack(blocks: list[Matrix]) -> Matrix:
-    filled = [block for block in blocks if block.shape[0] > 0]
+    filled = [array_if_small(block) for block in blocks if block.shape[0] > 0]
     if not filled:
         return blocks[0]
     if not any(sparse.issparse(block) for block in filled):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._typing import Vector
-from rectiline.backends import Design, as_design
+from rectiline.backends import Design, array_if_small, as_design
 from rectiline.losses import Loss, PiecewiseLQ
 from rectiline.penalties import Fused
 from rectiline.problems._samples import Samples
@@ -30,12 +30,13 @@ def with_rows(
     if design is None or samples is None:
         zero, one = np.zeros(count), np.full(count, -1.0 if loss.of == "residual" else 1.0)
         return as_design(rows), Samples((loss,), None, one, zero, weight, False)
-    if design.is_sparse or (sp.issparse(rows) and count > _SPARSE * design.n_samples):
+    given = array_if_small(design.X)
+    if sp.issparse(given) or (sp.issparse(rows) and count > _SPARSE * design.n_samples):
         form = design.X.format if design.is_sparse else "csr"
         X: Any = sp.vstack([sp.csr_array(design.X), sp.csr_array(rows)], format=form)
     else:
         dense = rows.toarray() if sp.issparse(rows) else rows
-        X = np.vstack([design.X, dense.astype(np.float64)])
+        X = np.vstack([given, dense.astype(np.float64)])
     n = design.n_samples
     index: NDArray[np.uint8] = np.zeros(n, np.uint8) if samples.index is None else samples.index
     sign = -1.0 if samples.losses[0].of == "residual" else 1.0

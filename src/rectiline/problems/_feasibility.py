@@ -66,7 +66,10 @@ def point_by_least_squares(
     the constraints leave room. Equality rows are as good as met by their weight, and bounds by
     clipping.
     """
-    stacked = Design(sp.vstack([sp.csr_array(A), sp.csr_array(E)], format="csr"))
+    if sp.issparse(A) or sp.issparse(E):
+        stacked = Design(sp.vstack([sp.csr_array(A), sp.csr_array(E)], format="csr"))
+    else:
+        stacked = Design(np.vstack([A, E]))
     constant = np.concatenate([c, f])
     norms = np.concatenate([_row_norms(A), _row_norms(E)])
     norms = np.where(norms > 0, norms, 1.0)
