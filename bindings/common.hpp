@@ -172,7 +172,7 @@ void bind_newton_loop(nb::module_& m);
 void bind_newton_path(nb::module_& m);
 void bind_newton_run(nb::module_& m);
 void bind_simplex(nb::module_& m);
-void bind_twofold_interior(nb::module_& m);
+void bind_unit_interior(nb::module_& m);
 void bind_sorted_l1(nb::module_& m);
 void bind_group_linf(nb::module_& m);
 void bind_proximal_multipliers(nb::module_& m);

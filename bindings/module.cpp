@@ -54,7 +54,7 @@ NB_MODULE(_core, m) {
     bind_newton_path(m);
     bind_newton_run(m);
     bind_simplex(m);
-    bind_twofold_interior(m);
+    bind_unit_interior(m);
     bind_sorted_l1(m);
     bind_group_linf(m);
     bind_proximal_multipliers(m);

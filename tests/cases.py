@@ -56,6 +56,7 @@ SOLVERS = [
     SolverCase("newton", hard=True, flat=True),
     SolverCase("interior", hard=True, flat=True, warm=False),
     SolverCase("twofold", hard=True, flat=True, warm=False),
+    SolverCase("small_interior", hard=True, flat=True, warm=False),
     SolverCase("auto", hard=True, flat=True, warm=False),
 ]
 

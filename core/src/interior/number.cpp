@@ -1,5 +1,7 @@
 #include "rectiline/interior/number.hpp"
 
+#include "rectiline/support/dense_algebra.hpp"
+
 #include <algorithm>
 #include <cassert>
 
@@ -50,18 +52,18 @@ Number number(double high, double low) {
 
 }  // namespace
 
-void SymmetricMatrix::clear() {
+void SymmetricMatrix<Number>::clear() {
     std::fill(high_.begin(), high_.end(), 0.0);
     std::fill(low_.begin(), low_.end(), 0.0);
 }
 
-void SymmetricMatrix::add_to_diagonal(std::int64_t j, Number value) {
+void SymmetricMatrix<Number>::add_to_diagonal(std::int64_t j, Number value) {
     const Number sum = number(high(j)[j], low(j)[j]) + value;
     high(j)[j] = sum.hi, low(j)[j] = sum.lo;
 }
 
-void SymmetricMatrix::add_row(Number weight, std::span<const std::int64_t> columns,
-                              std::span<const double> values) {
+void SymmetricMatrix<Number>::add_row(Number weight, std::span<const std::int64_t> columns,
+                                      std::span<const double> values) {
     assert(columns.size() == values.size());
     const std::int64_t count = std::ssize(columns);
     const bool is_dense = count > 0 && columns.back() - columns.front() == count - 1;
@@ -80,7 +82,7 @@ void SymmetricMatrix::add_row(Number weight, std::span<const std::int64_t> colum
     }
 }
 
-void SymmetricMatrix::factorise() {
+bool SymmetricMatrix<Number>::factorise() {
     for (std::int64_t j = 0; j < size_; ++j) {
         double *column = high(j), *rest = low(j);
         const double diagonal = column[j];
@@ -100,9 +102,10 @@ void SymmetricMatrix::factorise() {
             column[i] = entry.hi, rest[i] = entry.lo;
         }
     }
+    return true;
 }
 
-void SymmetricMatrix::solve(std::span<Number> x) const {
+void SymmetricMatrix<Number>::solve(std::span<Number> x) const {
     assert(std::ssize(x) == size_);
     const auto entry = [this](std::int64_t i, std::int64_t j) {
         const auto place = static_cast<std::size_t>(j * size_ + i);
@@ -125,6 +128,38 @@ void SymmetricMatrix::solve(std::span<Number> x) const {
             sum -= entry(i, j) * x[i];
         x[j] = sum / pivot;
     }
+}
+
+void SymmetricMatrix<double>::clear() {
+    std::fill(entries_.begin(), entries_.end(), 0.0);
+}
+
+void SymmetricMatrix<double>::add_row(double weight, std::span<const std::int64_t> columns,
+                                      std::span<const double> values) {
+    assert(columns.size() == values.size());
+    const std::int64_t count = std::ssize(columns);
+    const bool is_dense = count > 0 && columns.back() - columns.front() == count - 1;
+    for (std::int64_t p = 0; p < count; ++p) {
+        const double scaled = weight * values[p];
+        double* target = column(columns[p]);
+        if (is_dense) {
+            target += columns[p];
+            for (std::int64_t q = 0; q < count - p; ++q)
+                target[q] += scaled * values[p + q];
+        } else {
+            for (std::int64_t q = p; q < count; ++q)
+                target[columns[q]] += scaled * values[q];
+        }
+    }
+}
+
+bool SymmetricMatrix<double>::factorise() {
+    return size_ == 0 || cholesky(entries_.data(), size_);
+}
+
+void SymmetricMatrix<double>::solve(std::span<double> x) const {
+    assert(std::ssize(x) == size_);
+    if (size_ > 0) cholesky_solve(entries_.data(), size_, x.data(), 1);
 }
 
 }  // namespace rectiline::interior

@@ -112,8 +112,8 @@ def combine(
     """Return one `ConstraintRows` that holds exactly where all the parts do.
 
     Rows are stacked in order and bounds intersected. The stacked matrix is sparse if one of its
-    parts is, unless it is small or more than a quarter of its entries are stored. `names` are those of the columns, for
-    messages.
+    parts is, unless it is small or more than a quarter of its entries are stored. `names` are those
+    of the columns, for messages.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads, one_thread
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, TwofoldInterior
+from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import KinkedFollower, Newton, NewtonFollower, ReducedNewton
 from rectiline.solvers.passes import check_takes_rows, solve_family
@@ -33,6 +33,7 @@ __all__ = [
     "ReducedNewton",
     "Rehline",
     "Session",
+    "SmallInterior",
     "Solution",
     "Solver",
     "Status",

@@ -15,8 +15,9 @@ linear term and no samples                      interior                        
 linear program, warm                            generation                        paths
 linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret,
                                                 see `_linear_program`             tf-idf text
-squared error with constraint rows, d >= 30     interior; newton with a ridge     qp
-                                                and less than 20,000 entries
+squared error with constraint rows, d >= 30     newton if d <= n, d <= 150 and    qp
+                                                rows are few; small_interior
+                                                where it can; interior
 L1, d >= 200, sparse, n > 5 d                   newton; interior for squared      sparse lasso, qp
                                                 error
 L1, d >= 200, n <= 10 d                         generation for a while; interior  regret, lasso
@@ -47,7 +48,12 @@ from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._sweeps import first_try, is_easy, is_near, is_trivial
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, TwofoldInterior, generates_columns
+from rectiline.solvers.interior import (
+    Interior,
+    SmallInterior,
+    TwofoldInterior,
+    generates_columns,
+)
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
@@ -64,9 +70,10 @@ _MANY_COLUMNS = 200  # from here on generating columns can pay
 _MANY_IN_PROGRAM = 60  # and in linear programs from here on
 _FEW_IN_PROGRAM = 130  # of long ones, up to which Newton's method beats any basis
 _SMALL_MATRIX = 250  # columns up to which Newton's method beats most bases
-_LARGE_PROGRAM = 20_000  # entries from which on interior's steps cost more than calling them
 _FEW_COLUMNS = 100  # up to which Newton's systems cost less than interior's steps
 _FEW_WITHOUT_BENDS = 30  # the same for quadratic programs: a few steps are enough
+_FEW_IN_QUADRATIC, _FEW_ROWS = 150, 2  # columns, and constraint rows per column, up to which
+# Newton's method beats them all the same
 _LONG = 10  # rows per column from which on steps on a part of the rows pay
 _SHORT = 4  # rows per column, differences included, up to which free columns are for interior
 _LONG_AND_SPARSE = 5  # rows per column of sparse X from which on newton beats generation
@@ -114,6 +121,7 @@ def remaining(plan: list[Stage]) -> list[Stage]:
         TwofoldInterior(),
         Newton(),
         Interior(),
+        SmallInterior(),
         Generation(),
         ReducedNewton(),
         Rehline(patience=_LAST_SWEEPS),
@@ -174,12 +182,13 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
         return _linear_program(problem, pull)
     quadratic = not warm and d >= _FEW_WITHOUT_BENDS and _is_quadratic(problem)
     if quadratic and problem.has_constraint_rows:
-        large = Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps")
-        small = problem.columns.strongly_convex and _n_entries(problem) < _LARGE_PROGRAM
-        if not small:
-            return [large, newton, sweeps]
-        if d <= n:
+        if _is_for_newton(problem):
             return [newton, interior, sweeps]
+        large = Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps")
+        if pull is None and SmallInterior.refuses(problem) is None:
+            reason = f"small_interior: a small quadratic program of {d} columns"
+            return [Stage(SmallInterior(), reason), large, newton, sweeps]
+        return [large, newton, sweeps]
     if pull is not None and d >= _MANY_COLUMNS and not warm:
         if quadratic and not is_dense and n > _LONG_AND_SPARSE * d:
             reason = f"interior: {d} columns whose squares are summed up once"
@@ -230,10 +239,12 @@ def _is_quadratic(problem: Problem) -> bool:
     return bool(bent) and all(curve.is_parabola for curve in bent)
 
 
-def _n_entries(problem: Problem) -> int:
-    """Return how many entries X and the constraint rows have."""
-    rows = problem.terms.region.stacked.design
-    return int(problem.design.n_stored + rows.n_stored)
+def _is_for_newton(problem: Problem) -> bool:
+    """Whether a quadratic program has few constraint rows, few columns and surely one answer."""
+    n, d, rows = problem.n_samples, problem.n_features, problem.constraint_rows
+    is_definite = n >= d if problem.columns.strongly_convex else n >= 2 * d
+    few_rows = rows.c.size + rows.f.size <= _FEW_ROWS * d
+    return is_definite and few_rows and d <= _FEW_IN_QUADRATIC
 
 
 def _has_many_rows(problem: Problem) -> bool:

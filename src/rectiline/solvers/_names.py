@@ -6,7 +6,7 @@ from rectiline._suggest import unknown_name
 from rectiline.solvers._base import Solver
 from rectiline.solvers.first_order import FirstOrder
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, TwofoldInterior
+from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 
@@ -19,6 +19,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "newton": Newton,
     "reduced_newton": ReducedNewton,
     "rehline": Rehline,
+    "small_interior": SmallInterior,
     "twofold": TwofoldInterior,
 }
 

@@ -1,6 +1,7 @@
 // Numbers of twice the precision of a double: an unevaluated sum hi + lo (about 32 digits), and
-// matrices of them. The operations are those of Dekker ("A floating-point technique for extending
-// the available precision", 1971), accurate to a few units of 2^-104 of their operands.
+// matrices of them and of doubles. The operations are those of Dekker ("A floating-point technique
+// for extending the available precision", 1971), accurate to a few units of 2^-104 of their
+// operands.
 #pragma once
 
 #include "rectiline/proof/twofold.hpp"
@@ -60,8 +61,19 @@ inline Number square_root(Number a) {
     return Number(root) + Number((a - Number(root) * Number(root)).hi / (2 * root));
 }
 
+RECTILINE_INLINE double leading(double a) {
+    return a;
+}
+RECTILINE_INLINE double leading(Number a) {
+    return a.hi;
+}
+
 // A symmetric matrix by its lower triangle, one column after the other, and its Cholesky factor.
-class SymmetricMatrix {
+template <class Real>
+class SymmetricMatrix;
+
+template <>
+class SymmetricMatrix<Number> {
   public:
     explicit SymmetricMatrix(std::int64_t size)
         : size_(size), high_(static_cast<std::size_t>(size * size)), low_(high_.size()) {}
@@ -71,9 +83,9 @@ class SymmetricMatrix {
     // Adds weight * row row', where the row has entries at increasing columns.
     void add_row(Number weight, std::span<const std::int64_t> columns,
                  std::span<const double> values);
-    // Replaces the matrix by its factor L with L L' = matrix. A pivot that rounding has used up
-    // makes its unknown zero.
-    void factorise();
+    // Replaces the matrix by its factor L with L L' = matrix; false where there is none. A pivot
+    // that rounding has used up makes its unknown zero.
+    bool factorise();
     // Solves with the factor, in place.
     void solve(std::span<Number> x) const;
 
@@ -83,6 +95,26 @@ class SymmetricMatrix {
 
     std::int64_t size_;
     std::vector<double> high_, low_;
+};
+
+template <>
+class SymmetricMatrix<double> {
+  public:
+    explicit SymmetricMatrix(std::int64_t size)
+        : size_(size), entries_(static_cast<std::size_t>(size * size)) {}
+
+    void clear();
+    void add_to_diagonal(std::int64_t j, double value) { column(j)[j] += value; }
+    void add_row(double weight, std::span<const std::int64_t> columns,
+                 std::span<const double> values);
+    bool factorise();
+    void solve(std::span<double> x) const;
+
+  private:
+    double* column(std::int64_t j) { return entries_.data() + j * size_; }
+
+    std::int64_t size_;
+    std::vector<double> entries_;
 };
 
 }  // namespace rectiline::interior

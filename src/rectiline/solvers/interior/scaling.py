@@ -128,8 +128,9 @@ def _sizes(matrices: list[Any], column: Vector) -> list[Vector]:
 
 
 def _row_norms(matrix: Any, column: Vector) -> Vector:
-    squares = matrix.multiply(matrix) if sp.issparse(matrix) else matrix * matrix
-    return np.sqrt(np.asarray(squares @ column**2, dtype=np.float64))
+    if not matrix.shape[0]:
+        return np.zeros(0)
+    return np.sqrt(Design(matrix).row_squares(column**2))
 
 
 def _column_tops(matrix: Any, norm: Vector) -> Vector:

@@ -1,5 +1,5 @@
 // Numbers of 32 digits, systems that doubles cannot solve, and programs with known answers.
-#include "rectiline/interior/twofold_interior.hpp"
+#include "rectiline/interior/unit_interior.hpp"
 
 #include "check.hpp"
 #include <cmath>
@@ -26,7 +26,7 @@ void numbers() {
 // The Hilbert matrix of order 12 has the condition 1e16; its inverse times its row sums is one.
 void hilbert() {
     constexpr std::int64_t n = 12;
-    SymmetricMatrix matrix(n);
+    SymmetricMatrix<Number> matrix(n);
     std::vector<Number> right(n, Number(0.0));
     std::vector<std::int64_t> at(n);
     std::iota(at.begin(), at.end(), 0);
@@ -75,7 +75,7 @@ void ordered_median() {
     }
     program.rho.assign(n, 0.0);
     program.linear.assign(n, 0.0);
-    TwofoldInterior method(program);
+    UnitInterior<Number> method(program);
     Interrupt interrupt;
     for (int k = 0; k < 60 && method.quality().products > 1e-24; ++k)
         CHECK(method.step(interrupt));
@@ -86,6 +86,34 @@ void ordered_median() {
     CHECK_NEAR(method.quality().objective, 6.0, 1e-11);
     for (std::size_t k = n; k < y.size(); ++k)
         CHECK(y[k] <= 0.0);
+}
+
+// min sum_j rho_j/2 x_j^2 + (x_1 + 2 x_2 + 3 x_3 - 6)^2/2 under x >= 0 and x_1 + x_2 + x_3 = 1, by
+// either kind of system: all weight on x_3 while the others cost more.
+template <class Real>
+void portfolio(bool by_rows) {
+    UnitProgram program;
+    program.begin = {0, 3, 6, 7, 8, 9};
+    program.columns = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+    program.values = {1, 2, 3, 1, 1, 1, 1, 1, 1};
+    program.row = {0, 1, 2, 3, 4};
+    program.shift = {-6, -1, 0, 0, 0};
+    program.low = {-kInf, -kInf, -kInf, -kInf, -kInf};
+    program.high = {kInf, kInf, 0, 0, 0};
+    program.soft = {1, 0, 0, 0, 0};
+    program.rho = {0.1, 0.2, 0.3};
+    program.linear.assign(3, 0.0);
+    UnitInterior<Real> method(program, by_rows);
+    Interrupt interrupt;
+    for (int k = 0; k < 60 && method.quality().products > 1e-12; ++k)
+        CHECK(method.step(interrupt));
+    std::vector<double> x(3), y(5);
+    method.point(x, y);
+    CHECK_NEAR(x[0], 0.0, 1e-10);
+    CHECK_NEAR(x[1], 0.0, 1e-10);
+    CHECK_NEAR(x[2], 1.0, 1e-10);
+    CHECK_NEAR(method.quality().objective, 4.65, 1e-10);
+    CHECK(method.quality().violation < 1e-10 && method.quality().residual < 1e-10);
 }
 
 void stops_when_asked() {
@@ -102,7 +130,7 @@ void stops_when_asked() {
     program.soft = {1.0};
     program.rho.assign(width, 1.0);
     program.linear.assign(width, 0.0);
-    TwofoldInterior method(program);
+    UnitInterior<Number> method(program);
     Interrupt never([](void*, std::int64_t) { return true; }, nullptr);
     CHECK(!method.step(never));
     Interrupt free;
@@ -115,6 +143,10 @@ int main() {
     numbers();
     hilbert();
     ordered_median();
+    for (const bool by_rows : {false, true}) {
+        portfolio<double>(by_rows);
+        portfolio<Number>(by_rows);
+    }
     stops_when_asked();
     return check::report();
 }

@@ -1,4 +1,4 @@
-#include "rectiline/interior/twofold_interior.hpp"
+#include "rectiline/interior/unit_interior.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -9,7 +9,8 @@
 
 namespace {
 
-using rectiline::interior::TwofoldInterior;
+using rectiline::interior::Number;
+using rectiline::interior::UnitInterior;
 using rectiline::interior::UnitProgram;
 
 template <class Array>
@@ -39,44 +40,56 @@ void check(const UnitProgram& program) {
         require(r >= 0 && r < program.n_rows(), "a unit names a row that is not there");
 }
 
-void make(TwofoldInterior* self, IndexIn begin, IndexIn columns, VectorIn values, IndexIn row,
-          VectorIn shift, VectorIn low, VectorIn high, VectorIn soft, VectorIn rho,
-          VectorIn linear) {
+template <class Real>
+void make(UnitInterior<Real>* self, IndexIn begin, IndexIn columns, VectorIn values, IndexIn row,
+          VectorIn shift, VectorIn low, VectorIn high, VectorIn soft, VectorIn rho, VectorIn linear,
+          bool by_rows) {
     require(begin.shape(0) > 0, "begin must not be empty");
     UnitProgram program{copied(begin), copied(columns), copied(values), copied(row),
                         copied(shift), copied(low),     copied(high),   copied(soft),
                         copied(rho),   copied(linear)};
     check(program);
-    new (self) TwofoldInterior(std::move(program));
+    for (const double rho : program.rho)
+        require(!by_rows || rho > 0, "by rows every rho must be positive");
+    new (self) UnitInterior<Real>(std::move(program), by_rows);
 }
 
-bool step(TwofoldInterior& self, double seconds) {
+template <class Real>
+bool step(UnitInterior<Real>& self, double seconds) {
     return run_interruptibly(seconds, [&](auto& interrupt) { return self.step(interrupt); });
 }
 
-std::pair<NumpyVector, NumpyVector> point(const TwofoldInterior& self) {
+template <class Real>
+std::pair<NumpyVector, NumpyVector> point(const UnitInterior<Real>& self) {
     NumpyVector x = new_vector(static_cast<std::size_t>(self.program().width()));
     NumpyVector y = new_vector(static_cast<std::size_t>(self.program().n_units()));
     self.point(in(x), in(y));
     return {x, y};
 }
 
-std::tuple<double, double, double, double> quality(const TwofoldInterior& self) {
+template <class Real>
+std::tuple<double, double, double, double> quality(const UnitInterior<Real>& self) {
     const auto found = self.quality();
     return {found.products, found.residual, found.violation, found.objective};
 }
 
+template <class Real>
+void bind(nb::module_& m, const char* name, const char* doc) {
+    using Method = UnitInterior<Real>;
+    nb::class_<Method>(m, name, doc)
+        .def("__init__", &make<Real>, nb::arg("begin"), nb::arg("columns"), nb::arg("values"),
+             nb::arg("row"), nb::arg("shift"), nb::arg("low"), nb::arg("high"), nb::arg("soft"),
+             nb::arg("rho"), nb::arg("linear"), nb::arg("by_rows") = false)
+        .def("step", &step<Real>, nb::arg("seconds"), "Take a step; False where there is none")
+        .def("point", &point<Real>, "x and y")
+        .def("quality", &quality<Real>, "products, residual, violation, objective");
+}
+
 }  // namespace
 
-void bind_twofold_interior(nb::module_& m) {
-    nb::class_<TwofoldInterior>(m, "TwofoldInterior",
-                                "min sum rho/2 x^2 + linear'x + sum of units, in twofold "
-                                "arithmetic; a unit is max over low <= y <= high of "
-                                "y (row x + shift) - soft y^2/2.")
-        .def("__init__", &make, nb::arg("begin"), nb::arg("columns"), nb::arg("values"),
-             nb::arg("row"), nb::arg("shift"), nb::arg("low"), nb::arg("high"), nb::arg("soft"),
-             nb::arg("rho"), nb::arg("linear"))
-        .def("step", &step, nb::arg("seconds"), "Take a step; False where there is none")
-        .def("point", &point, "x and y")
-        .def("quality", &quality, "products, residual, violation, objective");
+void bind_unit_interior(nb::module_& m) {
+    bind<double>(m, "UnitInterior",
+                 "min sum rho/2 x^2 + linear'x + sum of units; a unit is max over low <= y <= high "
+                 "of y (row x + shift) - soft y^2/2.");
+    bind<Number>(m, "TwofoldInterior", "`UnitInterior` in numbers of 32 digits.");
 }

@@ -1,5 +1,5 @@
-// A primal-dual interior point method in twofold arithmetic, for small programs whose rows and
-// columns are too badly scaled for doubles:
+// A primal-dual interior point method for small programs, compiled for doubles and for twofold
+// numbers (32 digits, for rows and columns that are too badly scaled for doubles):
 //
 //     min over x   sum_j rho_j/2 x_j^2 + linear'x + sum_k phi_k(row_k x + shift_k),
 //     phi_k(a) = max over low_k <= y <= high_k of y a - soft_k y^2/2.
@@ -11,14 +11,16 @@
 //     p (y - low) = r (high - y) = target
 //
 // for a target that goes to zero (Mehrotra, "On the implementation of a primal-dual interior point
-// method", 1992). All unknowns but x are eliminated; what is left has the matrix
+// method", 1992). All unknowns but x are eliminated; what is left (`NormalSystem`) has the matrix
 // diag(rho) + R' diag(1/D) R with D = soft + p/(y - low) + r/(high - y).
 //
-// Nothing is done about conditioning: 32 digits leave enough of them. That is also what it costs,
-// some twenty operations for each one in doubles.
+// Nothing is done about conditioning. Twofold numbers leave enough digits, and cost some twenty
+// operations for each one in doubles; where doubles do not get there, the caller takes another way.
 #pragma once
 
+#include "rectiline/interior/normal_system.hpp"
 #include "rectiline/interior/number.hpp"
+#include "rectiline/interior/unit_program.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
@@ -28,19 +30,6 @@
 
 namespace rectiline::interior {
 
-// Rows in compressed form with increasing columns; each unit names its row.
-struct UnitProgram {
-    std::vector<std::int64_t> begin, columns;
-    std::vector<double> values;
-    std::vector<std::int64_t> row;
-    std::vector<double> shift, low, high, soft;
-    std::vector<double> rho, linear;
-
-    std::int64_t width() const { return static_cast<std::int64_t>(rho.size()); }
-    std::int64_t n_rows() const { return static_cast<std::int64_t>(begin.size()) - 1; }
-    std::int64_t n_units() const { return static_cast<std::int64_t>(row.size()); }
-};
-
 // How good the pair is by its own numbers, in units of the program.
 struct Quality {
     double products;   // sum of the complementarity products: the gap of a feasible pair
@@ -49,9 +38,12 @@ struct Quality {
     double objective;
 };
 
-class TwofoldInterior {
+template <class Real>
+class UnitInterior {
   public:
-    explicit TwofoldInterior(UnitProgram program);
+    // `by_rows`: systems have the size of the rows with several entries; every rho must be
+    // positive.
+    explicit UnitInterior(UnitProgram program, bool by_rows = false);
 
     // Takes one step; false where there is none that gets anywhere, or when asked to stop.
     bool step(support::Interrupt& interrupt);
@@ -61,25 +53,28 @@ class TwofoldInterior {
 
   private:
     struct Side {  // one end of the box of a unit
-        Number room, multiplier;
-        Number room_move, multiplier_move;
+        Real room, multiplier;
+        Real room_move, multiplier_move;
         bool is_finite = false;
     };
 
     void evaluate();
     bool factorise(support::Interrupt& interrupt);
-    void find_direction(Number target, bool corrects);
-    Number longest_step() const;
-    Number mean_product(Number step) const;
+    void find_direction(Real target, bool corrects);
+    Real longest_step() const;
+    Real mean_product(Real step) const;
 
     UnitProgram program_;
-    std::vector<Number> x_, y_, x_move_, y_move_;
-    std::vector<Number> residual_, miss_, weight_;  // per column, unit, unit
+    std::vector<Real> x_, y_, x_move_, y_move_;
+    std::vector<Real> residual_, miss_, weight_;  // per column, unit, unit
     std::vector<Side> below_, above_;
-    std::vector<Number> row_value_, per_row_;
-    SymmetricMatrix matrix_;
+    std::vector<Real> row_value_, per_row_;
+    NormalSystem<Real> system_;
     Quality quality_{};
     std::int64_t n_products_ = 0;
 };
+
+extern template class UnitInterior<double>;
+extern template class UnitInterior<Number>;
 
 }  // namespace rectiline::interior
