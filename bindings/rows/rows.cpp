@@ -3,6 +3,8 @@
 #include "rectiline/rows/scales.hpp"
 #include "rectiline/rows/slope_ranges.hpp"
 
+#include "rectiline/rows/states.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -71,6 +73,23 @@ NumpyVector slopes(const Rows& rows, VectorIn z) {
     nb::gil_scoped_release release;
     slopes_at(rows.view, in(z), in(g));
     return g;
+}
+
+using StateArrays =
+    std::tuple<NumpyVector, NumpyVector, NumpyVector, nb::ndarray<nb::numpy, bool, nb::ndim<1>>>;
+
+StateArrays states(const Rows& rows, VectorIn z, VectorIn g, std::int64_t most) {
+    require_rows(rows, z.shape(0));
+    require_rows(rows, g.shape(0));
+    require(most >= 0, "most must not be negative");
+    const std::size_t n = z.shape(0);
+    StateArrays found{new_vector(n), new_vector(n), new_vector(n), new_array<bool>(n)};
+    auto& [moved, bend, target, held] = found;
+    {
+        nb::gil_scoped_release release;
+        row_states(rows.view, in(z), in(g), most, {in(moved), in(bend), in(target), in(held)});
+    }
+    return found;
 }
 
 void clip(const Rows& rows, VectorOut g) {
@@ -194,6 +213,9 @@ void bind_rows(nb::module_& m) {
         .def("sums", &sums, nb::arg("z"), nb::arg("g"), "(loss, Fenchel-Young gap) over all rows")
         .def("loss", &loss, nb::arg("z"), "Sum of the losses, compensated")
         .def("slopes", &slopes, nb::arg("z"), "A slope of each row's cost at z")
+        .def("states", &states, nb::arg("z"), nb::arg("g"), nb::arg("most"),
+             "Multiplier, curvature and prediction of the knot for the piece or knot that each row "
+             "of a nearly optimal pair sits on, and whether it is a knot; at most `most` are")
         .def("clip", &clip, nb::arg("g").noconvert(), "Clip g into its boxes, in place")
         .def("balance", &balance, nb::arg("g").noconvert(),
              "Move g into its boxes and to sum 0, in place; returns what is left of the sum")

@@ -44,40 +44,32 @@ class PolishPair:
     dual: DualPoint
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    """State of each sample: multiplier there, curvature, and the prediction of its knot."""
-
-    sample: Vector
-    bend: Vector
-    on_knot: Mask
-    target: Vector
-
-
 def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
     """Return the pair that solves the optimality conditions of the pieces at hand, or None."""
     coef, free = _columns(problem, pair)
     z = problem.design.dot(coef) + pair.intercept
     matrix, constant, multiplier, tight = _tight_rows(problem, coef, pair.dual)
     spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
-    rows = _rows(problem, z, pair.dual.sample, spare)
-    near = rows.on_knot | (rows.bend > 0)
-    knots = np.flatnonzero(rows.on_knot[near])
+    # There are at most as many samples on knots as unknowns to put them there.
+    sample, bend, target, on_knot = problem.rows.states(z, pair.dual.sample, spare)
+    near = on_knot | (bend > 0)
+    knots = np.flatnonzero(on_knot[near])
     has_b0 = int(problem.fit_intercept)
     n_free, n_knots = free.size, knots.size
     if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS or n_free + n_knots == 0:
         return None
 
-    part = problem.design.X[near][:, free]
+    part = problem.design.X[near]
+    part = part if n_free == coef.size else part[:, free]
     n_primal = n_free + has_b0
     block = np.ones((part.shape[0], n_primal))
     block[:, :n_free] = part.toarray() if sp.issparse(part) else part
     size = n_primal + n_knots + tight.size
     system, left = np.zeros((size, size)), np.zeros(size)
-    system[:n_primal, :n_primal] = block.T @ (rows.bend[near][:, None] * block)
+    system[:n_primal, :n_primal] = block.T @ (bend[near][:, None] * block)
     system.flat[: n_free * (size + 1) : size + 1] += problem.columns.rho[free]
     system[n_primal : n_primal + n_knots, :n_primal] = block[knots]
-    slope = problem.columns.rho * coef + problem.design.tdot(rows.sample)
+    slope = problem.columns.rho * coef + problem.design.tdot(sample)
     if problem.columns.has_l1:
         slope += problem.columns.l1 * np.sign(coef)
     if tight.size:
@@ -87,16 +79,16 @@ def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
     system[:n_primal, n_primal:] = system[n_primal:, :n_primal].T
     left[:n_free] = -slope[free]
     if has_b0:
-        left[n_free] = -rows.sample.sum()
-    left[n_primal : n_primal + n_knots] = (rows.target - z)[rows.on_knot]
+        left[n_free] = -sample.sum()
+    left[n_primal : n_primal + n_knots] = (target - z)[on_knot]
     move = _solve(system, left)
     if move is None:
         return None
     change = np.zeros(coef.size)
     change[free] = move[:n_free]
     shift = float(move[n_free]) if has_b0 else 0.0
-    sample = rows.sample + rows.bend * (problem.design.dot(change) + shift)
-    sample[rows.on_knot] += move[n_primal : n_primal + n_knots]
+    sample += bend * (problem.design.dot(change) + shift)
+    sample[on_knot] += move[n_primal : n_primal + n_knots]
     multiplier = multiplier + move[n_primal + n_knots :]
     new, intercept = coef + change, pair.intercept + shift
     if not (_core.all_finite(new) and math.isfinite(intercept)):
@@ -129,62 +121,6 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
         return np.asarray(scale * np.linalg.lstsq(scaled, wanted, rcond=1e-13)[0])
     except np.linalg.LinAlgError:
         return None
-
-
-def _rows(problem: Problem, z: Vector, sample: Vector, most_knots: int) -> _Rows:
-    """Return on which knot or piece each sample's loss sits.
-
-    There are at most as many knots as unknowns to put them there; the surest ones stay.
-    """
-    p, weight = problem.direction, problem.weight
-    t = p * z + problem.offset
-    positive = weight > 0
-    everything = bool(positive.all())
-    used: Mask | slice = slice(None) if everything else positive
-    slope = p * sample / (weight if everything else np.where(positive, weight, 1.0))
-    if not everything:
-        slope = np.where(positive, slope, 0.0)
-    width = float(np.ptp(slope[used])) or 1.0
-    sigma = (_middle(np.abs(t[used] - _middle(t[used]))) or 1.0) / width
-    reach = t + sigma * slope
-    groups = [
-        (
-            one.curve,
-            used if problem.loss_index is None else positive & (problem.loss_index == k),
-        )
-        for k, one in enumerate(problem.losses)
-    ]
-    knot, depth = np.zeros(t.size, dtype=np.intp), np.full(t.size, -np.inf)
-    for curve, mine in groups:
-        # Ends of the knots' intervals in `reach`, left and right by turns.
-        ends = np.column_stack(
-            [curve.knots + sigma * curve.left, curve.knots + sigma * curve.right]
-        )
-        place = np.searchsorted(ends.ravel(), reach[mine], side="right")
-        near = np.minimum(place // 2, curve.knots.size - 1)
-        room = np.minimum(slope[mine] - curve.left[near], curve.right[near] - slope[mine])
-        sure = sigma * room - np.abs(t[mine] - curve.knots[near])
-        knot[mine], depth[mine] = near, np.where(place % 2 == 1, sure, -np.inf)
-    on_knot = depth > -np.inf
-    if np.count_nonzero(on_knot) > most_knots:
-        on_knot &= depth >= np.partition(depth, -most_knots)[-most_knots] if most_knots else False
-    new, bend, target = np.zeros(t.size), np.zeros(t.size), np.zeros(t.size)
-    for curve, mine in groups:
-        k, at, held = knot[mine], t[mine], on_knot[mine]
-        low, high = curve.left[k], curve.right[k]
-        after = reach[mine] > curve.knots[k] + sigma * 0.5 * (low + high)
-        curvature = curve.curvature[np.where(after, k + 1, k)]
-        on_piece = np.where(after, high, low) + curvature * (at - curve.knots[k])
-        new[mine] = np.where(held, np.clip(slope[mine], low, high), on_piece)
-        bend[mine] = np.where(held, 0.0, curvature)
-        target[mine] = np.where(held, curve.knots[k], 0.0)
-    return _Rows(weight * p * new, weight * bend, on_knot, p * (target - problem.offset))
-
-
-def _middle(values: Vector) -> float:
-    """Return the (upper) median; much cheaper than `numpy.median` on few values."""
-    half = values.size // 2
-    return float(np.partition(values, half)[half])
 
 
 def _columns(problem: Problem, pair: PolishPair) -> tuple[Vector, NDArray[np.intp]]:
