@@ -192,6 +192,18 @@ std::optional<NumpyVector> balancing_move(const Design& X, IndexIn columns, bool
     return move;
 }
 
+std::optional<ClosedRows> arrays_of(const std::optional<proof::ClosedRows>& found, NumpyVector q,
+                                    NumpyVector error) {
+    if (!found) return std::nullopt;
+    const auto& [loss, loss_error, gap, upper] = found->bounds;
+    return ClosedRows{loss, loss_error, gap, upper, found->growth, found->share, q, error};
+}
+
+void require_problem(const Design& X, const Rows& rows, const Columns& columns) {
+    require(n_rows(X.view) == rows.view.n && n_columns(X.view) == columns.view.d,
+            "X must have the rows and columns of the problem");
+}
+
 std::optional<ClosedRows> close_rows(const Design& X, const Rows& rows, const Columns& columns,
                                      IndexIn free, bool intercept, VectorIn argument,
                                      VectorIn radius, VectorIn g, VectorIn low, VectorIn high,
@@ -201,8 +213,7 @@ std::optional<ClosedRows> close_rows(const Design& X, const Rows& rows, const Co
     require_columns(columns, q.shape(0));
     require_columns(columns, error.shape(0));
     require_columns(columns, column_norm.shape(0));
-    require(n_rows(X.view) == rows.view.n && n_columns(X.view) == columns.view.d,
-            "X must have the rows and columns of the problem");
+    require_problem(X, rows, columns);
     const proof::FreeColumns balanced = free_columns(X, free, intercept);
     NumpyVector moved = copy_of(q), wider = copy_of(error);
     std::optional<proof::ClosedRows> found;
@@ -212,9 +223,34 @@ std::optional<ClosedRows> close_rows(const Design& X, const Rows& rows, const Co
                                   {in(g), {in(low), in(high)}, total}, in(column_norm), least,
                                   in(moved), in(wider));
     }
-    if (!found) return std::nullopt;
-    const auto& [loss, loss_error, gap, upper] = found->bounds;
-    return ClosedRows{loss, loss_error, gap, upper, found->growth, found->share, moved, wider};
+    return arrays_of(found, moved, wider);
+}
+
+// What close_rows returns, the repaired multipliers, and the arguments with their radius.
+using ClosedPair = std::tuple<ClosedRows, NumpyVector, NumpyVector, NumpyVector>;
+
+std::optional<ClosedPair> close_pair(const Design& X, const Rows& rows, const Columns& columns,
+                                     IndexIn free, bool fit_intercept, VectorIn b, double intercept,
+                                     VectorIn g, VectorIn low, VectorIn high, VectorIn scale,
+                                     VectorIn row_norm, VectorIn column_norm, double least) {
+    require_samples(X, {&g, &low, &high, &row_norm});
+    for (const VectorIn* values : {&b, &scale, &column_norm})
+        require_columns(columns, values->shape(0));
+    require_problem(X, rows, columns);
+    const proof::FreeColumns balanced = free_columns(X, free, fit_intercept);
+    const std::size_t n = g.shape(0), d = b.shape(0);
+    NumpyVector moved = copy_of(g), argument = new_vector(n), radius = new_vector(n);
+    NumpyVector q = new_vector(d), error = new_vector(d);
+    std::optional<proof::ClosedRows> found;
+    {
+        nb::gil_scoped_release release;
+        found = proof::close_pair(balanced, rows.view, columns.view, in(b), intercept,
+                                  {in(scale), in(row_norm), in(column_norm)}, {in(low), in(high)},
+                                  least, in(moved), {in(argument), in(radius), in(q), in(error)});
+    }
+    const std::optional<ClosedRows> closed = arrays_of(found, q, error);
+    if (!closed) return std::nullopt;
+    return ClosedPair{*closed, moved, argument, radius};
 }
 
 }  // namespace
@@ -264,6 +300,12 @@ void bind_proof(nb::module_& m) {
           "row_bounds of the share of g that is in the dual range, with what an exact balance of "
           "the intercept may add, that share, and q and its error for it; None if no exact balance "
           "was found, or the share is not above `least`");
+    m.def("close_pair", &close_pair, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
+          nb::arg("free"), nb::arg("fit_intercept"), nb::arg("b"), nb::arg("intercept"),
+          nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("scale"), nb::arg("row_norm"),
+          nb::arg("column_norm"), nb::arg("least"),
+          "close_rows for a pair, whose products are computed in plain doubles after g has been "
+          "moved into its boxes and balanced; also returns g and the arguments with their radius");
     m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
           "The first row whose multiplier lies inside its box by more than margin, or -1");
 }

@@ -2,7 +2,6 @@
 #include "rectiline/rows/labels.hpp"
 #include "rectiline/rows/scales.hpp"
 #include "rectiline/rows/slope_ranges.hpp"
-
 #include "rectiline/rows/states.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -235,6 +235,11 @@ def close_rows(X: DesignView, rows: RowFunctions, columns: ColumnFunctions, free
     row_bounds of the share of g that is in the dual range, with what an exact balance of the intercept may add, that share, and q and its error for it; None if no exact balance was found, or the share is not above `least`
     """
 
+def close_pair(X: DesignView, rows: RowFunctions, columns: ColumnFunctions, free: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], fit_intercept: bool, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float) -> tuple[tuple[float, float, float, float, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
+    """
+    close_rows for a pair, whose products are computed in plain doubles after g has been moved into its boxes and balanced; also returns g and the arguments with their radius
+    """
+
 def row_inside(rows: RowFunctions, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> int:
     """
     The first row whose multiplier lies inside its box by more than margin, or -1

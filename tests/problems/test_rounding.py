@@ -27,7 +27,7 @@ from rectiline.losses import (
     SquaredHinge,
 )
 from rectiline.penalties import L1, ElasticNet, Ridge
-from rectiline.problems import _closed_proof
+from rectiline.problems import _exact_balance
 
 LOSSES = [
     Hinge(),
@@ -205,9 +205,9 @@ def test_multipliers_shrink_where_that_is_good_enough(monkeypatch):
     problem = rl.Problem(X, y, Pinball(0.7), L1(0.03), fit_intercept=True)
     found = rl.solve(problem, solver="generation", tol=1e-12)
     searches = []
-    search = _closed_proof.balancing_move
+    search = _exact_balance.balancing_move
     monkeypatch.setattr(
-        _closed_proof,
+        _exact_balance,
         "balancing_move",
         lambda *arguments: searches.append(None) or search(*arguments),
     )

@@ -1,6 +1,9 @@
 #include "rectiline/proof/close_rows.hpp"
 
+#include "rectiline/design/products.hpp"
 #include "rectiline/proof/column_bounds.hpp"
+#include "rectiline/proof/products.hpp"
+#include "rectiline/rows/certificate.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -100,6 +103,33 @@ std::optional<ClosedRows> close_rows(const FreeColumns& free, const RowFunctions
     const double growth =
         k < 0 ? 0.0 : row_growth(rows, k, at.value[k], at.radius[k], g[k], total, share);
     return ClosedRows{bounds, growth, share};
+}
+
+std::optional<ClosedRows> close_pair(const FreeColumns& free, const RowFunctions& rows,
+                                     const ColumnFunctions& columns, std::span<const double> b,
+                                     double intercept, const DesignNorms& norms, DualBoxes boxes,
+                                     double least, std::span<double> g, PairProducts out) {
+    if (!free.columns.empty()) {
+        const std::vector<double> zero(static_cast<std::size_t>(free.order()), 0.0);
+        rows::clip_dual(rows, g);
+        balance_columns(free, boxes, norms.column, zero, zero, g);
+        rows::clip_dual(rows, g);
+    } else if (free.intercept) {
+        rows::balance_dual(rows, g);
+    } else {
+        rows::clip_dual(rows, g);
+    }
+    std::vector<double> z(g.size()), image(b.size());
+    design::multiply_both(free.X, b, g, z, image);
+    plain_arguments(rows, z, intercept, b, {norms.scale, norms.row}, out.argument, out.radius);
+    plain_slopes(g, image, norms.column, out.q, out.error);
+    double total = 0;
+    if (free.intercept) {
+        const Twofold found = sum(g);
+        total = (size_of(found.hi) + (found.error + size_of(found.lo))) * (1 + 4 * kUnit);
+    }
+    return close_rows(free, rows, columns, {out.argument, out.radius}, {g, boxes, total},
+                      norms.column, least, out.q, out.error);
 }
 
 }  // namespace rectiline::proof

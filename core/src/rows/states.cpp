@@ -49,8 +49,8 @@ void find_knot(const Curve& f, double sigma, Place& row) {
     while (k + 1 < f.n_knots && row.reach >= f.knot[k] + sigma * f.right[k])
         ++k;
     row.knot = k;
-    const bool is_on = row.reach >= f.knot[k] + sigma * f.left[k] &&
-                       row.reach < f.knot[k] + sigma * f.right[k];
+    const bool is_on =
+        row.reach >= f.knot[k] + sigma * f.left[k] && row.reach < f.knot[k] + sigma * f.right[k];
     const double room = std::min(row.slope - f.left[k], f.right[k] - row.slope);
     row.depth = is_on ? sigma * room - std::fabs(row.t - f.knot[k]) : -kInfinity;
 }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
 from rectiline.problems._close import Products, Term, close
 from rectiline.problems._dual_range import moved_into_dual_range
-from rectiline.problems._exact_balance import balancing_move
+from rectiline.problems._exact_balance import RADIUS, Balance, exact_balance, size_of_total
 from rectiline.problems._repair import balance_free_columns
 from rectiline.problems._rounding import UNIT, Bounded, Measured, gamma, norm_of
 
@@ -23,22 +23,20 @@ if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
 __all__ = [
-    "RADIUS",
-    "Balance",
     "Proof",
     "RowTerms",
     "balanced_on",
     "closed_proof",
     "constraint_terms",
-    "exact_balance",
     "row_terms",
     "size_of_terms",
+    "small_proof",
 ]
 
 _SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
 _LITTLE_SHRINKING = 1e-11  # of the multipliers: costs next to nothing
 _ROUNDED = 2.0**-46  # of the size of the terms of q: what rounding of multipliers may change
-RADIUS = 1024.0  # see `Certificate.radius`
+_SMALL = 20_000  # entries of X up to which calls cost more than what they do
 
 
 class Proof(NamedTuple):
@@ -46,30 +44,6 @@ class Proof(NamedTuple):
 
     certificate: Certificate
     dual: DualPoint
-
-
-class Balance(NamedTuple):
-    """What an exact balance of free columns and of the intercept takes.
-
-    Attributes
-    ----------
-    move : ndarray or None
-        How far multipliers may have to move; None if they do not.
-    row, row_move : int, float
-        The only row that moves, and how far; -1 if there is none.
-    charge : float
-        What is charged where no exact balance was found.
-    q_error : ndarray or None
-        What the moves may change in q; None for nothing.
-    radius : float
-    """
-
-    move: Vector | None = None
-    row: int = -1
-    row_move: float = 0.0
-    charge: float = 0.0
-    q_error: Vector | None = None
-    radius: float = math.inf
 
 
 def closed_proof(
@@ -153,7 +127,12 @@ def _proof(problem: Problem, pair: _Pair, little: float) -> tuple[Proof, float]:
     closed = _closed_at_once(problem, pair, little)
     if closed is None:
         closed = _closed_by_parts(problem, pair, little)
-    b, b0, rows = pair.b, pair.b0, closed.rows
+    return _finished(problem, pair.b, pair.b0, closed), closed.in_range
+
+
+def _finished(problem: Problem, b: Vector, b0: float, closed: _Closed) -> Proof:
+    """Return the proof of a pair whose rows are closed."""
+    rows = closed.rows
     products = Products(
         loss=rows.loss,
         loss_error=rows.loss_error,
@@ -167,10 +146,8 @@ def _proof(problem: Problem, pair: _Pair, little: float) -> tuple[Proof, float]:
     )
     certificate, by_zero_dual = close(problem, b, products)
     if by_zero_dual:
-        return Proof(
-            certificate, problem.terms.region.zero_dual(problem.n_samples)
-        ), closed.in_range
-    return Proof(certificate, closed.point.scaled(closed.share)), closed.in_range
+        return Proof(certificate, problem.terms.region.zero_dual(problem.n_samples))
+    return Proof(certificate, closed.point.scaled(closed.share))
 
 
 class _Closed(NamedTuple):
@@ -185,16 +162,21 @@ class _Closed(NamedTuple):
     radius: float
 
 
+def _closes_at_once(problem: Problem, free: Indices) -> bool:
+    """Whether compiled code closes a certificate: one of few free columns, and no rows."""
+    if not problem.is_separable or problem.has_constraint_rows or problem.has_linear_term:
+        return False
+    few = free.size + problem.fit_intercept <= _core.MOST_FREE and not problem.design.is_sparse
+    return few or not free.size
+
+
 def _closed_at_once(problem: Problem, pair: _Pair, little: float) -> _Closed | None:
     """Close by one compiled step where few columns are free; None if that is not so."""
     _, _, point, measured, free = pair
-    if not problem.is_separable or problem.has_constraint_rows or problem.has_linear_term:
-        return None
-    design = problem.design
-    if free.size and (design.is_sparse or free.size + problem.fit_intercept > _core.MOST_FREE):
+    if not _closes_at_once(problem, free):
         return None
     found = _core.close_rows(
-        design.view,
+        problem.design.view,
         problem.rows,
         problem.columns.core,
         free,
@@ -202,17 +184,55 @@ def _closed_at_once(problem: Problem, pair: _Pair, little: float) -> _Closed | N
         *measured.arguments,
         point.sample,
         *problem.dual_boxes,
-        _total(measured),
+        size_of_total(measured),
         *measured.q,
-        design.norm_bounds.columns,
+        problem.design.norm_bounds.columns,
         1.0 - little,
+    )
+    return None if found is None else _of_arrays(problem, point, found, measured.arguments)
+
+
+def _of_arrays(problem: Problem, point: DualPoint, found: Any, arguments: Bounded) -> _Closed:
+    loss, loss_error, gap, upper, growth, share, q, error = found
+    at_zero = partial(_term_at_zero, problem.rows, arguments)
+    rows = RowTerms(loss, loss_error, [Term(gap, upper), Term(0.0, growth)], at_zero)
+    return _Closed(point, share, share, q, error, rows, math.inf)
+
+
+def small_proof(
+    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None
+) -> Proof | None:
+    """Return the proof of a pair of a small problem by one compiled step in plain doubles.
+
+    None where that is not possible, or where multipliers shrink by more than rounding and the
+    certificate does not hold to `tol`.
+    """
+    design, free = problem.design, problem.terms.free_columns
+    if design.n_stored > _SMALL or problem.columns.has_bounds or not _closes_at_once(problem, free):
+        return None
+    norms = design.norm_bounds
+    found = _core.close_pair(
+        design.view,
+        problem.rows,
+        problem.columns.core,
+        free,
+        problem.fit_intercept,
+        b,
+        b0,
+        point.sample,
+        *problem.dual_boxes,
+        norms.scale,
+        norms.rows,
+        norms.columns,
+        0.0 if tol else 1.0 - _LITTLE_SHRINKING,
     )
     if found is None:
         return None
-    loss, loss_error, gap, upper, growth, share, q, error = found
-    at_zero = partial(_term_at_zero, problem.rows, measured.arguments)
-    rows = RowTerms(loss, loss_error, [Term(gap, upper), Term(0.0, growth)], at_zero)
-    return _Closed(point, share, share, q, error, rows, math.inf)
+    closed, sample, at, radius = found
+    made = _of_arrays(problem, DualPoint(sample), closed, Bounded(at, radius))
+    proof = _finished(problem, b, b0, made)
+    little = made.share > 1.0 - _LITTLE_SHRINKING
+    return proof if little or (tol and proof.certificate.holds(tol, math.inf)) else None
 
 
 def _closed_by_parts(problem: Problem, pair: _Pair, little: float) -> _Closed:
@@ -298,12 +318,6 @@ def _term_at_zero(rows: _core.RowFunctions, at: Bounded) -> Term:
     return Term(*_core.row_bounds(rows, *at, np.zeros(at.value.size))[2:])
 
 
-def _total(measured: Measured) -> float:
-    """Return an upper bound on the size of the multipliers' sum; zero without an intercept."""
-    value, error = measured.total
-    return (abs(value) + error) * (1 + 4 * UNIT)
-
-
 def balanced_on(problem: Problem, point: DualPoint, free: Indices) -> DualPoint:
     """Return the dual point moved so that q is nearly zero on the columns `free`."""
     low, high = problem.dual_boxes
@@ -329,53 +343,6 @@ def _without(measured: Measured, free: Indices) -> tuple[Vector, Vector]:
     q, error = measured.q.value.copy(), measured.q.error.copy()
     q[free] = error[free] = 0.0
     return q, error
-
-
-def exact_balance(
-    problem: Problem,
-    b: Vector,
-    b0: float,
-    sample: Vector,
-    free: Indices,
-    measured: Measured,
-    outside: Indices | None = None,
-    excess: Vector | None = None,
-) -> Balance:
-    """Return what it takes to balance `free` columns and the intercept exactly.
-
-    With `outside`, q moves on these columns as well, by up to `excess`.
-    """
-    total = _total(measured)
-    if not free.size and (outside is None or not outside.size):
-        if not problem.fit_intercept or total == 0.0:
-            return Balance()
-        k = _core.row_inside(problem.rows, sample, 4.0 * total)
-        if k >= 0:
-            X = problem.design.X
-            row = X[[k]].toarray().ravel() if problem.design.is_sparse else X[k]
-            sizes = np.abs(np.asarray(row, dtype=np.float64))
-            return Balance(row=k, row_move=total, q_error=sizes * (total * (1 + 4 * UNIT)))
-        return _charged(problem, b, b0, free, measured)
-    left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
-    columns, residual = free, left
-    if outside is not None and outside.size and excess is not None:
-        columns, residual = np.append(free, outside), np.append(left, excess)
-    move = balancing_move(problem, sample, columns, residual, total)
-    if move is not None:
-        change = problem.design.norm_bounds.columns * norm_of(move) if move.any() else None
-        return Balance(move=move, q_error=change)
-    return _charged(problem, b, b0, free, measured)
-
-
-def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Measured) -> Balance:
-    """Return what is charged for columns and an intercept that are not balanced exactly."""
-    left = (np.abs(measured.q.value) + measured.q.error)[free]
-    charge = float(left @ (RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
-    if problem.fit_intercept:
-        offset = float(np.max(np.abs(problem.offset), initial=0.0))
-        largest = RADIUS * max(abs(b0), offset, problem.argument_scale)
-        charge += (abs(measured.total[0]) + measured.total[1]) * largest
-    return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
 
 
 def _clipped(

@@ -13,7 +13,8 @@ maximum norm, ``d = diag(w) P y`` with ``y = (M'P)^-1 r`` balances exactly, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +25,94 @@ from rectiline import _core
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.problems._repair import dense_part
-from rectiline.problems._rounding import UNIT, gamma
+from rectiline.problems._rounding import UNIT, Measured, gamma, norm_of
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["balancing_move"]
+__all__ = ["RADIUS", "Balance", "balancing_move", "exact_balance", "size_of_total"]
 
+RADIUS = 1024.0  # see `Certificate.radius`
 _ROWS_PER_COLUMN = 4
 _FEWEST_ROWS = 64
 _MOST_ENTRIES = 20_000_000  # of M where all rows are tried
+
+
+class Balance(NamedTuple):
+    """What an exact balance of free columns and of the intercept takes.
+
+    Attributes
+    ----------
+    move : ndarray or None
+        How far multipliers may have to move; None if they do not.
+    row, row_move : int, float
+        The only row that moves, and how far; -1 if there is none.
+    charge : float
+        What is charged where no exact balance was found.
+    q_error : ndarray or None
+        What the moves may change in q; None for nothing.
+    radius : float
+    """
+
+    move: Vector | None = None
+    row: int = -1
+    row_move: float = 0.0
+    charge: float = 0.0
+    q_error: Vector | None = None
+    radius: float = math.inf
+
+
+def exact_balance(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    sample: Vector,
+    free: Indices,
+    measured: Measured,
+    outside: Indices | None = None,
+    excess: Vector | None = None,
+) -> Balance:
+    """Return what it takes to balance `free` columns and the intercept exactly.
+
+    With `outside`, q moves on these columns as well, by up to `excess`.
+    """
+    total = size_of_total(measured)
+    if not free.size and (outside is None or not outside.size):
+        if not problem.fit_intercept or total == 0.0:
+            return Balance()
+        k = _core.row_inside(problem.rows, sample, 4.0 * total)
+        if k >= 0:
+            X = problem.design.X
+            row = X[[k]].toarray().ravel() if problem.design.is_sparse else X[k]
+            sizes = np.abs(np.asarray(row, dtype=np.float64))
+            return Balance(row=k, row_move=total, q_error=sizes * (total * (1 + 4 * UNIT)))
+        return _charged(problem, b, b0, free, measured)
+    left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
+    columns, residual = free, left
+    if outside is not None and outside.size and excess is not None:
+        columns, residual = np.append(free, outside), np.append(left, excess)
+    move = balancing_move(problem, sample, columns, residual, total)
+    if move is not None:
+        change = problem.design.norm_bounds.columns * norm_of(move) if move.any() else None
+        return Balance(move=move, q_error=change)
+    return _charged(problem, b, b0, free, measured)
+
+
+def _charged(problem: Problem, b: Vector, b0: float, free: Indices, measured: Measured) -> Balance:
+    """Return what is charged for columns and an intercept that are not balanced exactly."""
+    left = (np.abs(measured.q.value) + measured.q.error)[free]
+    charge = float(left @ (RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
+    if problem.fit_intercept:
+        offset = float(np.max(np.abs(problem.offset), initial=0.0))
+        largest = RADIUS * max(abs(b0), offset, problem.argument_scale)
+        charge += (abs(measured.total[0]) + measured.total[1]) * largest
+    return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
+
+
+def size_of_total(measured: Measured) -> float:
+    """Return an upper bound on the size of the multipliers' sum; zero without an intercept."""
+    value, error = measured.total
+    return (abs(value) + error) * (1 + 4 * UNIT)
 
 
 def balancing_move(

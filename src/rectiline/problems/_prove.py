@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
-from rectiline.problems._closed_proof import Proof, balanced_on, closed_proof
+from rectiline.problems._closed_proof import Proof, balanced_on, closed_proof, small_proof
 from rectiline.problems._rounding import Measured, measure_plain, measure_twofold
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Proof", "is_undecided", "prove", "prove_many"]
 
+_LEAST_PLAIN = 1e-12  # relative gap below which plain doubles seldom prove enough
 _MARGIN = (
     10.0  # times the rounding: errors of q may have shrunk the dual point, which adds to the gap
 )
@@ -63,7 +64,12 @@ def prove(
     b, b0 = problem.checked_point(coef, intercept)
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
-    point = _balanced(problem, _inside_boxes(problem, dual))
+    point = _inside_boxes(problem, dual)
+    if tol is None or tol >= _LEAST_PLAIN:
+        proof = small_proof(problem, b, b0, point, tol)
+        if proof is not None and not is_undecided(proof.certificate, tol):
+            return proof
+    point = _balanced(problem, point)
     z, image = problem.design.both(b, point.sample)
     return _certified(problem, b, b0, point, z, image, tol)
 

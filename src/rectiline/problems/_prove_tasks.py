@@ -13,13 +13,12 @@ from rectiline._typing import Matrix, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._close import Closed, Products, Term, close
 from rectiline.problems._closed_proof import (
-    RADIUS,
     RowTerms,
-    exact_balance,
     row_terms,
     size_of_terms,
 )
 from rectiline.problems._common_part import feasible_dual
+from rectiline.problems._exact_balance import RADIUS, exact_balance
 from rectiline.problems._prove import is_undecided
 from rectiline.problems._rounding import Measured, gamma, measure_plain, measure_twofold
 

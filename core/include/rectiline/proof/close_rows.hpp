@@ -39,4 +39,21 @@ std::optional<ClosedRows> close_rows(const FreeColumns& free, const RowFunctions
                                      BoxedMultipliers dual, std::span<const double> column_norm,
                                      double least, std::span<double> q, std::span<double> error);
 
+// Upper bounds on norms of X: rows of X / scale, and columns.
+struct DesignNorms {
+    std::span<const double> scale, row, column;
+};
+
+// Where arguments and q of a pair go, with what is known of their rounding.
+struct PairProducts {
+    std::span<double> argument, radius, q, error;
+};
+
+// close_rows for any finite multipliers, moved into their boxes and balanced here, with products in
+// plain doubles: a whole proof of a small problem but for the penalty.
+std::optional<ClosedRows> close_pair(const FreeColumns& free, const RowFunctions& rows,
+                                     const ColumnFunctions& columns, std::span<const double> b,
+                                     double intercept, const DesignNorms& norms, DualBoxes boxes,
+                                     double least, std::span<double> g, PairProducts out);
+
 }  // namespace rectiline::proof

@@ -10,9 +10,9 @@
 namespace rectiline::rows {
 
 struct RowStates {
-    std::span<double> g;           // the multiplier on that piece, or kept on that knot
-    std::span<double> bend;        // the curvature of the piece in the prediction
-    std::span<double> target;      // the prediction at the knot
+    std::span<double> g;       // the multiplier on that piece, or kept on that knot
+    std::span<double> bend;    // the curvature of the piece in the prediction
+    std::span<double> target;  // the prediction at the knot
     std::span<bool> held;      // whether the row sits on a knot
 };
 

@@ -16,7 +16,8 @@ from rectiline import _core
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._close import Products, Term, close
-from rectiline.problems._closed_proof import constraint_terms, exact_balance
+from rectiline.problems._closed_proof import constraint_terms
+from rectiline.problems._exact_balance import exact_balance
 from rectiline.problems._problem import Problem
 from rectiline.problems._repair import balance_free_columns
 from rectiline.problems._rounding import UNIT, Bounded, Measured, measure_plain
