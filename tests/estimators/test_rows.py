@@ -207,11 +207,6 @@ class TestRefusals:
             with pytest.raises(ValueError, match="needs targets y"):
                 model.fit(rl.rows.from_arrays(X))
 
-    def test_joint_quantiles(self, rows):
-        model = rl.QuantileRegressor(quantile=[0.1, 0.9], non_crossing=True)
-        with pytest.raises(ValueError, match="non_crossing needs X and y in memory"):
-            model.fit(rows)
-
     def test_what_needs_arrays(self, rows):
         with pytest.raises(ValueError, match="calibration"):
             rl.PLQClassifier(calibration="sigmoid").fit(rl.rows.from_arrays(X, CODES))

@@ -34,7 +34,7 @@ from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockProblem
-from rectiline.rows import RowBlocks
+from rectiline.rows import RowBlocks, TensorRows
 
 __all__ = ["QuantileRegressor"]
 
@@ -184,7 +184,11 @@ class QuantileRegressor(
         began = time.perf_counter()
         rows = as_rows(X, y, sample_weight)
         if rows is not None:
-            solutions = self._solve(self._rows_makers(rows), None, None, began)
+            makers = self._rows_makers(rows)
+            if self._is_joint:
+                self._fit_jointly(self._stacked_rows(rows), self._total, began)
+                return self
+            solutions = self._solve(makers, None, None, began)
             store_solutions(self, solutions, rows=self._is_list)
             self._state_certificates_in(1.0 / self._total)
             return self
@@ -193,7 +197,7 @@ class QuantileRegressor(
         weight = check_weight(sample_weight, X)
         self.quantiles_ = checked_levels(self.quantile)
         if self._is_joint:
-            self._fit_jointly(X, y, weight, began)
+            self._fit_jointly(self._stacked(X, y, weight), float(weight.sum()), began)
             return self
         solutions = self._solve(self._makers(X, y, weight), X, y, began)
         store_solutions(self, solutions, rows=self._is_list)
@@ -217,7 +221,6 @@ class QuantileRegressor(
         return adapted_makers(self, makers, rows=self._is_list)
 
     certificate_: Any
-    _total: float  # weight of all samples
 
     def _rows_makers(self, rows: RowBlocks) -> list[partial[BlockProblem]]:
         """Return how to make the problem of each quantile on rows in blocks."""
@@ -225,13 +228,13 @@ class QuantileRegressor(
             raise ValueError("QuantileRegressor.fit needs targets y; these rows have none.")
         note_columns(self, rows)
         self.quantiles_ = checked_levels(self.quantile)
-        several = self.quantiles_.size > 1
         refuse_on_rows(
             self,
-            non_crossing=self.non_crossing and several,
-            shared_slopes=self.shared_slopes and several,
             inference=self.inference is not None,
-            **{"weights='adaptive'": is_adaptive(self)},
+            **{
+                "weights='adaptive'": is_adaptive(self),
+                "a joint fit on a GPU": self._is_joint and isinstance(rows, TensorRows),
+            },
         )
         self._total = rows.total_weight()
         if not self._total > 0:
@@ -248,13 +251,16 @@ class QuantileRegressor(
     def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
         rows = as_rows(X, y, sample_weight)
         if rows is not None:
-            return [make() for make in self._rows_makers(rows)]
+            makers = self._rows_makers(rows)
+            if self._is_joint:
+                return [self._joint_problem(self._stacked_rows(rows))]
+            return [make() for make in makers]
         X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
         y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, X)
         self.quantiles_, self._total = checked_levels(self.quantile), float(weight.sum())
         if not self._is_joint:
             return [make() for make in self._makers(X, y, weight)]
-        return [self._joint_problem(X, y, weight)]
+        return [self._joint_problem(self._stacked(X, y, weight))]
 
     def _objective_unit(self, problem: Problem) -> float:
         return 1.0 / self._total

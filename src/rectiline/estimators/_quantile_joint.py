@@ -17,9 +17,16 @@ from rectiline.constraints import combine
 from rectiline.estimators._check import check_design, column_names
 from rectiline.estimators._fitted import store_solutions
 from rectiline.estimators._model import PLQModel
-from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes, zero_answer
+from rectiline.estimators._quantile_problems import (
+    NonCrossing,
+    RangedRows,
+    SharedSlopes,
+    zero_answer,
+)
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
+from rectiline.problems.blocks import BlockProblem
+from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
 
 __all__ = ["FitsJointly"]
@@ -32,6 +39,8 @@ class FitsJointly(PLQModel):
 
     quantiles_: NDArray[np.float64]
     _loss: Any  # (level) -> Loss
+    _total: float  # weight of all samples
+    dual_coef_: NDArray[np.float64]
 
     @property
     def _is_list(self) -> bool:
@@ -47,12 +56,21 @@ class FitsJointly(PLQModel):
         losses = [self._loss(q) for q in np.sort(self.quantiles_)]
         kind = SharedSlopes if self.shared_slopes else NonCrossing
         d, own = int(X.shape[1]), self._listed_constraints()
-        rows = combine([one.rows(d, check_design(X)) for one in own], d, column_names(self))
+        if isinstance(X, RangedRows):
+            rows = BlockProblem(X.rows, losses[0], None, own).terms.region.rows
+        else:
+            rows = combine([one.rows(d, check_design(X)) for one in own], d, column_names(self))
         return kind(X, y, weight, losses, self.fit_intercept, rows)
 
-    def _parts(self, weight: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the strengths of the L1 norm and of the ridge."""
-        strength = self.alpha * float(weight.sum())
+    def _stacked_rows(self, rows: RowBlocks) -> SharedSlopes | NonCrossing:
+        """Return the data of a joint fit on rows in blocks, whose ranges one pass finds."""
+        self._parts(self._total)  # what is refused is refused before the pass
+        found = RangedRows.of(rows)
+        return self._stacked(found, found.targets, np.zeros(0))
+
+    def _parts(self, total: float) -> tuple[float, float]:
+        """Return the strengths of the L1 norm and of the ridge; `total` is the weight of all."""
+        strength = self.alpha * total
         if isinstance(self.penalty, Penalty) or self.penalty not in _PENALTIES:
             raise ValueError(
                 f"penalty={self.penalty!r}: quantiles that are fitted jointly (non_crossing, "
@@ -63,12 +81,12 @@ class FitsJointly(PLQModel):
         share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
         return share * strength, (1.0 - share) * strength
 
-    def _fit_jointly(self, X: Any, y: Any, weight: NDArray[np.float64], began: float) -> None:
+    def _fit_jointly(self, stacked: SharedSlopes | NonCrossing, total: float, began: float) -> None:
         """Solve one problem for all quantiles and set the fitted attributes.
 
         The time limit counts from `began`.
         """
-        stacked, parts = self._stacked(X, y, weight), self._parts(weight)
+        parts = self._parts(total)
         problem, solution = self._solve_stacked(stacked, parts, began)
         self._n_wider = 0
         while stacked.reached_cap(solution.coef):
@@ -82,11 +100,12 @@ class FitsJointly(PLQModel):
                     self.certificate_ = problem.certify(coef, 0.0, solution.dual)
             except OutOfTime:
                 coef = solution.coef
-        self._state_certificates_in(1.0 / float(weight.sum()))
+        self._state_certificates_in(1.0 / total)
         slopes, intercepts = stacked.unpack(coef)
         back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
         self.coef_, self.intercept_ = slopes[back], intercepts[back]
-        self.dual_coef_ = solution.dual.sample.reshape(self.quantiles_.size, -1)[back]
+        if hasattr(self, "dual_coef_"):  # rows in blocks have none
+            self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]
 
     def _time_since(self, began: float) -> Deadline:
         """Return what is left of the time limit."""
@@ -95,7 +114,7 @@ class FitsJointly(PLQModel):
 
     def _solve_stacked(
         self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float], began: float
-    ) -> tuple[Problem, Solution]:
+    ) -> tuple[Problem | BlockProblem, Solution]:
         try:
             with asked_at_checkpoints(self._time_since(began)):
                 problem = stacked.problem(*parts)
@@ -107,13 +126,12 @@ class FitsJointly(PLQModel):
         (solution,) = self._solve([lambda: problem], began=began)
         return problem, solution
 
-    def _joint_problem(self, X: Any, y: Any, weight: NDArray[np.float64]) -> Problem:
+    def _joint_problem(self, stacked: SharedSlopes | NonCrossing) -> Problem | BlockProblem:
         """Return the problem of the last joint fit, with as much room as that came to need."""
-        stacked = self._stacked(X, y, weight)
         for _ in range(getattr(self, "_n_wider", 0)):
             stacked = stacked.wider()
         self._mended, self._joint_columns = stacked.mended, stacked.columns
-        return stacked.problem(*self._parts(weight))
+        return stacked.problem(*self._parts(self._total))
 
     def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
         return (

@@ -39,11 +39,13 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
 from rectiline.penalties import Columnwise, Penalty
 from rectiline.problems import Problem
+from rectiline.problems.blocks import BlockProblem, LevelTargets
+from rectiline.rows import Block, Levels, RowBlocks, StackedRows
 from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
 
-__all__ = ["NonCrossing", "SharedSlopes", "bounding_box", "zero_answer"]
+__all__ = ["NonCrossing", "RangedRows", "SharedSlopes", "bounding_box", "zero_answer"]
 
 _SECONDS_PER_DENSE, _SECONDS_PER_SPARSE = 5e-9, 1e-7  # entry of X, copied for a quantile
 
@@ -57,8 +59,44 @@ def bounding_box(X: Any) -> tuple[Vector, Vector]:
 
 
 @dataclass(frozen=True, eq=False)
+class RangedRows:
+    """Rows in blocks, with the smallest and the largest value of each column and of the targets."""
+
+    rows: RowBlocks
+    low: Vector
+    high: Vector
+    targets: Vector
+
+    @classmethod
+    def of(cls, rows: RowBlocks) -> RangedRows:
+        """Return rows with what one pass over them finds."""
+        ends = np.array(list(rows.map_blocks(_block_ends, None)))
+        low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+        return cls(rows, low[:-1], high[:-1], np.array([low[-1], high[-1]]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, as an array has them."""
+        return self.rows.n_rows, self.rows.n_features
+
+
+def _block_ends(block: Block, _: None) -> NDArray[np.float64]:
+    """Return the smallest and the largest values of a block; nothing is below or above none."""
+    width = int(block.X.shape[1])
+    ends = np.full((2, width + 1), np.inf)
+    ends[1] = -np.inf
+    if block.n_rows:
+        ends[:, :width] = bounding_box(block.X)
+        ends[:, width] = block.y.min(), block.y.max()
+    return ends
+
+
+@dataclass(frozen=True, eq=False)
 class _Stacked:
-    """The data of a joint fit; `losses` and rows go from the lowest quantile to the highest."""
+    """The data of a joint fit; `losses` and rows go from the lowest quantile to the highest.
+
+    For rows in blocks X is `RangedRows`, y holds the ends of the targets, and there is no weight.
+    """
 
     X: Any
     y: Vector
@@ -88,6 +126,21 @@ class _Stacked:
             sample_weight=np.tile(weight, self.m),
             fit_intercept=False,
             loss_index=np.repeat(np.arange(self.m), n),
+        )
+
+    def _on_rows(
+        self, shares: bool, empty: int, penalty: Penalty | None, constraints: list[Constraint]
+    ) -> BlockProblem:
+        """Return the problem on rows in blocks, repeated for each quantile."""
+        factor = 1.0 / self.m if shares else 1.0
+        levels = Levels(self.m, self.d, shares, self.fit_intercept, empty, factor)
+        return BlockProblem(
+            StackedRows(self.X.rows, levels),
+            self.losses,
+            penalty,
+            constraints,
+            fit_intercept=False,
+            targets=LevelTargets(self.m),
         )
 
     def _own_constraints(self, copies: int, n_features: int) -> list[Constraint]:
@@ -125,9 +178,13 @@ class _Stacked:
 class SharedSlopes(_Stacked):
     """Composite quantile regression: one slope vector, an intercept for each quantile."""
 
-    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem | BlockProblem:
         """Return the problem; the loss is the mean over the quantiles."""
         own = self.m if self.fit_intercept else 0
+        penalty = _penalty(l1, l2, self.d, own)
+        constraints = self._own_constraints(1, self.d + own)
+        if isinstance(self.X, RangedRows):
+            return self._on_rows(True, 0, penalty, constraints)
         if empty:
             design = sp.csr_array((self.y.size * self.m, self.d + own))
         elif sp.issparse(self.X):
@@ -143,10 +200,7 @@ class SharedSlopes(_Stacked):
                 design[rows, : self.d] = self.X
                 if own:
                     design[rows, self.d + k] = 1.0
-        penalty = _penalty(l1, l2, self.d, own)
-        return self._make(
-            design, self.weight / self.m, penalty, self._own_constraints(1, self.d + own)
-        )
+        return self._make(design, self.weight / self.m, penalty, constraints)
 
     def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
         """Return slopes (m, d) and intercepts (m,)."""
@@ -177,13 +231,16 @@ class NonCrossing(_Stacked):
 
     cap: float = 1e3  # upper bound of the extra columns, in ranges of y
 
-    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem | BlockProblem:
         """Return the problem with its extra columns and rows."""
-        free = (self.m if self.fit_intercept else 0) + (self.m - 1) * self._wide.size
+        extra = (self.m - 1) * self._wide.size
+        free = (self.m if self.fit_intercept else 0) + extra
         penalty = _penalty(l1, l2, self.m * self.d, free)
         shape = (self.y.size * self.m, self.m * self.d + free)
-        design = sp.csr_array(shape) if empty else self._design(shape)
         constraints = [*self._constraints(), *self._own_constraints(self.m, shape[1])]
+        if isinstance(self.X, RangedRows):
+            return self._on_rows(False, extra, penalty, constraints)
+        design = sp.csr_array(shape) if empty else self._design(shape)
         return self._make(design, self.weight, penalty, constraints)
 
     def _design(self, shape: tuple[int, int]) -> sp.csr_array:
@@ -199,6 +256,8 @@ class NonCrossing(_Stacked):
 
     @cached_property
     def _box(self) -> tuple[Vector, Vector]:
+        if isinstance(self.X, RangedRows):
+            return self.X.low, self.X.high
         return bounding_box(self.X)
 
     @cached_property
@@ -308,6 +367,8 @@ def zero_answer(
     Their objective does not depend on X, nor does the bound that zero multipliers prove.
     """
     problem = stacked.problem(*parts, empty=True)
+    if isinstance(problem, BlockProblem):
+        return None
     coef = np.zeros(problem.n_features)
     if problem.violation(coef)[0] > 0:
         return None

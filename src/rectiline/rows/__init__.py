@@ -10,12 +10,15 @@ from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, is_source, of
 from rectiline.rows._spread import on_host, spread_rows
+from rectiline.rows._stacked import Levels, StackedRows
 from rectiline.rows._tensors import TensorRows, copy_to_host, is_on_gpu, is_tensor_like
 
 __all__ = [
     "ArrayRows",
     "Block",
+    "Levels",
     "RowBlocks",
+    "StackedRows",
     "TensorRows",
     "copy_to_host",
     "from_arrays",

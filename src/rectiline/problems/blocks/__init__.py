@@ -18,6 +18,7 @@ from rectiline.problems.blocks._targets import (
     ClassTargets,
     Encoded,
     EncodedTargets,
+    LevelTargets,
     StoredTargets,
     Targets,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "EncodedTargets",
     "FoldTargets",
     "LengthBound",
+    "LevelTargets",
     "NearRows",
     "NextSplit",
     "PassState",

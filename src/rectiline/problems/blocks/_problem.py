@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,8 @@ class BlockProblem:
     ----------
     rows : RowBlocks
         See `rectiline.rows`.
-    loss : Loss or str
+    loss : Loss or str, or sequence of Loss
+        Several if `targets` say which of them each row pays.
     penalty : Penalty, str or None, default=Ridge(1.0)
     constraints : sequence of Constraint, default=()
         Constraints that look at X (fairness, say) need the rows in memory.
@@ -84,7 +85,7 @@ class BlockProblem:
     def __init__(
         self,
         rows: RowBlocks,
-        loss: str | Loss,
+        loss: str | Loss | Sequence[Loss],
         penalty: str | Penalty | None = Ridge(1.0),  # noqa: B008  (penalties are immutable)
         constraints: Any = (),
         fit_intercept: bool | None = None,
@@ -93,7 +94,7 @@ class BlockProblem:
         if not isinstance(rows, RowBlocks):
             raise TypeError(f"rows must be RowBlocks, see rectiline.rows; got {type(rows)}.")
         self.blocks = rows
-        self.losses = checked_losses(loss, None)
+        self.losses = checked_losses(loss, None if targets is None else 0)
         self.fit_intercept = True if fit_intercept is None else bool(fit_intercept)
         d = rows.n_features
         names = None if rows.feature_names is None else np.asarray(rows.feature_names)
@@ -239,7 +240,7 @@ class BlockProblem:
         """Sum of the smallest values of the losses."""
         if self._given is not None:
             return self._given.least_loss
-        return self.measures.weight * float(self.losses[0].curve.minimum()[1])
+        return self.measures.weight * min(float(one.curve.minimum()[1]) for one in self.losses)
 
     @property
     def loss_at_zero(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from rectiline._typing import Vector
 from rectiline.problems._samples import Samples
 from rectiline.rows import Block
 
-__all__ = ["ClassTargets", "Encoded", "EncodedTargets", "StoredTargets", "Targets"]
+__all__ = ["ClassTargets", "Encoded", "EncodedTargets", "LevelTargets", "StoredTargets", "Targets"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +141,23 @@ class ClassTargets:
         if self.of == "residual":
             return -torch.ones_like(sign), sign, weight * factor
         return sign, torch.zeros_like(sign), weight * factor
+
+
+@dataclass(frozen=True)
+class LevelTargets:
+    """Targets of rows that pay several losses in turn, see `rectiline.rows.StackedRows`."""
+
+    levels: int
+    labels: None = None
+
+    def encode(self, block: Block) -> Encoded:
+        """Return what the rows of a block need."""
+        return self.pick(block, block.start + np.arange(block.n_rows, dtype=np.int64))
+
+    def pick(self, block: Block, rows: NDArray[np.int64]) -> Encoded:
+        """Return what picked rows need."""
+        index = (rows % self.levels).astype(np.uint8)
+        return replace(EncodedTargets("residual").encode(block), index=index)
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,9 +146,10 @@ def _expected_curvature(problem: Problem, coef: Vector, intercept: float) -> Vec
     t = _arguments(problem, coef, intercept)
     curved = np.zeros(t.size)
     order = problem.n_features + problem.fit_intercept
-    count = int(min(t.size // 2, max(_LEAST_ROWS * order, t.size**0.75)))
+    wanted = max(_LEAST_ROWS * order, t.size**0.75)
     for index, (loss, knots) in enumerate(zip(problem.losses, _bends(problem), strict=True)):
         mine = np.ones(t.size, bool) if problem.loss_index is None else problem.loss_index == index
+        count = int(min(np.count_nonzero(mine) // 2, wanted))
         piece = np.searchsorted(loss.curve.knots, t)
         curved += np.where(mine, np.asarray(loss.curve.curvature)[piece], 0.0)
         for knot, jump, _ in knots:
@@ -180,7 +181,7 @@ def _directions(sample: Sample, coef: Vector, intercept: float) -> Matrix:
     unit = _rare_units(problem)
     scale = np.where(H.diagonal() > 0, scale, 1.0)
     values, vectors = np.linalg.eigh(H / scale[:, None] / scale)
-    least = 1e-6 * max(float(values[-1]), 1e-300)
+    least = 1e-6 * max(float(values[-1]), 1e-100)
     inverse = (vectors / np.maximum(values, least)) @ vectors.T / scale[:, None] / scale
     V = inverse @ S @ inverse
     V[every, every] += unit**2
