@@ -87,8 +87,8 @@ def test_the_error_that_is_left_follows_from_the_rows():
     np.testing.assert_array_equal(some.rows, kept.rows[::6])
     np.testing.assert_allclose(some.targets.weight, 6 * weight)
     assert kept.narrowed(before, split, lambda: 1e3, solved) is None  # more than half is left
-    assert every_kept(200_000, D) == 1 and every_kept(1_000_000, D) == 6
-    assert every_kept(100_000, 1000) == 2 and every_kept(900, 1000) == 1
+    assert every_kept(100_000, D) == 1 and every_kept(1_000_000, D) == 6
+    assert every_kept(100_000, 1000) == 2 and every_kept(400, 1000) == 1
 
 
 @pytest.mark.parametrize("loss", [L.Hinge(), L.Pinball(0.9)], ids=repr)

@@ -25,9 +25,10 @@ import triton.language as tl
 __all__ = ["look_at_rows"]
 
 _FEW_COLUMNS = 32  # that are read one by one
-_ROWS = 128  # of a tile: one for each thread
+_ROWS = 64  # of a tile: one for each thread
+_REGISTERS = 128  # for each thread of the kernel of rows, so that enough of them run at once
 _TILE = (64, 32)  # rows and columns, of many
-_PROGRAMS = 132 * 8
+_PROGRAMS = 132 * 16
 _SUMS = 11
 
 
@@ -363,7 +364,8 @@ def look_at_rows(
             K=curve.knots.numel(),
             ROWS=_ROWS,
             COLUMNS=d if d <= _FEW_COLUMNS else 0,
-            num_warps=4,
+            num_warps=_ROWS // 32,
+            maxnreg=_REGISTERS,
         )
         found = int(count.item())
         if found <= capacity:
@@ -383,7 +385,7 @@ def _column_sums(X: Any, multiplier: Any, weight: Any, measures: bool) -> tuple[
     """Return ``X.T @ multiplier``, sizes, and most terms that are added one after the other."""
     n, d = X.shape
     columns = min(64, max(16, triton.next_power_of_2(d)))
-    rows = 2048 // columns
+    rows = 4096 // columns
     programs = max(1, min(_PROGRAMS, -(-n // rows)))
     parts = torch.empty(programs, 2, d, dtype=torch.float64, device=X.device)
     _gradient_kernel[(programs, -(-d // columns))](

@@ -37,7 +37,7 @@ __all__ = ["KeptRows", "Narrowed", "every_kept", "sampling_variance"]
 _EVERY = 6  # kept rows for one that the answer rests on
 _LEAST_ROWS = 40  # of those, per column
 _MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
-_FEW_ENTRIES = 1_000_000  # of kept rows, which are solved as they are
+_FEW_ENTRIES = 500_000  # of kept rows, which are solved as they are
 _REACH = 6.0  # in units of the error that is left
 
 
