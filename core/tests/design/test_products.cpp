@@ -235,7 +235,7 @@ void check_width() {
         }
     FourRowsTimesVector::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, b.data(), z.data(),
                                     false);
-    AddShortRows<2>::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, g.data(), q.data());
+    AddShortRows<2, false>::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, g.data(), q.data());
     check_close(z, product);
     check_close(q, sums);
 }

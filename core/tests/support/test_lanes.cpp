@@ -9,7 +9,7 @@
 namespace {
 
 using Kernel = rectiline::design::FourRowsTimesVector;
-using Transposed = rectiline::design::AddShortRows<2>;
+using Transposed = rectiline::design::AddShortRows<2, false>;
 namespace support = rectiline::support;
 
 constexpr std::int64_t kRows = 12, kColumns = 21;

@@ -7,6 +7,7 @@
 #include "rectiline/support/small_count.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace rectiline::design {
@@ -65,9 +66,9 @@ struct FourRowsTimesVector {
     }
 };
 
-// q += X'g for so few columns that their sums stay in registers: `Full` lanes of them and some
-// more, which are taken with those before them.
-template <int Full>
+// q += X'g, or |X|'g, for so few columns that their sums stay in registers: `Full` lanes of them
+// and some more, which are taken with those before them.
+template <int Full, bool Absolute>
 struct AddShortRows {
     template <class Lanes, class T>
     static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
@@ -88,11 +89,11 @@ struct AddShortRows {
                 const double weight = g[i];
                 for (int k = 0; k < Full; ++k) {
                     u.load(row + k * kLanes);
-                    sum[k].add_product(weight, u);
+                    sum[k].add_product(weight, Absolute ? u.absolute() : u);
                 }
                 if (rest > 0) {
                     u.load(row + d - kLanes);
-                    more.add_product(weight, u);
+                    more.add_product(weight, Absolute ? u.absolute() : u);
                 }
             }
         }
@@ -142,7 +143,13 @@ void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n, std::int
     rows_times_short_vector(x + done * stride, stride, n - done, d, b, z + done, ahead);
 }
 
-template <class T>
+template <bool Absolute, class T>
+RECTILINE_INLINE double entry(T x) {
+    const double v = static_cast<double>(x);
+    return Absolute ? std::fabs(v) : v;
+}
+
+template <bool Absolute, class T>
 RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, std::int64_t n,
                                               std::int64_t d, const double* g, double* q,
                                               bool ahead) {
@@ -163,7 +170,9 @@ RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, s
         }
         if (count < 4) {
             for (std::int64_t k = 0; k < count; ++k)
-                axpy(g[at[k]], x + at[k] * stride, q, d);
+#pragma omp simd
+                for (std::int64_t j = 0; j < d; ++j)
+                    q[j] += g[at[k]] * entry<Absolute>(x[at[k] * stride + j]);
             return;
         }
         const double g0 = g[at[0]], g1 = g[at[1]], g2 = g[at[2]], g3 = g[at[3]];
@@ -172,22 +181,22 @@ RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, s
         if (ahead || d < kLong) prefetch_ahead(x0, stride);
 #pragma omp simd
         for (std::int64_t j = 0; j < d; ++j)
-            q[j] += (g0 * static_cast<double>(x0[j]) + g1 * static_cast<double>(x1[j])) +
-                    (g2 * static_cast<double>(x2[j]) + g3 * static_cast<double>(x3[j]));
+            q[j] += (g0 * entry<Absolute>(x0[j]) + g1 * entry<Absolute>(x1[j])) +
+                    (g2 * entry<Absolute>(x2[j]) + g3 * entry<Absolute>(x3[j]));
     }
 }
 
-// q += X'g over a range of rows.
-template <class T>
+// q += X'g, or |X|'g, over a range of rows.
+template <bool Absolute = false, class T>
 void add_rows(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d, const double* g,
               double* q, bool ahead) {
 #ifdef RECTILINE_LANES
     if (!ahead && with_count<kShortLanes>(d / kLanes, [&]<int Full>() {
-            with_lanes<AddShortRows<Full>>(x, stride, n, d, g, q);
+            with_lanes<AddShortRows<Full, Absolute>>(x, stride, n, d, g, q);
         }))
         return;
 #endif
-    add_rows_weighted(x, stride, n, d, g, q, ahead);
+    add_rows_weighted<Absolute>(x, stride, n, d, g, q, ahead);
 }
 
 template <class T>

@@ -7,21 +7,11 @@
 #include "rectiline/rooms.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace rectiline::passes {
-
-template <class T>
-RECTILINE_MULTIVERSION void add_absolute_rows(const T* x, std::int64_t stride, std::int64_t n,
-                                              std::int64_t d, const double* weight, double* sizes) {
-    for (std::int64_t i = 0; i < n; ++i)
-#pragma omp simd
-        for (std::int64_t j = 0; j < d; ++j)
-            sizes[j] += weight[i] * std::fabs(static_cast<double>(x[i * stride + j]));
-}
 
 // Rows are used in place where they lie in one piece, are long enough, and fill groups; others are
 // copied. Sums have the same bits either way, whatever the order of X.
@@ -52,20 +42,9 @@ class DenseChunk {
         ahead_ = {};  // once for a chunk
     }
     // q += X'g; what the chunk adds has a sum of its own.
-    void add(const double* g, double* q) {
-        std::fill(sums_.begin(), sums_.end(), 0.0);
-        on_rows([&](const auto* x, std::int64_t stride) {
-            add_rows(x, stride, count_, X_.d, g, sums_.data(), false);
-        });
-        for (std::size_t j = 0; j < sums_.size(); ++j)
-            q[j] += sums_[j];
-    }
+    void add(const double* g, double* q) { add_chunk<false>(g, q); }
     // sizes += |X|' weight
-    void add_sizes(const double* weight, double* sizes) const {
-        on_rows([&](const auto* x, std::int64_t stride) {
-            add_absolute_rows(x, stride, count_, X_.d, weight, sizes);
-        });
-    }
+    void add_sizes(const double* weight, double* sizes) { add_chunk<true>(weight, sizes); }
     // Squared lengths of the products of directions with some rows.
     void squared_lengths(std::span<const int> rows, const Directions& directions,
                          double* squares) const {
@@ -90,6 +69,15 @@ class DenseChunk {
             use(X_.row(first_), X_.row_stride);
         else
             use(copied_.data(), width_);
+    }
+    template <bool Absolute>
+    void add_chunk(const double* g, double* q) {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        on_rows([&](const auto* x, std::int64_t stride) {
+            add_rows<Absolute>(x, stride, count_, X_.d, g, sums_.data(), false);
+        });
+        for (std::size_t j = 0; j < sums_.size(); ++j)
+            q[j] += sums_[j];
     }
     void copy() {
         copied_.assign(static_cast<std::size_t>(width_ * grouped_), 0.0);

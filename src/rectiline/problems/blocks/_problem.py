@@ -39,7 +39,7 @@ class Measures:
 
     loss_at_zero: float = 0.0
     weight: float = 0.0  # sum of the sample weights
-    sizes: Vector | None = None  # sum of weight_i |x_ij| for each column
+    sizes: Vector | None = None  # sum of weight_i |x_ij| for each column, or a bound on it
     argument_scale: float = 1.0
 
     @property
@@ -117,7 +117,8 @@ class BlockProblem:
         new.terms = problem.terms
         new._targets = StoredTargets(problem.data.samples)
         new._given = problem
-        new.measures = Measures()
+        columns = problem.design.norm_bounds.columns  # a bound on the sizes, by Cauchy and Schwarz
+        new.measures = Measures(sizes=columns * float(np.linalg.norm(problem.weight)))
         return new
 
     @property

@@ -84,6 +84,9 @@ class Member:
     is_rough: bool = False  # whether the reduced problem was not solved well enough
     is_limited: bool = False  # whether rounding in the sums of passes is what is left of the gap
     aim: float = _AIM
+    splits_ahead: bool = True  # whether a pass that judges prepares the next split as well
+    needs_split: bool = False  # whether the next pass must split before anything is solved again
+    n_splits: int = 0  # passes that have only split
     is_solved: bool = False
     full_dual: DualPoint | None = None  # of the best pair, in memory, if it has been made
 
@@ -96,7 +99,7 @@ class Member:
         return cls(problem, zero, 0.0, split, math.inf, problem.curves, variance=lambda: 0.0)
 
     def first_query(self, measure: bool) -> Query:
-        """Return what to ask of the first pass: a split around the sample's answer."""
+        """Return what to ask of a pass that only splits, as the first one does."""
         return Query(
             self.curves,
             self.problem.targets,
@@ -107,9 +110,14 @@ class Member:
         )
 
     def take_first(self, totals: Totals) -> None:
-        """Take the answers of the first pass."""
-        self.kept = KeptRows(self.problem, totals)
-        self.rows_kept = self.kept.rows.size
+        """Take the answers of a pass that only splits."""
+        if self.answer is None:  # the first one: what it has kept is narrowed
+            self.kept = KeptRows(self.problem, totals)
+            self.rows_kept = self.kept.rows.size
+        else:
+            self._keep(totals.near())
+        self.needs_split = False
+        self.n_splits += 1
         self.frozen = Frozen(
             self.coef,
             self.intercept,
@@ -118,6 +126,10 @@ class Member:
             self._matrix(totals),
             self.objective,
         )
+
+    def _keep(self, near: NearRows) -> None:
+        self.near, self.kept, self.narrowed = near, None, None
+        self.rows_kept = max(self.rows_kept, near.rows.size)
 
     def _matrix(self, totals: Totals, before: Frozen | None = None) -> NDArray[np.float64] | None:
         order = self.problem.n_features + self.problem.fit_intercept
@@ -169,7 +181,7 @@ class Member:
         return self.callback is not None and bool(self.callback(self.history[-1]))
 
     def query(self) -> Query:
-        """Return what to ask of a pass: judge the candidate, and split around it."""
+        """Return what to ask of a pass: judge the candidate, and split around it if need be."""
         assert self.near is not None and self.frozen is not None
         return Query(
             self.curves,
@@ -178,7 +190,7 @@ class Member:
             self.intercept,
             split=(self.frozen.coef, self.frozen.intercept),
             listed=self.near.rows if self.narrowed is None else self.narrowed.rows,
-            next_split=self.next_split(),
+            next_split=self.next_split() if self.splits_ahead else None,
             out=self.out,
         )
 
@@ -231,15 +243,16 @@ class Member:
         self.is_solved = self.certificate.holds(tol)
         if self.is_solved:
             return
-        gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
-        total = float(totals["total"]) + float(totals["change_total"])
         self.split = self.next_split()
-        curvature = self._matrix(totals, self.frozen)
-        self.near, self.kept, self.narrowed = totals.near(), None, None
-        self.rows_kept = max(self.rows_kept, self.near.rows.size)
-        self.frozen = Frozen(
-            self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
-        )
+        self.needs_split, self.splits_ahead = not self.splits_ahead, True
+        if not self.needs_split:
+            gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
+            total = float(totals["total"]) + float(totals["change_total"])
+            curvature = self._matrix(totals, self.frozen)
+            self._keep(totals.near())
+            self.frozen = Frozen(
+                self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
+            )
         self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
         crossing = float(judged["gap"]) / max(abs(certificate.primal), 1e-300)
         self.is_rough = crossing < _CROSSING * certificate.relative_gap

@@ -37,8 +37,11 @@ _SKETCHED = 32  # combinations of directions that stand for all of them: lengths
 
 def first_split(
     sample: Sample, coef: Vector, intercept: float, objective: float, tol: float
-) -> tuple[NextSplit, bool]:
-    """Return which rows count as near around the answer on a sample, and if these are too many.
+) -> tuple[NextSplit, bool, bool]:
+    """Return which rows count as near around the answer on a sample.
+
+    Two flags come with it: whether too many rows are near, and whether the answer on all rows is
+    expected within reach.
 
     The reach is the shortest one with which rows beyond it add little to the gap by crossing a
     knot, unless too many rows are within it. If it is less than a standard deviation for that
@@ -69,7 +72,7 @@ def first_split(
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
         reach = _MOST_DEVIATIONS
     split = NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, every))
-    return split, is_crowded
+    return split, is_crowded, reach >= wanted
 
 
 def _crossing_reach(problem: Problem, ratio: Vector, length: Vector, allowed: float) -> float:

@@ -5,7 +5,8 @@
    piece: together they are one linear and one quadratic term. The others are kept.
 3. Solve the reduced problem: kept rows, that term, penalty and constraints (`_reduced`).
 4. Next pass: judge the answer on all rows, and split again around it within a smaller reach. If the
-   certificate refuses the answer, go on with 3.
+   certificate refuses the answer, go on with 3. A first answer on rows in memory, where a pass is
+   cheap, is only judged if it is expected to be good: the split is another pass if it is refused.
 
 Several problems on the same rows (a family) share their passes: each block is read once for all of
 them.
@@ -86,14 +87,13 @@ def solve_in_passes(
             members = start_members(problems, callbacks, sample, answers, tol, deadline, declines)
         status = Status.TIME_LIMIT
         with asked_at_checkpoints(keeper):
-            if _first_pass(members, deadline):
+            if _split(members, 1, deadline):
                 passes = 1
                 status, passes = _rounds(members, tol, max_passes, deadline, began)
     except OutOfTime:
         status = Status.TIME_LIMIT
         members = members or [Member.at_zero(problem) for problem in problems]
-        has_split = members[0].near is not None
-        passes = max(len(member.history) for member in members) + has_split
+        passes = max(len(member.history) + member.n_splits for member in members)
     except KeyboardInterrupt:
         if not members or any(member.best is None for member in members):
             raise
@@ -161,10 +161,11 @@ def _listener(
     return tell if told else None
 
 
-def _first_pass(members: list[Member], deadline: float) -> bool:
+def _split(members: list[Member], number: int, deadline: float) -> bool:
+    """Run a pass that only splits, as the first one; return False if the time was up."""
     measure = not all(member.problem.measures.is_known for member in members)
     queries = [member.first_query(measure) for member in members]
-    found: list[Totals] | None = _run(members, queries, 1, deadline)
+    found: list[Totals] | None = _run(members, queries, number, deadline)
     if found is None:
         return False
     for member, totals in zip(members, found, strict=True):
@@ -188,6 +189,13 @@ def _rounds(
     passes = 1
     while passes < max_passes:
         active = [member for member in members if not member.is_solved]
+        unsplit = [member for member in active if member.needs_split]
+        if unsplit:
+            if passes + 1 == max_passes:  # no pass would be left to judge with
+                break
+            if not _split(unsplit, passes + 1, deadline):
+                return Status.TIME_LIMIT, passes
+            passes += 1
         for member in active:
             member.solve_reduced(tol, deadline)
         queries = [member.query() for member in active]
