@@ -6,10 +6,10 @@
 
 Writes a float32 memory map of 20 columns, and the same rows as Parquet, into a folder that is
 removed at the end; with `--data` it stays, so that the steps can be run one by one. Before each
-measurement the files are dropped from the page cache where the system allows it; with `--warm` they
-are not, so that the disk is left out. Memory is the most that the process holds beyond the page
-cache (RssAnon on Linux). The last row is 10,000,000 x 11 in memory, the size for which fqr publishes
-20.3 s.
+measurement the files are dropped from the page cache where the system allows it; with `--warm`
+they are not, so that the disk is left out. Memory is the most that the process holds beyond the
+page cache (RssAnon on Linux). The last row is 10,000,000 x 11 in memory, the size for which fqr
+publishes 20.3 s.
 """
 
 from __future__ import annotations

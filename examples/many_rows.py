@@ -3,8 +3,8 @@
     python examples/many_rows.py --rows 50_000_000 --folder /path/with/room
 
 generates the files (unless the folder holds them already), fits, and prints what it took. Ten
-million rows are about 0.8 GB of Parquet, which every pass decodes anew: nothing else is written. The
-default is small, so that it runs in seconds.
+million rows are about 0.8 GB of Parquet, which every pass decodes anew: nothing else is written.
+The default is small, so that it runs in seconds.
 """
 
 from __future__ import annotations

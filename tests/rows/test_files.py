@@ -144,6 +144,25 @@ def test_files_of_tables(tmp_path, kind, cache):
     np.testing.assert_array_equal(next(iter(some)).X, X[:, [2, 0]])
 
 
+def test_labels_are_counted_without_other_columns(tmp_path):
+    X, y, weight = data()
+    write(tmp_path, "parquet", table(X, (y > 0).astype(float), weight))
+    rows = rl.rows.from_parquet(f"{tmp_path}/*.parquet", "y", "w", block_rows=5)
+    opened, open_batches = [], rows._open_batches
+
+    def noted(names, length):
+        opened.append(names)
+        return open_batches(names, length)
+
+    rows._open_batches = noted
+    whole = [*NAMES, "y", "w"]
+    assert rows.total_weight() == pytest.approx(weight.sum()) and opened == [["y", "w"]]
+    model = rl.PLQClassifier("hinge").fit(rows)
+    assert opened[1] == ["y", "w"] and opened[2:] == [whole] * (len(opened) - 2)
+    in_memory = rl.PLQClassifier("hinge").fit(X, y > 0, sample_weight=weight)
+    assert model.certificate_.primal == pytest.approx(in_memory.certificate_.primal, rel=1e-5)
+
+
 def test_a_partitioned_folder(tmp_path):
     X, y, _ = data()
     whole = pa.table({"a": X[:, 0], "y": y, "year": np.repeat([2023, 2024], [10, 13])})

@@ -76,7 +76,7 @@ def count_labels(rows: RowBlocks) -> tuple[NDArray[Any], Vector]:
     """Return the labels of all rows, sorted, with their total weights, in one pass."""
     totals: dict[Any, float] = {}
     labels: list[NDArray[Any]] = []
-    for found, weight in rows.map_blocks(_block_labels, None):
+    for found, weight in rows.map_targets(_block_labels, None):
         labels.append(found)
         for label, mass in zip(found.tolist(), weight.tolist(), strict=True):
             totals[label] = totals.get(label, 0.0) + mass

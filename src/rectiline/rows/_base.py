@@ -145,7 +145,7 @@ class RowBlocks(ABC):
         """Return the sum of the sample weights."""
         if not self.has_weight:
             return float(self.n_rows)
-        return sum(self.map_blocks(_sum_of_weights, None))
+        return sum(self.map_targets(_sum_of_weights, None))
 
     @property
     def has_random_access(self) -> bool:
@@ -171,6 +171,15 @@ class RowBlocks(ABC):
         """
         for block in self:
             yield function(block, state)
+
+    def map_targets(
+        self, function: Callable[[Block, State], Result], state: State
+    ) -> Iterator[Result]:
+        """Yield what `map_blocks` does, for a function that looks at y and weight alone.
+
+        Sources that store columns one by one read no others; X has no columns then.
+        """
+        return self.map_blocks(function, state)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shown_rows} x {self.n_features}, {self.dtype})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,12 @@ class Columns:
     def names(self) -> list[str]:
         """All columns that are read."""
         return [*self.features, *(name for name in (self.target, self.weight) if name is not None)]
+
+    def without_features(self) -> Columns:
+        """Return target and weight alone."""
+        new = copy(self)
+        new.features = []
+        return new
 
 
 def _index_columns(schema: Any) -> set[str]:

@@ -214,9 +214,9 @@ def _of_dataset(
         if cache == "auto" and not kept.has_room(size):
             kept = None
 
-    def open_batches(rows: int) -> Any:
+    def open_batches(names: list[str], rows: int) -> Any:
         scanner = data.scanner(
-            columns=chosen.names,
+            columns=names,
             batch_size=rows,
             batch_readahead=_BATCHES_AHEAD,
             fragment_readahead=1,
@@ -255,15 +255,15 @@ def from_table(
                 'Pass cache="auto" or a folder to write them to, or the table behind it.'
             )
         rows = TableRows(
-            lambda _: reader, chosen, block_rows, Cache(cache, ["stream", uuid.uuid4().hex])
+            lambda *_: reader, chosen, block_rows, Cache(cache, ["stream", uuid.uuid4().hex])
         )
         if y is not None or sample_weight is not None:
             raise ValueError("Name the columns of target and weight instead of passing y.")
         return rows.read_once()
 
-    def open_batches(_: int) -> Any:
+    def open_batches(names: list[str], _: int) -> Any:
         stream = pyarrow.RecordBatchReader.from_stream(table)
-        return (batch.select(chosen.names) for batch in stream)
+        return (batch.select(names) for batch in stream)
 
     n = len(table) if hasattr(table, "__len__") else None
     return TableRows(open_batches, chosen, block_rows, None, n, y, sample_weight)

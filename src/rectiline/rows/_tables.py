@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import checkpoint
 from rectiline.rows._arrays import block_length, checked_vector
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block
@@ -16,6 +17,9 @@ from rectiline.rows._columns import Columns, decoded
 from rectiline.rows._finite import refuse_non_finite
 
 __all__ = ["TableRows"]
+
+State = TypeVar("State")
+Result = TypeVar("Result")
 
 # Of X in one block: decoded columns are copied once, and memory of this size is used again by the
 # allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
@@ -28,7 +32,8 @@ class TableRows(RowBlocks):
     Parameters
     ----------
     open_batches : callable
-        Takes the number of rows of a batch and returns an iterator of record batches.
+        Takes names of columns and the number of rows of a batch; returns an iterator of record
+        batches.
     columns : Columns
     block_rows : int or None
     cache : Cache or None
@@ -40,7 +45,7 @@ class TableRows(RowBlocks):
 
     def __init__(
         self,
-        open_batches: Callable[[int], Iterable[Any]],
+        open_batches: Callable[[list[str], int], Iterable[Any]],
         columns: Columns,
         block_rows: int | None,
         cache: Cache | None = None,
@@ -88,13 +93,13 @@ class TableRows(RowBlocks):
             for start in range(0, self.n_rows, self.block_rows):
                 yield self._part(slice(start, start + self.block_rows), start)
         elif self._cache is None:
-            yield from self._decoded()
+            yield from self._decoded(self._columns)
         else:
             yield from self._decoded_and_written(CacheWriter(self._cache))
 
-    def _decoded(self) -> Iterator[Block]:
-        batches = self._open_batches(self.block_rows)
-        for place, block in enumerate(decoded(batches, self._columns, self.block_rows)):
+    def _decoded(self, columns: Columns) -> Iterator[Block]:
+        batches = self._open_batches(columns.names, self.block_rows)
+        for place, block in enumerate(decoded(batches, columns, self.block_rows)):
             some = slice(block.start, block.start + block.n_rows)
             y = block.y if self._y is None else self._y[some]
             weight = block.weight if self._weight is None else self._weight[some]
@@ -103,12 +108,24 @@ class TableRows(RowBlocks):
                 refuse_non_finite(block, place, self.feature_names)
             yield block
 
+    def map_targets(
+        self, function: Callable[[Block, State], Result], state: State
+    ) -> Iterator[Result]:
+        """Yield ``function(block, state)`` for blocks of y and weight, without other columns."""
+        columns = self._columns.without_features()
+        if self._cache is not None or not columns.names:
+            yield from self.map_blocks(function, state)
+            return
+        for block in self._decoded(columns):
+            checkpoint()
+            yield function(block, state)
+
     def _decoded_and_written(self, writer: CacheWriter) -> Iterator[Block]:
         """Yield the blocks while they are written; a pass that ends early leaves nothing."""
         labels: dict[Any, int] = {}
         n, has_labels = 0, False
         try:
-            for block in self._decoded():
+            for block in self._decoded(self._columns):
                 writer.append("X", block.X)
                 y = block.y
                 if y is not None and y.dtype.kind not in "fiub":

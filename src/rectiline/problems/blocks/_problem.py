@@ -23,7 +23,7 @@ from rectiline.problems._samples import Samples
 from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.problems.blocks._pass import NearRows
 from rectiline.problems.blocks._targets import EncodedTargets, StoredTargets, Targets
-from rectiline.rows import RowBlocks, from_arrays
+from rectiline.rows import Block, RowBlocks, from_arrays
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
@@ -174,11 +174,8 @@ class BlockProblem:
     def _find_labels(self) -> tuple[Any, Any]:
         """Return the two labels; reads blocks until there are two of them."""
         found: set[Any] = set()
-        for block in self.blocks:
-            if block.is_tensor:  # more labels than two are refused when blocks are encoded
-                found.update((block.y.min().item(), block.y.max().item()))
-            else:
-                found.update(np.unique(np.asarray(block.y)).tolist())
+        for some in self.blocks.map_targets(_labels, None):
+            found.update(some)
             if len(found) >= 2:  # more of them are refused when blocks are encoded
                 break
         if len(found) != 2:
@@ -314,6 +311,14 @@ class BlockProblem:
             f"penalty={self.penalty!r}, constraints={list(self.constraints)!r}, "
             f"fit_intercept={self.fit_intercept})"
         )
+
+
+def _labels(block: Block, _: None) -> list[Any]:
+    """Return the labels in a block; of a tensor, the least and the largest one."""
+    if block.is_tensor:
+        return [block.y.min().item(), block.y.max().item()]
+    labels: list[Any] = np.unique(np.asarray(block.y)).tolist()
+    return labels
 
 
 def _rows_without_data(constraints: tuple[Constraint, ...], d: int) -> ConstraintRows:
