@@ -252,22 +252,36 @@ def test_sparse_rows():
 
 
 def test_quantiles_of_many_rows_in_memory_share_passes(monkeypatch):
-    alone = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01).fit(X, Y)
-    assert "passes" not in alone.solver_
-    monkeypatch.setattr("rectiline.estimators._run._SHARED_ROWS", 1000)
-    monkeypatch.setattr("rectiline.estimators._run._SHARED_ROWS_PER_COLUMN", 100)
-    shared = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01).fit(X, Y)
-    assert shared.solver_ == ("passes",) * 3
-    assert_same_fit(shared, alone)
-    assert shared.dual_coef_.shape == (3, N)
-    for proof in shared.verify(X, Y):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((300_000, 1))
+    y = X[:, 0] + rng.standard_normal(X.size)
+    families, alone, limits = [], [], {}
+
+    def solve_family(problems, **more):
+        families.append(len(problems))
+        return rl.solvers.solve_family(problems, **{**more, **limits})
+
+    def solve(problem, **more):
+        alone.append(rl.solve(problem, **more))
+        return alone[-1]
+
+    monkeypatch.setattr("rectiline.estimators._run.solve_family", solve_family)
+    monkeypatch.setattr("rectiline.estimators._run.solve", solve)
+
+    def fitted(*quantiles):
+        return rl.QuantileRegressor(quantile=quantiles, alpha=0.01, tol=1e-9).fit(X, y)
+
+    coef = np.vstack([fitted(0.1, 0.5).coef_, fitted(0.9).coef_])
+    assert len(alone) == 3 and not families
+    shared = fitted(0.1, 0.5, 0.9)
+    assert len(alone) == 3 and families == [3]
+    np.testing.assert_allclose(shared.coef_, coef, atol=1e-4)
+    assert shared.dual_coef_.shape == (3, y.size)
+    for proof in shared.verify(X, y):
         assert proof.relative_gap <= 1.1e-9
-    # An answer that passes do not certify is finished by another solver.
-    real = rl.estimators._run.solve_family
-    monkeypatch.setattr(
-        "rectiline.estimators._run.solve_family",
-        lambda problems, **more: real(problems, **{**more, "max_iter": 1}),
-    )
-    finished = rl.QuantileRegressor(quantile=[0.1, 0.5, 0.9], alpha=0.01).fit(X, Y)
-    assert "passes" not in finished.solver_
-    assert_same_fit(finished, alone)
+    # Answers that shared passes do not certify are finished one by one.
+    limits["max_iter"] = 1
+    finished = fitted(0.1, 0.5, 0.9)
+    assert len(alone) > 3 and families == [3, 3]
+    np.testing.assert_allclose(finished.coef_, coef, atol=1e-4)
+    assert all(one.relative_gap <= 1.1e-9 for one in finished.verify(X, y))
