@@ -6,7 +6,6 @@ python -m benchmarks list [SUITE]                suites, or the cases of one
 python -m benchmarks quick                       one race per suite, under five minutes
 python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all")
 python -m benchmarks report                      write the page and the plots from the results
-python -m benchmarks guard --base REVISION       did this checkout get slower than a revision?
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import guard, suites
+from . import suites
 from .cases import Case, select
 from .environment import folder, make
 
@@ -49,7 +48,6 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
     for judging in (quick, report):
         judging.add_argument("--strict", action="store_true", help="fail if a promise is broken")
-    guard.add_arguments(commands.add_parser("guard", help="compare with an earlier revision"))
     return parser
 
 
@@ -75,8 +73,6 @@ def main(arguments: list[str] | None = None) -> int:
             _run(options)
         case "report":
             return _report(options.clock, options.strict)
-        case "guard":
-            return guard.run(options)
     return 0
 
 

@@ -14,7 +14,7 @@ if not (ROOT / "benchmarks").exists():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import guard, judge, rows, store, suites, verdict  # noqa: E402
+from benchmarks import judge, rows, store, suites, verdict  # noqa: E402
 from benchmarks.__main__ import _shard  # noqa: E402
 from benchmarks.build import build  # noqa: E402
 from benchmarks.cases import Case, Need, margin, residual  # noqa: E402
@@ -121,22 +121,3 @@ def test_the_judge_and_the_library_agree(case):
     np.testing.assert_allclose(score.bound, proof.dual, rtol=1e-7)
     assert judge.relative(score.primal, score.bound) < 1e-7
     assert isinstance(ours.problem, rl.Problem)
-
-
-def test_the_guard_reports_what_got_slower(monkeypatch, capsys):
-    times = {"base": {"a": 1.0, "b": 1.0}, "head": {"a": 1.1, "b": 2.0}}
-    monkeypatch.setattr(guard, "can_count", lambda: False)
-    monkeypatch.setattr(guard, "_measure", lambda *_: times)
-    assert guard.compare("base", "head", 1, None) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].endswith("SLOWER") and not lines[-2].endswith("SLOWER")
-    assert guard.compare("base", "head", 1, 1.5) == 0
-
-
-def test_the_guard_copies_the_working_tree(tmp_path):
-    try:
-        guard.export(None, tmp_path)
-    except (OSError, guard.subprocess.CalledProcessError):
-        pytest.skip("not a git checkout")
-    assert (tmp_path / "pyproject.toml").exists()
-    assert not (tmp_path / ".venv").exists()
