@@ -130,9 +130,10 @@ doctest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run th
 	@echo "==> examples in the docstrings of the installed package"
 	@$(PY) -m pytest -q --doctest-modules --ignore-glob='*/blocks/_triton.py' --pyargs rectiline
 
-core-test: $(STAMPS)/cmake  ## build and run the C++ tests of core/
+# The core is compiled once, for the wheel, and these tests are linked with that library.
+core-test: $(STAMPS)/wheel $(STAMPS)/cmake  ## build and run the C++ tests of core/
 	@echo "==> C++ tests"
-	@$(call ctest,build/core,-DCMAKE_BUILD_TYPE=Release)
+	@$(call ctest,build/core,-DCMAKE_BUILD_TYPE=Release -DRECTILINE_CORE_LIBRARY=$$(ls -t $(CURDIR)/build/cp*/core/librectiline_core.a | head -1))
 
 sanitize: $(STAMPS)/cmake  ## the C++ tests under the address and undefined-behaviour sanitizers
 	@echo "==> C++ tests under the sanitizers"
