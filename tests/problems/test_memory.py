@@ -62,7 +62,7 @@ def test_memory_beside_the_data(loss, order, dtype, intercept):
         [sys.executable, "-c", MEASURE, loss, order, dtype, str(intercept)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert result.returncode == 0, result.stderr
     size, n_samples, extra = (int(word) for word in result.stdout.split())
