@@ -1,9 +1,9 @@
 """Solve random awkward problems and compare with Clarabel; `make fuzz-solve`.
 
 Every problem is solved without a warning, to an objective at most 1e-6 above Clarabel's, within ten
-seconds of CPU time, or refused as infeasible or unbounded, as Clarabel does. Where the two disagree, or
-Clarabel fails, `rectiline.verify` checks our certificate in rational arithmetic: what is proved
-there is right. One line is printed for each failure, then a summary.
+seconds of CPU time, or refused as infeasible or unbounded, as Clarabel does. Where the two
+disagree, or Clarabel fails, `rectiline.verify` checks our certificate in rational arithmetic: what
+is proved there is right. One line is printed for each failure, then a summary.
 
     python tests/fuzz_solve.py --problems 1000 --seed 7
     python tests/fuzz_solve.py --seed 7 --case 31     # one problem, with everything about it
