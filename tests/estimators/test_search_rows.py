@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import KFold, PredefinedSplit
 
 import rectiline as rl
@@ -84,13 +85,69 @@ def test_what_a_search_on_rows_refuses():
     rows = rl.rows.from_arrays(X, Y)
     with pytest.raises(ValueError, match=r"cv=KFold.*number of folds"):
         rl.PLQRegressorCV(cv=KFold(3)).fit(rows)
-    with pytest.raises(ValueError, match="scoring needs X and y in memory"):
-        rl.PLQRegressorCV(scoring="r2").fit(rows)
+    for scoring in ("max_error", "accuracy", lambda *_: 0.0):
+        with pytest.raises(ValueError, match=r"scoring=.*'neg_mean_absolute_error'.* in memory"):
+            rl.PLQRegressorCV(scoring=scoring).fit(rows)
     with pytest.raises(ValueError, match="fold_tol needs X and y in memory"):
         rl.PLQRegressorCV(fold_tol=1e-3).fit(rows)
-    with pytest.raises(ValueError, match="callback of a search needs"):
-        rl.PLQRegressorCV(callback=print).fit(rows)
     with pytest.raises(ValueError, match="groups"):
         rl.PLQRegressorCV().fit(rows, groups=np.zeros(N))
     with pytest.raises(ValueError, match="multi_class='ovo'"):
         rl.PLQClassifierCV(multi_class="ovo").fit(rl.rows.from_arrays(X, CODES))
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    ["r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error"],
+)
+def test_scores_by_name_are_those_in_memory(scoring):
+    model = rl.PLQRegressorCV("huber", scoring=scoring, **OPTIONS)
+    memory = clone(model).set_params(cv=PredefinedSplit(ROW_FOLDS)).fit(X, Y, WEIGHT)
+    rows = rl.rows.from_arrays(X, Y, WEIGHT, block_rows=7001)
+    found = clone(model).set_params(cv=FOLDS).fit(rows).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, memory.cv_results_["mean_test_score"], atol=1e-4)
+
+
+def test_a_search_tells_how_far_it_is(capsys, monkeypatch):
+    from rectiline.estimators import _search_rows
+
+    monkeypatch.setattr(_search_rows, "_MEMBERS", 4)  # one strength at a time
+    heard = []
+    rows = rl.rows.from_arrays(X, Y, block_rows=5000)
+    model = rl.PLQRegressorCV("huber", Cs=[1e-3, 1e-2], cv=FOLDS, callback=heard.append, verbose=1)
+    model.fit(rows)
+    assert len(heard) >= 2 * (FOLDS + 1) and all(one.solver == "passes" for one in heard)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and "round 2/2" in lines[1]
+    assert "4 of 4 problems solved" in lines[1] and "mean score" in lines[1]
+    model.set_params(verbose=2, callback=None).fit(rows)
+    assert len(capsys.readouterr().out.splitlines()) >= 2 + 2 * (FOLDS + 1)
+
+
+def test_a_callback_can_stop_the_problems_of_a_search():
+    rows = rl.rows.from_arrays(X, Y)
+    model = rl.PLQRegressorCV("absolute", Cs=[1e-2], cv=FOLDS, tol=1e-12, callback=lambda _: True)
+    model.fit(rows)
+    assert model.path_[0].status == "stopped" and model.path_[0].passes == 2
+
+
+def test_a_search_draws_a_bar(monkeypatch):
+    from rectiline.estimators import _callbacks
+
+    drawn = []
+
+    class Bar:
+        def __init__(self, total, title):
+            drawn.append((total, title))
+
+        def set(self, done, text):
+            drawn.append((done, text))
+
+        def close(self):
+            drawn.append("closed")
+
+    monkeypatch.setattr(_callbacks, "ProgressBar", Bar)
+    rows = rl.rows.from_arrays(X, Y, block_rows=5000)
+    rl.PLQRegressorCV("huber", Cs=[1e-3, 1e-2], cv=FOLDS, progress_bar=True).fit(rows)
+    assert drawn[0] == (1, "PLQRegressorCV") and drawn[-1] == "closed"
+    assert any("rows" in text for _, text in drawn[1:-1]) and drawn[-2][0] == 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any, Literal
 
-from rectiline.paths import Path
 from rectiline.solvers import (
     GapMeter,
     MultiTaskSolution,
@@ -40,11 +39,11 @@ class FitReport:
         n_problems: int,
         X: Any = None,
         y: Any = None,
-        kind: Literal["problem", "path"] = "problem",
+        kind: Literal["problem", "path", "round"] = "problem",
     ) -> None:
         self.estimator = estimator
         self.n_problems = n_problems
-        self.kind: Literal["problem", "path"] = kind
+        self.kind = kind  # of what is counted: a round is a part of a search on rows in blocks
         self.X, self.y = X, y
         self._lock = Lock()  # problems report from threads
         self._shares = [0.0] * n_problems
@@ -65,8 +64,8 @@ class FitReport:
         """Return the callback of one problem, or None if nobody listens."""
         estimator = self.estimator
         # A search has so many certificates that only those who ask for more see them.
-        prints = estimator.verbose > (self.kind == "path")
-        drawn = self._bar is not None and self.kind == "problem"
+        prints = estimator.verbose > (self.kind != "problem")
+        drawn = self._bar is not None and self.kind != "path"
         if self._root is None and not (prints or drawn) and estimator.callback is None:
             return None
         meter = GapMeter(estimator.tol)
@@ -83,7 +82,7 @@ class FitReport:
                 stop = False
                 if prints:
                     print(self._line(index, progress))
-                if drawn:
+                if drawn and self.kind == "problem":
                     self._draw(index, meter.share(progress.relative_gap), progress)
                 if estimator.callback is not None:
                     stop = bool(estimator.callback(progress))
@@ -131,13 +130,13 @@ class FitReport:
             with self._lock:
                 print(f"{self._line(index, last)} ({solution.status})")
 
-    def path_ended(self, index: int, path: Path) -> None:
-        """Print what a path came to, if anyone reads, and move the bar."""
+    def ended(self, index: int, found: Any) -> None:
+        """Print what a path or a round came to, if anyone reads, and move the bar."""
         with self._lock:
             self._draw(index, 1.0)
         if self.estimator.verbose:
             with self._lock:
-                print(f"{self._head(index)} {path!r}")
+                print(f"{self._head(index)} {found}")
 
     def close(self) -> None:
         """Leave the bar as it is; after an error this is all that is left to do."""

@@ -138,7 +138,8 @@ class ChoosesC(ChoosesStrength):
         ----------
         X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
             Rows in blocks, see `rectiline.rows`, are put into folds by a hash of their number;
-            `cv` is the number of folds then, and `scoring` the default.
+            `cv` is the number of folds then, and `scoring` a name such as
+            "neg_mean_absolute_error" whose sums over rows can be added up.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
             None for rows that hold their own targets.
         sample_weight : array-like of shape (n_samples,), optional

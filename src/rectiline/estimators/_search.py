@@ -183,7 +183,7 @@ class Search:
         index = index * self.n_tasks + task
 
         def end(problem: Problem, found: Path) -> Path | _Trained:
-            self.report.path_ended(index, found)
+            self.report.ended(index, found)
             for solution in found:
                 raise_if_infeasible(solution)
             return found if fold is None else _Trained.of(problem, found)

@@ -7,13 +7,17 @@ is read once for all of them. One more pass over the rows scores them.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._classes import first_largest
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.estimators._row_fits import RowsData
@@ -33,6 +37,12 @@ __all__ = ["search_rows"]
 
 _MEMBERS = 32  # problems of a family at most: each keeps copies of its rows near a knot
 _FOLDS = 5
+_ERRORS = {  # scores of regressions, and the power of the errors that they add up
+    "r2": 2,
+    "neg_mean_squared_error": 2,
+    "neg_root_mean_squared_error": 2,
+    "neg_mean_absolute_error": 1,
+}
 
 
 def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float) -> Chosen:
@@ -42,23 +52,27 @@ def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float
         model,
         **{
             f"fit parameter {next(iter(params), None)!r}": bool(params),
-            "scoring": model.scoring is not None,
             "fold_tol": model.fold_tol is not None,
-            "the callback of a search": model.callback is not None,
             "multi_class='ovo'": multi,
             "a search on a GPU": isinstance(data.rows, TensorRows),
         },
     )
     options = RunOptions.of(model).since(began)
     check_takes_rows(options.solver, options.solver_options)
-    search = _RowSearch(model, data, _n_folds(model.cv), options)
+    scoring = _checked_scoring(model.scoring, data.classes is not None)
+    search = _RowSearch(model, data, _n_folds(model.cv), options, scoring)
     ratios = model._ratios()
     grids = [search.strengths(ratio) for ratio in ratios]
+    rounds = [-(-grid.size // search.at_once) for grid in grids]
+    report = FitReport(model, sum(rounds), kind="round")
     shape = (len(ratios), max(grid.size for grid in grids), search.n_folds)
     scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
     paths = []
-    for place, (ratio, grid) in enumerate(zip(ratios, grids, strict=True)):
-        paths.append(search.solve(ratio, grid, scores[place], seconds[place]))
+    with closing(report):
+        for place, (ratio, grid) in enumerate(zip(ratios, grids, strict=True)):
+            tell = partial(_Round, report, sum(rounds[:place]))
+            paths.append(search.solve(ratio, grid, scores[place], seconds[place], tell))
+    report.end()
     best, at = best_place(mean_scores(scores))
     columns: dict[str, list[Any]] = {"strength": [s for grid in grids for s in grid]}
     if ratios != [None]:
@@ -87,6 +101,43 @@ def _n_folds(cv: Any) -> int:
     return int(cv)
 
 
+def _checked_scoring(scoring: Any, is_classifier: bool) -> str:
+    allowed = ("accuracy",) if is_classifier else tuple(_ERRORS)
+    if scoring is None:
+        return allowed[0]
+    if not isinstance(scoring, str) or scoring not in allowed:
+        raise ValueError(
+            f"scoring={scoring!r}: with rows in blocks it must be None or one of "
+            f"{', '.join(map(repr, allowed))}, whose sums over blocks can be added up. Others "
+            "need arrays in memory."
+        )
+    return scoring
+
+
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """Tells about one family of problems of a search: its strengths on all folds."""
+
+    report: FitReport
+    before: int  # rounds of other ratios
+    place: int
+
+    def callbacks(self, count: int) -> list[Any]:
+        """Return one callback for each problem; the first also hears how far a pass is."""
+        told = self.report.for_problem(self.before + self.place)
+        return [told] + [None if told is None else told.__call__] * (count - 1)
+
+    def ended(self, strengths: Vector, solved: list[Solution], scores: Vector) -> None:
+        """Tell how the problems ended."""
+        count = sum(one.status == "solved" for one in solved)
+        best = float(np.max(mean_scores(scores[None])))
+        self.report.ended(
+            self.before + self.place,
+            f"strengths {strengths[0]:.3g} to {strengths[-1]:.3g}: {count} of {len(solved)} "
+            f"problems solved in {solved[0].passes} passes, best mean score {best:.6g}",
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class _RowSearch:
     """Problems of a search on rows: one for each strength, fold and task."""
@@ -95,6 +146,12 @@ class _RowSearch:
     data: RowsData
     n_folds: int
     options: RunOptions
+    scoring: str
+
+    @property
+    def at_once(self) -> int:
+        """How many strengths make a family, on all folds and on all rows."""
+        return max(1, _MEMBERS // ((self.n_folds + 1) * len(self.data.tasks)))
 
     def strengths(self, ratio: float | None) -> Vector:
         """Return the strengths to try, from large to small; a grid follows a sample of the rows."""
@@ -115,7 +172,12 @@ class _RowSearch:
         return problem.with_penalty(self.model._penalty(share, l1_ratio=ratio))
 
     def solve(
-        self, ratio: float | None, grid: Vector, scores: Vector, seconds: Vector
+        self,
+        ratio: float | None,
+        grid: Vector,
+        scores: Vector,
+        seconds: Vector,
+        tell: Callable[[int], _Round],
     ) -> list[Path]:
         """Return the paths on all rows, one for each task; write scores and times of the folds."""
         tasks, began = len(self.data.tasks), time.perf_counter()
@@ -125,11 +187,9 @@ class _RowSearch:
             for fold in range(self.n_folds)
         ]
         unit = self.model._penalty(l1_ratio=ratio).strength
-        each = (self.n_folds + 1) * tasks
-        at_once = max(1, _MEMBERS // each)
         found: list[list[Solution]] = [[] for _ in range(tasks)]
-        for first in range(0, grid.size, at_once):
-            some = grid[first : first + at_once]
+        for number, first in enumerate(range(0, grid.size, self.at_once)):
+            some, this = grid[first : first + self.at_once], tell(number)
             penalties = [self.model._penalty(s / unit, l1_ratio=ratio) for s in some]
             family = [
                 one.with_penalty(penalty)
@@ -143,6 +203,7 @@ class _RowSearch:
                 tol=options.tol,
                 max_iter=options.max_iter,
                 time_limit=options.time_limit,
+                callback=this.callbacks(len(family)),
                 random_state=options.seed,
                 **options.solver_options,
             )
@@ -153,6 +214,7 @@ class _RowSearch:
                 found[task] += list(parts[:, -1, task])
             place = slice(first, first + some.size)
             scores[place] = self._scores(parts[:, :-1])
+            this.ended(some, solved, scores[place])
             seconds[place] = np.vectorize(lambda s: s.seconds)(parts[:, :-1]).sum(-1) / len(solved)
         spent = time.perf_counter() - began
         return [Path(grid, tuple(one), spent) for one in found]
@@ -161,7 +223,8 @@ class _RowSearch:
         """Return the scores of solutions (strengths, folds, tasks) on the rows of their folds."""
         coefs = np.array([[[one.coef for one in t] for t in f] for f in parts])
         intercepts = np.array([[[one.intercept for one in t] for t in f] for f in parts])
-        state = _Scored(coefs, intercepts, self.data.classes)
+        power = _ERRORS.get(self.scoring, 2)
+        state = _Scored(coefs, intercepts, self.data.classes, power)
         total = np.zeros((3, self.n_folds))
         missed = np.zeros(parts.shape[:2])
         for sums, errors in self.data.rows.map_blocks(_score_block, state):
@@ -170,6 +233,9 @@ class _RowSearch:
         weight = np.where(total[0] > 0, total[0], np.nan)
         if self.data.classes is not None:
             return np.asarray(1.0 - missed / weight)
+        if self.scoring != "r2":
+            mean = missed / weight
+            return np.asarray(-np.sqrt(mean) if "root" in self.scoring else -mean)
         constant = total[2] == 0
         ratio = missed / np.where(constant, 1.0, total[2])
         return np.asarray(1.0 - np.where(constant, missed > 0, ratio)) + 0.0 * weight
@@ -177,17 +243,21 @@ class _RowSearch:
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """What is sent to every block to score it: models (strengths, folds, tasks), and classes."""
+    """What is sent to every block to score it: models (strengths, folds, tasks), and classes.
+
+    `power`: of the errors that regressions are scored by.
+    """
 
     coefs: NDArray[np.float64]
     intercepts: NDArray[np.float64]
     classes: NDArray[Any] | None
+    power: int
 
 
 def _score_block(block: Block, state: _Scored) -> tuple[Vector, Vector]:
     """Return weight, mean and squared deviations of y in each fold, and what models miss there.
 
-    Models miss squared errors, or the weight of rows with a wrong class.
+    Models miss powers of errors, or the weight of rows with a wrong class.
     """
     n_folds = state.coefs.shape[1]
     numbers = block.start + np.arange(block.n_rows, dtype=np.int64)
@@ -210,7 +280,7 @@ def _score_block(block: Block, state: _Scored) -> tuple[Vector, Vector]:
         y = y.astype(np.float64)
         mean = np.average(y, weights=w)
         moments[:, fold] = w.sum(), mean, w @ (y - mean) ** 2
-        missed[:, fold] = w @ (found[:, :, 0] - y[:, None]) ** 2
+        missed[:, fold] = w @ np.abs(found[:, :, 0] - y[:, None]) ** state.power
     return moments, missed
 
 

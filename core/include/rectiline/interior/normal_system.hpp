@@ -1,7 +1,7 @@
 // The normal equations of a step of `UnitInterior`: (diag(rho) + R' diag(weight) R) x = v.
 //
-// By columns: the matrix itself is factorised. Rows whose weight never changes (squares, equalities)
-// are summed up once.
+// By columns: the matrix itself is factorised. Rows whose weight never changes (squares,
+// equalities) are summed up once.
 //
 // By rows: rows of one entry belong to the diagonal D = diag(rho) + .., and with W for the others
 // x = (v - W's) / D, where (W D^-1 W' + diag(1/weight)) s = W D^-1 v has the size of these rows.
@@ -41,8 +41,8 @@ class NormalSystem {
     bool by_rows_;
     double proximal_;
     bool has_steady_ = false;
-    std::vector<std::uint8_t> is_steady_;  // whether the weight of a row never changes
-    std::vector<std::int64_t> wide_;       // by rows: those with several entries, ..
+    std::vector<std::uint8_t> is_steady_;       // whether the weight of a row never changes
+    std::vector<std::int64_t> wide_;            // by rows: those with several entries, ..
     std::vector<std::int64_t> begin_, number_;  // .. by columns, as places in `wide_` ..
     std::vector<double> values_;                // .. and entries
     std::vector<Real> diagonal_, image_;
