@@ -124,13 +124,6 @@ def test_a_search_tells_how_far_it_is(capsys, monkeypatch):
     assert len(capsys.readouterr().out.splitlines()) >= 2 + 2 * (FOLDS + 1)
 
 
-def test_a_callback_can_stop_the_problems_of_a_search():
-    rows = rl.rows.from_arrays(X, Y)
-    model = rl.PLQRegressorCV("absolute", Cs=[1e-2], cv=FOLDS, tol=1e-12, callback=lambda _: True)
-    model.fit(rows)
-    assert model.path_[0].status == "stopped" and model.path_[0].passes == 2
-
-
 def test_a_search_draws_a_bar(monkeypatch):
     from rectiline.estimators import _callbacks
 
