@@ -232,7 +232,8 @@ using ClosedPair = std::tuple<ClosedRows, NumpyVector, NumpyVector, NumpyVector>
 std::optional<ClosedPair> close_pair(const Design& X, const Rows& rows, const Columns& columns,
                                      IndexIn free, bool fit_intercept, VectorIn b, double intercept,
                                      VectorIn g, VectorIn low, VectorIn high, VectorIn scale,
-                                     VectorIn row_norm, VectorIn column_norm, double least) {
+                                     VectorIn row_norm, VectorIn column_norm, bool twofold,
+                                     double least) {
     require_samples(X, {&g, &low, &high, &row_norm});
     for (const VectorIn* values : {&b, &scale, &column_norm})
         require_columns(columns, values->shape(0));
@@ -246,7 +247,8 @@ std::optional<ClosedPair> close_pair(const Design& X, const Rows& rows, const Co
         nb::gil_scoped_release release;
         found = proof::close_pair(balanced, rows.view, columns.view, in(b), intercept,
                                   {in(scale), in(row_norm), in(column_norm)}, {in(low), in(high)},
-                                  least, in(moved), {in(argument), in(radius), in(q), in(error)});
+                                  twofold, least, in(moved),
+                                  {in(argument), in(radius), in(q), in(error)});
     }
     const std::optional<ClosedRows> closed = arrays_of(found, q, error);
     if (!closed) return std::nullopt;
@@ -303,8 +305,8 @@ void bind_proof(nb::module_& m) {
     m.def("close_pair", &close_pair, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
           nb::arg("free"), nb::arg("fit_intercept"), nb::arg("b"), nb::arg("intercept"),
           nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("scale"), nb::arg("row_norm"),
-          nb::arg("column_norm"), nb::arg("least"),
-          "close_rows for a pair, whose products are computed in plain doubles after g has been "
+          nb::arg("column_norm"), nb::arg("twofold"), nb::arg("least"),
+          "close_rows for a pair, whose products are computed, twofold if asked, after g has been "
           "moved into its boxes and balanced; also returns g and the arguments with their radius");
     m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
           "The first row whose multiplier lies inside its box by more than margin, or -1");

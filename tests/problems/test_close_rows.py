@@ -87,7 +87,7 @@ def test_small_problems_are_proved_alike(stored, penalty, intercept, monkeypatch
     b0 = solution.intercept
     near = solution.dual.sample + 1e-3 * rng.standard_normal(40), solution.dual.sample
     for sample in (*near, np.zeros(40)):
-        for tol in (None, 1e-3, 1e-8):
+        for tol in (None, 1e-3, 1e-8, 1e-13, 0.0):
             small = problem.prove(solution.coef, b0, sample, tol)
             with monkeypatch.context() as patch:
                 patch.setattr(_closed_proof, "_SMALL", 0)

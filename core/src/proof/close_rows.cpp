@@ -66,6 +66,29 @@ bool balance_free(const FreeColumns& free, BoxedMultipliers dual,
     return true;
 }
 
+// Arguments and q = -X'g in twofold arithmetic, rounded once at the end.
+void multiply_twofold(const DesignView& X, const RowFunctions& rows, std::span<const double> b,
+                      double intercept, std::span<const double> g, PairProducts out) {
+    const std::size_t n = g.size(), d = b.size();
+    std::vector<double> space(4 * std::max(n, d));
+    const auto vector = [&](std::size_t size) {
+        double* at = space.data();
+        return TwofoldVector{static_cast<std::int64_t>(size), at, at + size, at + 2 * size,
+                             at + 3 * size};
+    };
+    multiply(X, b, vector(n));
+    twofold_arguments(rows, vector(n), intercept, out.argument, out.radius);
+    const TwofoldVector image = vector(d);
+    multiply_transposed(X, g, image);
+    for (std::size_t j = 0; j < d; ++j) {
+        const auto [hi, lo, error, size] = image[static_cast<std::int64_t>(j)];
+        const Pair total = two_sum(hi, lo);
+        out.q[j] = -total.value;
+        out.error[j] = size_of(total.rest) + error + 9 * kUnit * size_of(lo);
+        if (!(out.error[j] >= 0)) out.error[j] = kInfinity;  // undefined
+    }
+}
+
 }  // namespace
 
 std::optional<ClosedRows> close_rows(const FreeColumns& free, const RowFunctions& rows,
@@ -108,7 +131,8 @@ std::optional<ClosedRows> close_rows(const FreeColumns& free, const RowFunctions
 std::optional<ClosedRows> close_pair(const FreeColumns& free, const RowFunctions& rows,
                                      const ColumnFunctions& columns, std::span<const double> b,
                                      double intercept, const DesignNorms& norms, DualBoxes boxes,
-                                     double least, std::span<double> g, PairProducts out) {
+                                     bool twofold, double least, std::span<double> g,
+                                     PairProducts out) {
     if (!free.columns.empty()) {
         const std::vector<double> zero(static_cast<std::size_t>(free.order()), 0.0);
         rows::clip_dual(rows, g);
@@ -119,10 +143,14 @@ std::optional<ClosedRows> close_pair(const FreeColumns& free, const RowFunctions
     } else {
         rows::clip_dual(rows, g);
     }
-    std::vector<double> z(g.size()), image(b.size());
-    design::multiply_both(free.X, b, g, z, image);
-    plain_arguments(rows, z, intercept, b, {norms.scale, norms.row}, out.argument, out.radius);
-    plain_slopes(g, image, norms.column, out.q, out.error);
+    if (twofold) {
+        multiply_twofold(free.X, rows, b, intercept, g, out);
+    } else {
+        std::vector<double> z(g.size()), image(b.size());
+        design::multiply_both(free.X, b, g, z, image);
+        plain_arguments(rows, z, intercept, b, {norms.scale, norms.row}, out.argument, out.radius);
+        plain_slopes(g, image, norms.column, out.q, out.error);
+    }
     double total = 0;
     if (free.intercept) {
         const Twofold found = sum(g);

@@ -200,9 +200,9 @@ def _of_arrays(problem: Problem, point: DualPoint, found: Any, arguments: Bounde
 
 
 def small_proof(
-    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None
+    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None, twofold: bool
 ) -> Proof | None:
-    """Return the proof of a pair of a small problem by one compiled step in plain doubles.
+    """Return the proof of a pair of a small problem by one compiled step.
 
     None where that is not possible, or where multipliers shrink by more than rounding and the
     certificate does not hold to `tol`.
@@ -224,6 +224,7 @@ def small_proof(
         norms.scale,
         norms.rows,
         norms.columns,
+        twofold,
         0.0 if tol else 1.0 - _LITTLE_SHRINKING,
     )
     if found is None:

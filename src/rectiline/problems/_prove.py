@@ -65,10 +65,16 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point = _inside_boxes(problem, dual)
-    if tol is None or tol >= _LEAST_PLAIN:
-        proof = small_proof(problem, b, b0, point, tol)
-        if proof is not None and not is_undecided(proof.certificate, tol):
-            return proof
+    best: Proof | None = None
+    for twofold in (False, True):
+        if twofold or tol is None or tol >= _LEAST_PLAIN:
+            proof = small_proof(problem, b, b0, point, tol, twofold)
+            if proof is None:
+                break
+            if best is None or not proof.certificate.gap > best.certificate.gap:
+                best = proof
+            if twofold or not is_undecided(best.certificate, tol):
+                return best
     point = _balanced(problem, point)
     z, image = problem.design.both(b, point.sample)
     return _certified(problem, b, b0, point, z, image, tol)

@@ -50,10 +50,11 @@ struct PairProducts {
 };
 
 // close_rows for any finite multipliers, moved into their boxes and balanced here, with products in
-// plain doubles: a whole proof of a small problem but for the penalty.
+// plain doubles or twofold: a whole proof of a small problem but for the penalty.
 std::optional<ClosedRows> close_pair(const FreeColumns& free, const RowFunctions& rows,
                                      const ColumnFunctions& columns, std::span<const double> b,
                                      double intercept, const DesignNorms& norms, DualBoxes boxes,
-                                     double least, std::span<double> g, PairProducts out);
+                                     bool twofold, double least, std::span<double> g,
+                                     PairProducts out);
 
 }  // namespace rectiline::proof
