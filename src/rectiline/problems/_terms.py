@@ -95,7 +95,7 @@ class Terms:
     @property
     def is_constrained(self) -> bool:
         """Whether there are bounds or constraint rows."""
-        return self.region.has_rows or self.region.has_bounds
+        return self.region.has_rows or self.columns.has_bounds
 
     # ---- the penalty's part of the objective and of certificates --------------------------------
 
