@@ -81,23 +81,33 @@ RECTILINE_MULTIVERSION void move_rows(const double* tile, std::int64_t order, st
 
 RECTILINE_MULTIVERSION void add_rows(const double* tile, std::int64_t order, std::int64_t count,
                                      Rows rows, Sums& sums) {
-    double weight[kRows], square = 0;
+    double square = 0;
 #pragma omp simd reduction(+ : square)
-    for (std::int64_t r = 0; r < count; ++r) {
-        weight[r] = weight_of(rows.g[r], rows.low[r], rows.high[r], rows.largest);
+    for (std::int64_t r = 0; r < count; ++r)
         square += rows.g[r] * rows.g[r];
-    }
     sums.square += square;
+    for (std::int64_t j = 0; j < order; ++j) {
+        const double* z = tile + j * kRows;
+        double image = 0;
+#pragma omp simd reduction(+ : image)
+        for (std::int64_t r = 0; r < count; ++r)
+            image += z[r] * rows.g[r];
+        sums.image[static_cast<std::size_t>(j)] += image;
+    }
+}
+
+RECTILINE_MULTIVERSION void add_gram(const double* tile, std::int64_t order, std::int64_t count,
+                                     Rows rows, Sums& sums) {
+    double weight[kRows], weighted[kRows];
+#pragma omp simd
+    for (std::int64_t r = 0; r < count; ++r)
+        weight[r] = weight_of(rows.g[r], rows.low[r], rows.high[r], rows.largest);
     double* gram = sums.gram.data();
     for (std::int64_t j = 0; j < order; ++j) {
         const double* z = tile + j * kRows;
-        double image = 0, weighted[kRows];
-#pragma omp simd reduction(+ : image)
-        for (std::int64_t r = 0; r < count; ++r) {
-            image += z[r] * rows.g[r];
+#pragma omp simd
+        for (std::int64_t r = 0; r < count; ++r)
             weighted[r] = weight[r] * z[r];
-        }
-        sums.image[static_cast<std::size_t>(j)] += image;
         for (std::int64_t i = 0; i <= j; ++i, ++gram) {
             const double* other = tile + i * kRows;
             double product = 0;
@@ -109,8 +119,8 @@ RECTILINE_MULTIVERSION void add_rows(const double* tile, std::int64_t order, std
     }
 }
 
-// Moves g by -W Z step (not at all without a step) and returns the sums there.
-Sums moved(const FreeColumns& Z, DualBoxes boxes, double largest, const double* step,
+// Moves g by -W Z step (not at all without a step) and returns the sums there, Z'WZ if asked.
+Sums moved(const FreeColumns& Z, DualBoxes boxes, double largest, const double* step, bool gram,
            std::span<double> g) {
     const std::int64_t order = Z.order();
     const auto stretch = [&]<class View>(const View& X, std::int64_t first, std::int64_t last) {
@@ -123,6 +133,7 @@ Sums moved(const FreeColumns& Z, DualBoxes boxes, double largest, const double* 
                 fill_tile(X, Z, i, count, tile);
                 if (step) move_rows(tile.data(), order, count, step, rows);
                 add_rows(tile.data(), order, count, rows, sums);
+                if (gram) add_gram(tile.data(), order, count, rows, sums);
             }
         }
         return sums;
@@ -186,11 +197,12 @@ double balance_columns(const FreeColumns& Z, DualBoxes boxes, std::span<const do
     for (const double one : g)
         largest = std::max(largest, size_of(one));
     if (largest == 0) largest = 1.0;
-    std::vector<double> best(g.begin(), g.end());
+    std::vector<double> best;
     std::array<double, kMostFree> step;
     for (int round = 0; round <= kRounds; ++round) {
-        Sums sums = moved(Z, boxes, largest, round > 0 ? step.data() : nullptr, g);
-        if (round == 0) norm = std::sqrt(sums.square);
+        const bool is_first = round == 0;  // mostly the only one that leaves something
+        Sums sums = moved(Z, boxes, largest, is_first ? nullptr : step.data(), is_first, g);
+        if (is_first) norm = std::sqrt(sums.square);
         double left = 0;
         for (std::int64_t j = 0; j < order; ++j) {
             const double length = j < n_columns ? column_norm[Z.columns[j]]
@@ -199,11 +211,13 @@ double balance_columns(const FreeColumns& Z, DualBoxes boxes, std::span<const do
             const double share = size_of(step[j]) / (length * norm + size[j] + 1e-300);
             left = share <= left ? left : share;  // not a number counts as the largest
         }
-        if (left < best_left) {
-            std::copy(g.begin(), g.end(), best.begin());
-            best_left = left;
-        }
-        if (left <= kBalanced || !(sums.square < kInfinity)) break;
+        const bool is_best = is_first || left < best_left;
+        if (is_best) best_left = left >= 0 ? left : kInfinity;
+        const bool is_last = left <= kBalanced || !(sums.square < kInfinity) || round == kRounds;
+        if (is_last && is_best) return best_left;
+        if (is_last) break;
+        if (is_best) best.assign(g.begin(), g.end());
+        if (!is_first) sums = moved(Z, boxes, largest, nullptr, true, g);
         solve_scaled(sums.gram, order, step);
     }
     std::copy(best.begin(), best.end(), g.begin());
