@@ -3,8 +3,8 @@
     python -m benchmarks.qp [--repeats 3] [--quick]
 
 The families of Stellato et al. (2020, appendix A) that are convex quadratic programs over a table:
-portfolios with a factor model, equality-constrained and random programs, lasso, Huber fitting and
-support vector machines. Everybody gets the program in the form it takes; the time counts from the
+portfolios with a factor model, equality-constrained and random programs, control, lasso, Huber
+fitting and support vector machines. Everybody gets the program in the form it takes; the time counts from the
 matrices to the answer, setting up included, on one thread. Others are asked for 1e-6 by their own
 measure; our answer has a certified relative gap of at most 1e-6, and all objectives are compared.
 Rows go to ``results/qp.csv``.
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from scipy import sparse as sp
 
 import rectiline as rl
@@ -32,6 +33,7 @@ SIZES = {
     "portfolio": (5, 20, 50, 100),
     "equality": (100, 500, 1000),
     "random": (50, 100, 300),
+    "control": (4, 10, 20),
     "lasso": (50, 100, 300),
     "huber": (50, 100),
     "svm": (50, 100),
@@ -173,7 +175,44 @@ def svm(n: int, rng: Any) -> Program:
     )
 
 
-FAMILIES = (portfolio, equality, random, lasso, huber, svm)
+def control(n: int, rng: Any) -> Program:
+    """States x_0 .. x_T and inputs u_0 .. u_(T-1) of a linear system, T = 10, with bounds."""
+    T, m = 10, n // 2
+    dynamics = np.eye(n) + 0.1 * rng.standard_normal((n, n))
+    dynamics /= max(1.0, np.abs(np.linalg.eigvals(dynamics)).max())
+    effect = rng.standard_normal((n, m))
+    Q = np.where(rng.random(n) < 0.7, 10.0 * rng.random(n), 0.0)
+    R = np.full(m, 0.1)
+    final = linalg.solve_discrete_are(dynamics, effect, np.diag(Q), np.diag(R))
+    root = np.linalg.cholesky(final + 1e-9 * np.eye(n)).T
+    states, inputs = 1.0 + rng.random(n), 0.1 * rng.random(m)
+    start = rng.uniform(-0.5, 0.5, n) * states
+    step = sp.hstack([sp.kron(sp.eye(T, T + 1), dynamics), sp.kron(sp.eye(T), effect)])
+    shift = sp.hstack([sp.kron(sp.eye(T, T + 1, 1), sp.eye(n)), sp.csr_matrix((n * T, m * T))])
+    first = sp.eye(n, (T + 1) * n + T * m)
+    E = sp.csr_matrix(sp.vstack([first, step - shift]))
+    f = np.concatenate([start, np.zeros(n * T)])
+    bound = np.concatenate([np.tile(states, T + 1), np.tile(inputs, T)])
+    X = sp.block_diag([sp.diags(np.sqrt(np.tile(Q, T))), root, sp.diags(np.sqrt(np.tile(R, T)))])
+    X = sp.csr_matrix(X)
+    X.eliminate_zeros()
+    return Program(
+        sp.csc_matrix(X.T @ X),
+        np.zeros(bound.size),
+        sp.csc_matrix(sp.vstack([E, sp.eye(bound.size)])),
+        np.concatenate([f, -bound]),
+        np.concatenate([f, bound]),
+        lambda: rl.Problem(
+            X,
+            None,
+            "squared_error",
+            None,
+            [rl.constraints.Box(-bound, bound), rl.constraints.LinearConstraint(E, f, f)],
+        ),
+    )
+
+
+FAMILIES = (portfolio, equality, random, control, lasso, huber, svm)
 
 
 def by_osqp(program: Program) -> np.ndarray:

@@ -15,7 +15,7 @@ linear term and no samples                      interior                        
 linear program, warm                            generation                        paths
 linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret,
                                                 see `_linear_program`             tf-idf text
-squared error with constraint rows, d >= 30     newton if d <= n, d <= 150 and    qp
+squared error with constraint rows, d >= 30     newton if 2 d <= n, d <= 150 and  qp
                                                 rows are few; small_interior
                                                 where it can; interior
 L1, d >= 200, sparse, n > 5 d                   newton; interior for squared      sparse lasso, qp
@@ -184,11 +184,13 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
     if quadratic and problem.has_constraint_rows:
         if _is_for_newton(problem):
             return [newton, interior, sweeps]
-        large = Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps")
-        if pull is None and SmallInterior.refuses(problem) is None:
-            reason = f"small_interior: a small quadratic program of {d} columns"
-            return [Stage(SmallInterior(), reason), large, newton, sweeps]
-        return [large, newton, sweeps]
+        stages = [
+            Stage(SmallInterior(), f"small_interior: a small quadratic program of {d} columns"),
+            Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps"),
+            newton,
+            sweeps,
+        ]
+        return stages if pull is None else stages[1:]
     if pull is not None and d >= _MANY_COLUMNS and not warm:
         if quadratic and not is_dense and n > _LONG_AND_SPARSE * d:
             reason = f"interior: {d} columns whose squares are summed up once"
@@ -242,9 +244,8 @@ def _is_quadratic(problem: Problem) -> bool:
 def _is_for_newton(problem: Problem) -> bool:
     """Whether a quadratic program has few constraint rows, few columns and surely one answer."""
     n, d, rows = problem.n_samples, problem.n_features, problem.constraint_rows
-    is_definite = n >= d if problem.columns.strongly_convex else n >= 2 * d
     few_rows = rows.c.size + rows.f.size <= _FEW_ROWS * d
-    return is_definite and few_rows and d <= _FEW_IN_QUADRATIC
+    return n >= 2 * d and few_rows and d <= _FEW_IN_QUADRATIC
 
 
 def _has_many_rows(problem: Problem) -> bool:

@@ -96,11 +96,15 @@ def opposites(matrix: Any) -> tuple[Any, Indices, NDArray[np.bool_]]:
     """
     n = int(matrix.shape[0])
     is_opposite = np.zeros(n, dtype=bool)
+    if n < 2:
+        return slice(None), np.arange(n), is_opposite
     key = matrix @ np.sqrt(np.arange(2.0, matrix.shape[1] + 2.0))
     order = np.argsort(np.abs(key), kind="stable")
     pairs = key[order[1:]] == -key[order[:-1]]
     pairs[1:] &= ~pairs[:-1]
     one, other = order[:-1][pairs], order[1:][pairs]
+    if not one.size:
+        return slice(None), np.arange(n), is_opposite
     same = np.asarray(abs(matrix[one] + matrix[other]).sum(axis=1)).ravel() == 0.0
     one, other = one[same], other[same]
     is_opposite[other] = True

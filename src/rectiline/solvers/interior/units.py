@@ -219,7 +219,7 @@ def _state(form: EpigraphForm, method: Any) -> UnitState:
         matrices, row_scales, offsets, (-np.inf, -np.inf, -np.inf, 0.0), caps, strict=True
     ):
         kept, place, is_opposite = opposites(matrix)
-        first = units.add_rows(matrix[kept], row[kept], column)
+        first = units.add_rows(matrix[kept] if row.size else matrix, row[kept], column)
         shift = offset / (row * ys)
         low, high = np.where(is_opposite, -most, least), np.where(is_opposite, -least, most)
         places.append(units.add(first + place, np.where(is_opposite, -shift, shift), low, high))
