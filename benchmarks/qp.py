@@ -4,10 +4,10 @@
 
 The families of Stellato et al. (2020, appendix A) that are convex quadratic programs over a table:
 portfolios with a factor model, equality-constrained and random programs, control, lasso, Huber
-fitting and support vector machines. Everybody gets the program in the form it takes; the time counts from the
-matrices to the answer, setting up included, on one thread. Others are asked for 1e-6 by their own
-measure; our answer has a certified relative gap of at most 1e-6, and all objectives are compared.
-Rows go to ``results/qp.csv``.
+fitting and support vector machines. Everybody gets the program in the form it takes; the time
+counts from the matrices to the answer, setting up included, on one thread. Others are asked for
+1e-6 by their own measure; our answer has a certified relative gap of at most 1e-6, and all
+objectives are compared. Rows go to ``results/qp.csv``.
 """
 
 from __future__ import annotations
