@@ -171,6 +171,7 @@ void bind_newton(nb::module_& m);
 void bind_newton_loop(nb::module_& m);
 void bind_newton_path(nb::module_& m);
 void bind_newton_run(nb::module_& m);
+void bind_smoothed_l1(nb::module_& m);
 void bind_simplex(nb::module_& m);
 void bind_unit_interior(nb::module_& m);
 void bind_sorted_l1(nb::module_& m);

@@ -53,6 +53,7 @@ NB_MODULE(_core, m) {
     bind_newton_loop(m);
     bind_newton_path(m);
     bind_newton_run(m);
+    bind_smoothed_l1(m);
     bind_simplex(m);
     bind_unit_interior(m);
     bind_sorted_l1(m);

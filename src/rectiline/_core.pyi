@@ -430,6 +430,39 @@ class NewtonRun:
     @property
     def growth(self) -> float: ...
 
+class SmoothedL1:
+    """Proximal Newton steps on a smoothed loss under L1."""
+
+    def __init__(self, rows: object, intercept: bool) -> None: ...
+
+    def add(self, X: DesignView, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Add columns of X with their strengths, at coefficients of zero"""
+
+    def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercept: float) -> None:
+        """Start at coefficients of the columns that are there"""
+
+    def sweep(self, mu: float, all: bool, seconds: float) -> None:
+        """
+        Descend along all coordinates, or those that are not zero, within trust regions
+        """
+
+    def step(self, mu: float, seconds: float) -> float:
+        """
+        Take a Newton step; returns by how much optimality failed before it, in strengths, or a negative number if no step descends
+        """
+
+    def coefficients(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Those of the columns, in the order they were added"""
+
+    @property
+    def intercept(self) -> float: ...
+
+    def predictions(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """X b + b0"""
+
+    def dual(self, mu: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Slopes of the smoothed rows in the predictions"""
+
 class BoxedSimplex:
     """max cost'v with low <= A v <= high, 0 <= v <= width; A dense."""
 

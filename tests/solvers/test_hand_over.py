@@ -123,7 +123,7 @@ def test_every_solver_has_its_turn_before_auto_gives_up():
         plan = choose(Problem(X, y, loss=loss, penalty=penalty))
         after = remaining(plan)
         names = [stage.method.name for stage in [*plan, *after]]
-        assert set(names) == set(SOLVERS) - {"first_order"}
+        assert set(names) == set(SOLVERS) - {"first_order", "smoothed"}  # they give rough answers
         # From its own start, as if it had been named.
         alone = {plan[0].method.name} | {stage.method.name for stage in after if stage.is_cold}
         assert alone == set(names)
@@ -230,7 +230,8 @@ def test_a_budget_leaves_time_for_the_certificate():
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 def test_every_solver_looks_at_the_clock_between_iterations(solver):
     """A watch that says stop whenever it is asked: a solver that never asks would go on."""
-    loss, penalty = (Absolute(), L1(1.0)) if solver == "generation" else (Pinball(0.8), Ridge(1e-4))
+    needs_l1 = solver in ("generation", "smoothed")
+    loss, penalty = (Absolute(), L1(1.0)) if needs_l1 else (Pinball(0.8), Ridge(1e-4))
     rows = _rng.normal(size=(600, 800 if solver == "reduced_newton" else 6)) + 5.0
     y = rows[:, 0] + _rng.normal(size=600)
     problem = Problem(rows, y, loss=loss, penalty=penalty)

@@ -1,4 +1,4 @@
-"""The working set of columns of `interior`: same optimum, few columns, and pairs for generation.
+"""The working set of columns of `interior`: same optimum, few columns.
 
 The oracle is Clarabel through cvxpy on the whole problem.
 """
@@ -13,8 +13,8 @@ from rectiline.losses import Hinge, Huber, Pinball, SquaredHinge
 from rectiline.penalties import L1, ElasticNet
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers._base import Budget
-from rectiline.solvers._choose import choose
-from rectiline.solvers.interior import Interior, generates_columns
+from rectiline.solvers.interior import Interior
+from rectiline.solvers.interior.columns import generates_columns
 
 N, D = 400, 1500
 
@@ -101,32 +101,6 @@ def test_csc_and_a_warm_start():
     assert again.certificate.relative_gap <= 1e-6
     alone = rl.solve(nearby, solver="generation", tol=1e-9)
     assert again.objective == pytest.approx(alone.objective, rel=2e-6)
-
-
-def test_auto_hands_over_to_generation():
-    X, y = words()
-    problem = problem_of(Hinge(), 0.02, X, y)
-    assert [stage.method.name for stage in choose(problem)][:2] == ["interior", "generation"]
-    found = rl.solve(problem, tol=1e-9)
-    assert found.certificate.relative_gap <= 1e-9
-    assert "interior" in found.reason and "generation" in found.reason
-    alone = rl.solve(problem, solver="generation", tol=1e-9)
-    assert found.objective == pytest.approx(alone.objective, rel=1e-8)
-    # A strong penalty leaves little to do for an interior point method.
-    strong = problem_of(Hinge(), 0.5, X, y)
-    assert choose(strong)[0].method.name == "generation"
-
-
-def test_a_pair_that_is_handed_over_has_zeros():
-    X, y = words()
-    form = EpigraphForm.apply(problem_of(Hinge(), 0.02, X, y))
-    solver = Interior(hands_over=True)
-    state = solver.start(form, None, 0)
-    step = solver.advance(state, Budget(100, np.inf, 1e-9))
-    assert step.exhausted and step.impatient and not step.reached
-    exact = rl.solve(form.problem, solver="generation", tol=1e-9)
-    kept = np.count_nonzero(solver.point(state).coef)
-    assert kept <= 1.5 * np.count_nonzero(exact.coef) + 10
 
 
 def test_which_problems_have_a_working_set():

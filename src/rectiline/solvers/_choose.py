@@ -13,8 +13,8 @@ Slope or groups                                 generation, for as long as      
                                                 interior would take
 linear term and no samples                      interior                          benchmarks.qp
 linear program, warm                            generation                        paths
-linear program with L1, d >= 60                 generation, newton or interior,   L1 suites, regret,
-                                                see `_linear_program`             tf-idf text
+linear program with L1, d >= 60                 smoothed if X is sparse; else     L1 suites, regret,
+                                                generation, newton or interior    tf-idf text
 squared error with constraint rows, d >= 30     newton if 2 d <= n, d <= 150 and  qp
                                                 rows are few; small_interior
                                                 where it can; interior
@@ -48,14 +48,10 @@ from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._sweeps import first_try, is_easy, is_near, is_trivial
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import (
-    Interior,
-    SmallInterior,
-    TwofoldInterior,
-    generates_columns,
-)
+from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
+from rectiline.solvers.smoothed import Smoothed
 
 Vector = NDArray[np.float64]
 
@@ -89,19 +85,21 @@ _TRY = 0.75  # products of the simplex method per product of one interior step: 
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at most
 _STRONGEST_L1 = 3.0  # times weaker, of sparse columns: pivots soon find the few that matter
+_ROUGH = 1e-3  # gap up to which a smoothed loss is enough
 
 _INTERIOR = Stage(Interior(), "interior: the robust finish")
 _SWEEPS = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
 _GENERATION = Stage(Generation(), "generation: few of many columns matter under L1")
 
 
-def choose(problem: Problem, warm: bool = False) -> list[Stage]:
+def choose(problem: Problem, warm: bool = False, tol: float = 1e-6) -> list[Stage]:
     """Return the stages to run until one of them certifies the answer.
 
-    `warm`: there is a pair to start from. The first stage takes the problem; whether a later one
-    does is looked at when its turn comes.
+    `warm`: there is a pair to start from. `tol` is the gap that is asked for. The first stage takes
+    the problem; whether a later one does is looked at when its turn comes.
     """
-    stages = _coupled(problem, warm) if not problem.is_separable else _separable(problem, warm)
+    separable = problem.is_separable
+    stages = _separable(problem, warm, tol) if separable else _coupled(problem, warm)
     while stages and stages[0].method.refuses(problem) is not None:
         del stages[0]
     if stages:
@@ -166,7 +164,7 @@ def _as_long_as_interior(problem: Problem) -> float:
     return max(_LEAST_TRY, _NEWTON_RATE * _INTERIOR_STEPS * step)
 
 
-def _separable(problem: Problem, warm: bool) -> list[Stage]:
+def _separable(problem: Problem, warm: bool, tol: float) -> list[Stage]:
     n, d = problem.n_samples, problem.n_features
     form = RectifiedForm.apply(problem)
     newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
@@ -179,7 +177,7 @@ def _separable(problem: Problem, warm: bool) -> list[Stage]:
         return [Stage(Generation(), again), newton, interior]
     pull = _pull_at_zero(problem) if d >= _MANY_IN_PROGRAM else None  # few columns: not asked for
     if pull is not None and _is_linear_program(problem):
-        return _linear_program(problem, pull)
+        return _linear_program(problem, pull, tol)
     quadratic = not warm and d >= _FEW_WITHOUT_BENDS and _is_quadratic(problem)
     if quadratic and problem.has_constraint_rows:
         if _is_for_newton(problem):
@@ -261,18 +259,18 @@ def _is_linear_program(problem: Problem) -> bool:
     return straight and not columns.rho.any() and bool((columns.l1 > 0).all())
 
 
-def _linear_program(problem: Problem, pull: Vector) -> list[Stage]:
+def _linear_program(problem: Problem, pull: Vector, tol: float) -> list[Stage]:
     """Return the stages for a linear program with a price on every one of many columns."""
     n, d = problem.n_samples, problem.n_features
     newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
     interior = Stage(Interior(), "interior: about as many columns as rows matter")
     reason = "generation: few of many columns matter under L1"
     if problem.design.is_sparse:
-        generation = Stage(Generation(), reason)
-        if pull.max() > _STRONGEST_L1 and generates_columns(EpigraphForm.apply(problem)):
-            rough = "interior: columns join on the way; generation ends from there"
-            return [Stage(Interior(hands_over=True), rough), generation, newton]
-        return [generation, interior, newton]
+        rough = "smoothed: a first answer; generation makes it exact"
+        exact = [Stage(Generation(), reason), interior, newton]
+        if pull.max() <= _STRONGEST_L1 and tol < _ROUGH:
+            return exact
+        return [Stage(Smoothed(hands_over=True), rough), *exact]
     if d < _SMALL_MATRIX:
         generation = Stage(Generation(), reason)
         weak = n >= 4 * d and pull.max() > 2.0 * _STRONG_L1

@@ -183,7 +183,7 @@ def _run(
     outer: Watch | None = None,
 ) -> tuple[Run, Status, InfeasibilityCertificate | None]:
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
-    plan = _plan(problem, solver, options, warm_start is not None)
+    plan = _plan(problem, solver, options, warm_start is not None, limits.tol)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     warm = _warm_pair(problem, warm_start)
@@ -285,7 +285,7 @@ def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) 
 
 
 def _plan(
-    problem: Problem, solver: str, options: dict[str, Any], warm: bool = False
+    problem: Problem, solver: str, options: dict[str, Any], warm: bool = False, tol: float = 1e-6
 ) -> list[Stage]:
     """Return the solvers to run in turn: the named one, or those of `choose`."""
     if not isinstance(problem, Problem):
@@ -296,7 +296,7 @@ def _plan(
                 f"solver='auto' takes no options; got {', '.join(map(repr, options))}. "
                 "Name a solver to set its options."
             )
-        return choose(problem, warm)
+        return choose(problem, warm, tol)
     check_name(solver)
     kind = solver_kind(solver, SOLVERS, options)
     refusal = kind.refuses(problem)

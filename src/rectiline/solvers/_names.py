@@ -9,6 +9,7 @@ from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
+from rectiline.solvers.smoothed import Smoothed
 
 __all__ = ["SOLVERS", "check_name"]
 
@@ -20,6 +21,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "reduced_newton": ReducedNewton,
     "rehline": Rehline,
     "small_interior": SmallInterior,
+    "smoothed": Smoothed,
     "twofold": TwofoldInterior,
 }
 

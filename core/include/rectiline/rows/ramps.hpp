@@ -64,6 +64,15 @@ struct Ramps {
         }
         return j;
     }
+    // No less than the jacobian anywhere within `reach` of w.
+    RECTILINE_INLINE double rate_near(double w, double reach) const {
+        double j = 0;
+        for (std::size_t m = 0; m < start.size(); ++m) {
+            const double e = w - start[m];
+            j += e + reach > low[m] && e - reach < high[m] ? rate[m] : 0.0;
+        }
+        return j;
+    }
 
   private:
     // A ramp that ends at slope `top`. While slopes are negative, ramps are measured from their

@@ -32,6 +32,7 @@ _SMALLEST_SAMPLE = 800  # subsamples of this size are solved whole
 _PATH_START = 0.4  # of the strength at which the coefficients become zero
 _EXPECTED = 40  # most columns that are added before the next strength asks for them
 _LESS_PATIENCE = 0.5  # with a subsample than with everything
+_INNER, _NEXT_TO = 0.01, 1e-9  # share of a box that counts as inside; distance to the knot then
 _ROUGH_GAP = 1e-2  # a subsample is not worth more accuracy than its sampling error
 
 
@@ -84,7 +85,8 @@ def start_linear(
     master = Master(form, pricing.directions, arguments > 0, units)
     master.patience = 0.0 if guess.lost else plan.patience
     if guess.coef.any():
-        guess_basis(master, guess.coef, arguments)
+        at = arguments if warm is None else _at_knots(form, arguments, warm.sample)
+        guess_basis(master, guess.coef, at)
     point = FormPoint(np.zeros(d), 0.0, np.zeros(n), np.zeros(form.n_constraints))
     state = LinearState(
         form,
@@ -132,6 +134,18 @@ def _without(q: Vector, columns: Indices) -> Vector:
     q = q.copy()
     q[columns] = 0.0
     return q
+
+
+def _at_knots(form: LinearProgramForm, arguments: Vector, g: Vector) -> Vector:
+    """Return the arguments with those near zero whose multipliers are well inside their boxes.
+
+    These units are at their knots in the end, wherever a rough solution has them.
+    """
+    i = form.units.sample
+    slope = form.direction[i] * g[i] / np.maximum(form.weight[i], 1e-300) - form.least_slope[i]
+    share = np.clip(slope / form.units.jump, 0.0, 1.0)
+    inner = np.minimum(share, 1.0 - share)
+    return np.where(inner > _INNER, np.copysign(_NEXT_TO * (1.0 - inner), arguments), arguments)
 
 
 def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:

@@ -1,7 +1,6 @@
 """Interior point methods: for large programs, for small ones, and in twofold arithmetic."""
 
-from rectiline.solvers.interior.columns import generates_columns
 from rectiline.solvers.interior.solver import Interior
 from rectiline.solvers.interior.units import SmallInterior, TwofoldInterior
 
-__all__ = ["Interior", "SmallInterior", "TwofoldInterior", "generates_columns"]
+__all__ = ["Interior", "SmallInterior", "TwofoldInterior"]

@@ -51,9 +51,6 @@ _GROWING = 1.5  # times the longest step before
 _ROUNDING = 1e-20  # mean products below this cannot make the gap smaller
 _LONG = 60  # steps after which a start under constraints counts as a bad one
 _STARTS = ((100.0, True), (1e4, True), (100.0, False))  # further ones: slack, rows as given
-_GAP_TIMES_COLUMNS = 2.0  # at which pivots take less time than further steps: news20, imdb, reuters
-_MANY_STEPS, _LATE_GAP = 15, 0.1  # the same where steps are short, as on rare classes (reuters)
-_ROUNDED_GAP = 2.0  # times the gap: what exact zeros may make of a pair that is handed over
 _LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 
 
@@ -117,14 +114,6 @@ class InteriorState:
         self.iterate = Iterate(program, b, program.pull(), old.by_rows, self.proximal)
         return False
 
-    def is_near_vertex(self, verdict: Verdict) -> bool:
-        """Whether few pivots are left: the fewer columns, the sooner; later steps gain less."""
-        if self.working is None:
-            return False
-        late = self.steps >= _MANY_STEPS
-        enough = _LATE_GAP if late else _GAP_TIMES_COLUMNS / self.working.columns.size
-        return verdict.meets(enough)
-
     def round_off(self, target: float) -> bool:
         """Give the current pair exact zeros where it stays good enough for the target.
 
@@ -167,9 +156,6 @@ class Interior:
     proximal : float, default=1e-12
         Weight of the proximal term in the linear systems, in units where columns have mean square
         1; raised when a factorisation fails. It steadies the steps and does not bias the answer.
-    hands_over : bool, default=False
-        Where columns are generated: stop at a pair from which the simplex method needs few pivots,
-        for `generation` to go on.
 
     Examples
     --------
@@ -183,7 +169,6 @@ class Interior:
     """
 
     proximal: float = 1e-12
-    hands_over: bool = False
 
     name: ClassVar[str] = "interior"
     form: ClassVar[type[Any]] = EpigraphForm
@@ -236,9 +221,6 @@ class Interior:
             if reached and not state.round_off(budget.relative_gap) and polish < _POLISH and moved:
                 polish += 1
                 continue
-            if self.hands_over and not reached and state.is_near_vertex(verdict):
-                state.round_off(_ROUNDED_GAP * verdict.relative_gap)
-                return Step(done, False, exhausted=True, impatient=True)
             step = Step(done, reached, exhausted=not reached and state.is_stuck(moved))
             if reached or step.exhausted or budget.is_over():
                 break

@@ -1,0 +1,317 @@
+#include "rectiline/newton/smoothed_l1.hpp"
+
+#include "rectiline/newton/line_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rectiline::newton {
+
+namespace {
+
+constexpr double kDamping = 1e-3;    // of the largest curvature, added to that of the model
+constexpr double kModelShare = 0.1;  // of its first violation that a model may leave
+constexpr int kModelSweeps = 40;
+constexpr int kCheckEvery = 10;  // sweeps over the columns in use between looks at the others
+constexpr double kFirstTrust = 1.0;
+constexpr double kShort = 0.2;  // a step this short says that the model is poor: a sweep follows
+
+// By how much a coefficient fails its optimality condition, given the slope of the loss in it.
+RECTILINE_INLINE double violation(double b, double slope, double l1) {
+    if (b == 0) return std::max(std::fabs(slope) - l1, 0.0);
+    return std::fabs(slope + (b > 0 ? l1 : -l1));
+}
+
+// The minimiser of slope * (x - b) + curvature / 2 (x - b)^2 + l1 |x|.
+RECTILINE_INLINE double minimiser(double b, double slope, double curvature, double l1) {
+    const double x = b - slope / curvature, least = l1 / curvature;
+    return x > least ? x - least : (x < -least ? x + least : 0.0);
+}
+
+// The slope of a curve with one kink, in registers.
+struct OneRamp {
+    double base, start, low, high, rate;
+
+    OneRamp() = default;
+    explicit OneRamp(const Ramps& f)
+        : base(f.base), start(f.start[0]), low(f.low[0]), high(f.high[0]), rate(f.rate[0]) {}
+    RECTILINE_INLINE double slope(double w) const {
+        const double e = w - start;
+        return base + rate * (e < low ? low : (e > high ? high : e));
+    }
+    RECTILINE_INLINE double rate_near(double w, double reach) const {
+        const double e = w - start;
+        return e + reach > low && e - reach < high ? rate : 0.0;
+    }
+};
+
+}  // namespace
+
+SmoothedL1::SmoothedL1(RowFunctions rows, bool intercept)
+    : rows_(rows), intercept_(intercept), t_(static_cast<std::size_t>(rows.n)),
+      slope_(static_cast<std::size_t>(rows.n)), dt_(static_cast<std::size_t>(rows.n)),
+      place_(static_cast<std::size_t>(rows.n)) {
+    place({}, 0.0);
+}
+
+// Calls use(k, i, x) for the entries x of row i in columns[k] of X, rows in order.
+template <class Use>
+void SmoothedL1::visit(const DesignView& X, std::span<const std::int64_t> columns, Use&& use) {
+    std::visit(
+        [&](const auto& view) {
+            if constexpr (requires { view.row_stride; }) {
+                for (std::int64_t i = 0; i < view.n; ++i)
+                    for (std::size_t k = 0; k < columns.size(); ++k)
+                        use(k, i, view.row(i)[columns[k] * view.column_stride]);
+            } else if (view.by_rows) {
+                const std::int64_t entries = view.pointers[view.n];
+                std::int64_t i = 0;
+                for (std::int64_t e = 0; e < entries; ++e) {
+                    const std::int32_t k = slot_[view.indices[e]];
+                    if (k < 0) continue;
+                    while (view.pointers[i + 1] <= e)
+                        ++i;
+                    use(static_cast<std::size_t>(k), i, view.values[e]);
+                }
+            } else {
+                for (std::size_t k = 0; k < columns.size(); ++k) {
+                    const auto line = view.line(columns[k]);
+                    for (std::int64_t e = 0; e < line.size(); ++e)
+                        use(k, static_cast<std::int64_t>(line.indices[e]), line.values[e]);
+                }
+            }
+        },
+        X);
+}
+
+void SmoothedL1::add(const DesignView& X, std::span<const std::int64_t> columns,
+                     std::span<const double> l1) {
+    slot_.assign(static_cast<std::size_t>(n_columns(X)), -1);
+    for (std::size_t k = 0; k < columns.size(); ++k)
+        slot_[columns[k]] = static_cast<std::int32_t>(k);
+    std::vector<std::int64_t> next(columns.size() + 1, 0);
+    visit(X, columns, [&](std::size_t k, std::int64_t, double) { ++next[k + 1]; });
+    next[0] = start_.back();
+    for (std::size_t k = 1; k < next.size(); ++k)
+        start_.push_back(next[k] += next[k - 1]);
+    row_.resize(static_cast<std::size_t>(start_.back()));
+    value_.resize(row_.size());
+    square_.resize(square_.size() + columns.size(), 0.0);
+    double* square = square_.data() + count();
+    visit(X, columns, [&](std::size_t k, std::int64_t i, double x) {
+        const std::int64_t e = next[k]++;
+        row_[e] = static_cast<std::int32_t>(i), value_[e] = rows_.direction[i] * x;
+        square[k] += rows_.weight[i] * x * x;
+    });
+    l1_.insert(l1_.end(), l1.begin(), l1.end());
+    b_.resize(l1_.size(), 0.0);
+    trust_.resize(l1_.size(), kFirstTrust);
+    for (std::vector<double>* one : {&direction_, &gradient_, &curvature_, &with_intercept_})
+        one->resize(l1_.size(), 0.0);
+    model_start_.resize(l1_.size() + 1, 0);
+    all_.resize(l1_.size());
+    std::iota(all_.begin(), all_.end(), 0);
+    used_.reserve(l1_.size());
+}
+
+void SmoothedL1::place(std::span<const double> b, double intercept) {
+    std::copy(b.begin(), b.end(), b_.begin());
+    b0_ = intercept;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        t_[i] = rows_.argument(i, intercept);
+    for (std::int64_t j = 0; j < count(); ++j)
+        add_column(j, b_[j], t_);
+}
+
+void SmoothedL1::add_column(std::int64_t j, double factor, std::vector<double>& t) const {
+    if (factor == 0) return;
+    for (std::int64_t e = start_[j]; e < start_[j + 1]; ++e)
+        t[row_[e]] += factor * value_[e];
+}
+
+void SmoothedL1::smooth(double mu) {
+    if (smoothed_for_ == mu) return;
+    smoothed_for_ = mu;
+    const std::uint8_t* index = rows_.curve_index;
+    const int curves = index ? *std::max_element(index, index + rows_.n) + 1 : 1;
+    ramps_.clear();
+    for (int k = 0; k < curves; ++k)
+        ramps_.emplace_back(rows_.curves[k], 1.0 / mu);
+}
+
+void SmoothedL1::predictions(std::span<double> z) const {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        z[i] = rows_.direction[i] * (t_[i] - rows_.offset[i]);
+}
+
+void SmoothedL1::dual(double mu, std::span<double> g) {
+    smooth(mu);
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        g[i] = rows_.weight[i] * rows_.direction[i] * ramps(i).slope(t_[i]);
+}
+
+double SmoothedL1::derivative(double step) const {
+    double total = 0;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        total += rows_.weight[i] * dt_[i] * ramps(i).slope(t_[i] + step * dt_[i]);
+    for (std::int64_t j = 0; j < count(); ++j) {
+        const double d = direction_[j], at = b_[j] + step * d;
+        total += l1_[j] * (at > 0 ? d : (at < 0 ? -d : std::fabs(d)));
+    }
+    return total;
+}
+
+void SmoothedL1::move(double step) {
+    for (std::int64_t j = 0; j < count(); ++j)
+        b_[j] += step * direction_[j];
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        t_[i] += step * dt_[i];
+    b0_ += step * intercept_direction_;
+}
+
+void SmoothedL1::shift_intercept(double mu) {
+    std::fill(direction_.begin(), direction_.end(), 0.0);
+    intercept_direction_ = mu;
+    for (const int turn : {1, -1}) {
+        intercept_direction_ *= turn;
+        for (std::int64_t i = 0; i < rows_.n; ++i)
+            dt_[i] = rows_.direction[i] * intercept_direction_;
+        const double slope = derivative(0.0);
+        if (slope < 0) return move(search_step([&](double a) { return derivative(a); }, slope));
+    }
+}
+
+// The slope of a column's cost, and a bound on its curvature within its trust region.
+template <class RampsOf>
+SmoothedL1::Column SmoothedL1::look_at(std::int64_t j, double damping, RampsOf&& ramps_of) const {
+    const double trust = trust_[j];
+    double slope = 0, curvature = damping * square_[j];
+    for (std::int64_t e = start_[j]; e < start_[j + 1]; ++e) {
+        const std::int64_t i = row_[e];
+        const double t = t_[i], x = rows_.weight[i] * value_[e];
+        const double reach = std::fabs(value_[e]) * trust, square = x * value_[e];
+        const auto& f = ramps_of(i);
+        slope += x * f.slope(t);
+        curvature += square * f.rate_near(t, reach);
+    }
+    return {slope, curvature};
+}
+
+void SmoothedL1::sweep(double mu, bool all, Interrupt& interrupt) {
+    smooth(mu);
+    if (intercept_) shift_intercept(mu);
+    const double damping = kDamping / mu;
+    const bool single = !rows_.curve_index && ramps_[0].start.size() == 1;
+    const OneRamp one = single ? OneRamp(ramps_[0]) : OneRamp{};
+    for (std::int64_t j = 0; j < count(); ++j) {
+        if (!all && b_[j] == 0) continue;
+        if (interrupt.poll(start_[j + 1] - start_[j])) return;
+        const Column at =
+            single ? look_at(j, damping, [&](std::int64_t) -> const OneRamp& { return one; })
+                   : look_at(j, damping, [&](std::int64_t i) -> const Ramps& { return ramps(i); });
+        if (!(at.curvature > 0)) continue;
+        const double wanted = minimiser(b_[j], at.slope, at.curvature, l1_[j]) - b_[j];
+        const double change = std::clamp(wanted, -trust_[j], trust_[j]);
+        trust_[j] = std::max(2 * std::fabs(change), 0.5 * trust_[j]);
+        b_[j] += change;
+        add_column(j, change, t_);
+    }
+}
+
+void SmoothedL1::set_model(double mu) {
+    smooth(mu);
+    root_.clear();
+    intercept_gradient_ = 0, intercept_curvature_ = 0;
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+        const double weight = rows_.weight[i], bend = weight * ramps(i).jacobian(t_[i]);
+        slope_[i] = weight * ramps(i).slope(t_[i]);
+        intercept_gradient_ += rows_.direction[i] * slope_[i];
+        intercept_curvature_ += bend + kDamping * weight / mu;
+        place_[i] = bend > 0 ? static_cast<std::int32_t>(root_.size()) : -1;
+        if (bend > 0) root_.push_back(std::sqrt(bend));
+    }
+    change_.assign(root_.size(), 0.0);
+    model_row_.clear(), model_value_.clear();
+    worst_ = 0;
+    for (std::int64_t j = 0; j < count(); ++j) {
+        double gradient = 0, curvature = kDamping * square_[j] / mu, product = 0;
+        for (std::int64_t e = start_[j]; e < start_[j + 1]; ++e) {
+            gradient += value_[e] * slope_[row_[e]];
+            const std::int32_t k = place_[row_[e]];
+            if (k < 0) continue;
+            const double x = value_[e] * root_[k];
+            model_row_.push_back(k), model_value_.push_back(x);
+            curvature += x * x, product += x * root_[k] * rows_.direction[row_[e]];
+        }
+        model_start_[j + 1] = static_cast<std::int64_t>(model_row_.size());
+        gradient_[j] = gradient, curvature_[j] = curvature;
+        with_intercept_[j] = intercept_ ? product : 0.0;
+        worst_ = std::max(worst_, violation(b_[j], gradient, l1_[j]) / l1_[j]);
+    }
+    std::fill(direction_.begin(), direction_.end(), 0.0);
+    intercept_direction_ = intercept_ ? -intercept_gradient_ / intercept_curvature_ : 0.0;
+}
+
+double SmoothedL1::sweep_model(std::span<const std::int64_t> columns) {
+    double worst = 0;
+    for (const std::int64_t j : columns) {
+        const double product = with_intercept_[j];
+        // The intercept follows, which takes away from the curvature of the column.
+        const double curvature = std::max(
+            curvature_[j] - product * product / intercept_curvature_, kDamping * curvature_[j]);
+        if (!(curvature > 0)) continue;
+        double slope = gradient_[j] + product * intercept_direction_;
+        for (std::int64_t e = model_start_[j]; e < model_start_[j + 1]; ++e)
+            slope += model_value_[e] * change_[model_row_[e]];
+        const double b = b_[j] + direction_[j];
+        worst = std::max(worst, violation(b, slope, l1_[j]) / l1_[j]);
+        const double move = minimiser(b, slope, curvature, l1_[j]) - b;
+        if (move == 0) continue;
+        direction_[j] += move;
+        intercept_direction_ -= product * move / intercept_curvature_;
+        for (std::int64_t e = model_start_[j]; e < model_start_[j + 1]; ++e)
+            change_[model_row_[e]] += model_value_[e] * move;
+    }
+    return worst;
+}
+
+bool SmoothedL1::minimise_model(Interrupt& interrupt) {
+    double first = 0;
+    bool all = true;
+    for (int done = 0; done < kModelSweeps; ++done) {
+        if (interrupt.poll(static_cast<std::int64_t>(model_row_.size()))) return false;
+        const double worst = sweep_model(all ? all_ : used_);
+        if (done == 0) first = worst;
+        if (!all) {
+            all = worst <= 0.7 * kModelShare * first || done % kCheckEvery == 0;
+            continue;
+        }
+        if (worst <= kModelShare * first) return true;
+        used_.clear();
+        for (std::int64_t j = 0; j < count(); ++j)
+            if (b_[j] != 0 || direction_[j] != 0) used_.push_back(j);
+        all = false;
+    }
+    return true;
+}
+
+double SmoothedL1::step(double mu, Interrupt& interrupt) {
+    set_model(mu);
+    if (!minimise_model(interrupt)) return worst_;
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+        dt_[i] = rows_.direction[i] * intercept_direction_;
+    for (std::int64_t j = 0; j < count(); ++j)
+        add_column(j, direction_[j], dt_);
+    const double slope = derivative(0.0);
+    if (!(slope < 0)) return -1.0;
+    // Whole steps keep coefficients at zero that the model puts there.
+    const bool whole = derivative(1.0) <= -kSearchShare * slope;
+    const double length =
+        whole ? 1.0 : search_step([&](double a) { return derivative(a); }, slope);
+    move(length);
+    if (length < kShort) sweep(mu, false, interrupt);
+    return worst_;
+}
+
+}  // namespace rectiline::newton
