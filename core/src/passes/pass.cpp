@@ -119,6 +119,13 @@ struct Prepared {
     const double* knots() const { return bends.empty() ? nullptr : bends.data(); }
 };
 
+// Asks for what the rows of the next chunk pay.
+void prefetch_row_functions(const RowFunctions& rows, std::int64_t first, std::int64_t last) {
+    const std::int64_t bytes = std::min(kChunk, last - first) * 8;
+    for (const double* part : {rows.direction, rows.offset, rows.weight})
+        prefetch_bytes(part + first, bytes);
+}
+
 // Predictions of a chunk, the sizes of their terms, and bounds on the lengths of rows if `lengths`.
 template <class Access>
 void predict(Access& access, const Member& member, const Prepared& prepared, bool lengths,
@@ -219,15 +226,19 @@ void run_task(Access& access, std::span<const Member> members,
               const std::vector<Prepared>& prepared, const std::vector<std::size_t>& sizes_from,
               std::int64_t d, std::int64_t first, std::int64_t last, Chunk& c, Part* parts) {
     const double unit = kUnitRoundoff * (static_cast<double>(d) + 8);
+    int n_sums = 0;
+    for (const Member& member : members)
+        n_sums += member.judges ? 2 : 1;
     for (std::int64_t i = first; i < last; i += kChunk) {
         c.count = std::min(kChunk, last - i);
-        access.load(i, c.count);
+        access.load(i, c.count, n_sums);
         const double *scale = nullptr, *mean = nullptr;  // that c.length is for
         for (std::size_t k = 0; k < members.size(); ++k) {
             const Member& member = members[k];
             const double* at = prepared[k].knots();
             Part& part = parts[k];
             const bool other = member.scale.data() != scale || member.mean.data() != mean;
+            prefetch_row_functions(member.rows, i + c.count, last);
             predict(access, member, prepared[k], member.splits && other, c);
             if (member.splits) scale = member.scale.data(), mean = member.mean.data();
             part.listed.mark(i, c.count, c.listed);

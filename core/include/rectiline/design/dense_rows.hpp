@@ -78,23 +78,36 @@ struct AddShortRows {
         more.clear();
         for (int k = 0; k < Full; ++k)
             sum[k].clear();
-        std::int64_t i = 0;
-        while (i < n) {
-            if (i + 4 <= n && g[i] == 0 && g[i + 1] == 0 && g[i + 2] == 0 && g[i + 3] == 0) {
-                i += 4;
-                continue;
+        const auto add = [&](std::int64_t i) RECTILINE_INLINE_LAMBDA {
+            const T* row = x + i * stride;
+            for (int k = 0; k < Full; ++k) {
+                u.load(row + k * kLanes);
+                sum[k].add_product(g[i], Absolute ? u.absolute() : u);
             }
-            for (const std::int64_t end = std::min(n, i + 4); i < end; ++i) {
-                const T* row = x + i * stride;
-                const double weight = g[i];
-                for (int k = 0; k < Full; ++k) {
-                    u.load(row + k * kLanes);
-                    sum[k].add_product(weight, Absolute ? u.absolute() : u);
+            if (rest > 0) {
+                u.load(row + d - kLanes);
+                more.add_product(g[i], Absolute ? u.absolute() : u);
+            }
+        };
+        constexpr std::int64_t kPicked = 64;
+        int picked[kPicked];
+        for (std::int64_t first = 0; first < n; first += kPicked) {
+            const std::int64_t last = std::min(n, first + kPicked);
+            double nonzero = 0;
+#pragma omp simd reduction(+ : nonzero)
+            for (std::int64_t i = first; i < last; ++i)
+                nonzero += g[i] != 0 ? 1.0 : 0.0;
+            if (2 * nonzero > static_cast<double>(last - first)) {
+                for (std::int64_t i = first; i < last; ++i)
+                    add(i);
+            } else if (nonzero > 0) {  // picked without branches: which ones is hard to guess
+                int count = 0;
+                for (std::int64_t i = first; i < last; ++i) {
+                    picked[count] = static_cast<int>(i - first);
+                    count += g[i] != 0 ? 1 : 0;
                 }
-                if (rest > 0) {
-                    u.load(row + d - kLanes);
-                    more.add_product(weight, Absolute ? u.absolute() : u);
-                }
+                for (int c = 0; c < count; ++c)
+                    add(first + picked[c]);
             }
         }
         for (int k = 0; k < Full; ++k)

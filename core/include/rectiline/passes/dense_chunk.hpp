@@ -23,7 +23,8 @@ class DenseChunk {
           width_(std::max<std::int64_t>(X.d, kLanes)),
           sums_(static_cast<std::size_t>(X.d)) {}
 
-    void load(std::int64_t first, std::int64_t count) {
+    // `shares`: calls of `sums` that follow; each asks for a part of the next chunk.
+    void load(std::int64_t first, std::int64_t count, int shares) {
         count_ = count, first_ = first;
         grouped_ = (count + kRowGroup - 1) / kRowGroup * kRowGroup;
         in_place_ = X_.rows_contiguous() && X_.d >= kLanes && grouped_ == count;
@@ -32,14 +33,14 @@ class DenseChunk {
         const std::int64_t next = first + count;
         if (next + count > X_.n) return;
         ahead_.at = reinterpret_cast<const char*>(X_.row(next));
-        ahead_.bytes = X_.row_stride * kRowGroup * static_cast<std::int64_t>(sizeof(T));
+        ahead_.bytes = X_.row_stride * kRowGroup / shares * static_cast<std::int64_t>(sizeof(T));
     }
     template <Sum First, Sum Second = Sum::none>
     void sums(const SumOf& one, const SumOf& two = {}) {
         on_rows([&](const auto* x, std::int64_t stride) {
             row_sums<First, Second>(x, stride, grouped_, width_, one, two, ahead_);
         });
-        ahead_ = {};  // once for a chunk
+        ahead_.at += ahead_.bytes * (grouped_ / kRowGroup);
     }
     // q += X'g; what the chunk adds has a sum of its own.
     void add(const double* g, double* q) { add_chunk<false>(g, q); }

@@ -19,7 +19,7 @@ class SparseChunk {
   public:
     explicit SparseChunk(const SparseView<T, I>& X) : X_(X), sums_(static_cast<std::size_t>(X.d)) {}
 
-    void load(std::int64_t first, std::int64_t count) { first_ = first, count_ = count; }
+    void load(std::int64_t first, std::int64_t count, int) { first_ = first, count_ = count; }
     template <Sum First, Sum Second = Sum::none>
     void sums(const SumOf& one, const SumOf& two = {}) const {
         for (std::int64_t r = 0; r < count_; ++r) {
