@@ -130,8 +130,9 @@ def family(tol: float, threads: list[int]) -> Iterator[dict[str, Any]]:
         penalty = rl.penalties.Ridge(1_000_000 / cost)
 
         def fit(levels: Any, count: int, penalty: Any = penalty) -> Any:
-            rows = [rl.Problem(X, y, loss=rl.losses.Pinball(q), penalty=penalty) for q in levels]
-            return rl.solve_family(rows, tol=tol, n_threads=count)
+            first = rl.Problem(X, y, loss=rl.losses.Pinball(levels[0]), penalty=penalty)
+            others = [first.with_loss(rl.losses.Pinball(q)) for q in levels[1:]]
+            return rl.solve_family([first, *others], tol=tol, n_threads=count)
 
         for count in threads:
             clock = time.process_time if count == 1 else time.perf_counter

@@ -170,6 +170,13 @@ class Design:
         """Mean of each column."""
         return self.column_sums / self.n_samples
 
+    @cached_property
+    def column_counts(self) -> Indices:
+        """Number of entries of each column that are not zero."""
+        if self.is_sparse:
+            return np.bincount(self.X.tocsr().indices, minlength=self.n_features)
+        return np.asarray(np.count_nonzero(self.X, axis=0))
+
     def column_squares(self, weights: Vector | None = None) -> Vector:
         """Return ``sum_i weights_i X_ij**2`` for each column j."""
         if weights is None:

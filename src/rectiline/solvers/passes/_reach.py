@@ -61,22 +61,34 @@ def first_split(
     ratio = slack / np.maximum(length, 1e-300)
     total = float(sample.stands_for.sum())
     largest = min(1.0, max(LARGEST_SHARE, _FEW_ROWS / total))
-    wanted = _crossing_reach(problem, ratio, length, _CROSSING * tol * abs(objective))
-    reach = min(wanted, _share_reach(ratio, sample.stands_for, largest))
+    order = np.argsort(ratio)
+    wanted = _crossing_reach(problem, ratio, order, length, _CROSSING * tol * abs(objective))
+    covered = np.cumsum(sample.stands_for[order])
+
+    def share_reach(share: float) -> float:
+        """Return the reach within which a share of all rows lies."""
+        place = int(np.searchsorted(covered, share * covered[-1]))
+        return float(ratio[order[min(place, ratio.size - 1)]])
+
+    reach = min(wanted, share_reach(largest))
     is_crowded = reach < min(wanted, 1.0)
     if is_crowded and 8 * total * problem.n_features <= _AFFORDABLE_BYTES:
         reach = wanted
     least = 4 * every.shape[1] / max(sample.thinned * sample.stands_for.size, 1.0)
     least = max(least, _FEW_ROWS / total)
-    reach = max(reach, _share_reach(ratio, sample.stands_for, min(least, largest)))
+    reach = max(reach, share_reach(min(least, largest)))
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
         reach = _MOST_DEVIATIONS
     split = NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, every))
     return split, is_crowded, reach >= wanted
 
 
-def _crossing_reach(problem: Problem, ratio: Vector, length: Vector, allowed: float) -> float:
+def _crossing_reach(
+    problem: Problem, ratio: Vector, order: NDArray[np.intp], length: Vector, allowed: float
+) -> float:
     """Return the reach beyond which rows add no more than allowed to the gap by crossing a knot.
+
+    `order` sorts the rows by `ratio`, their distance to a knot in standard deviations.
 
     A row whose argument moves by a normal deviate of size l crosses a knot at the distance u l by
     ``l (phi(u) - u Phi(-u))`` on average, and pays the jump of its slope for that.
@@ -90,9 +102,8 @@ def _crossing_reach(problem: Problem, ratio: Vector, length: Vector, allowed: fl
     index = np.zeros(u.size, np.intp) if problem.loss_index is None else problem.loss_index
     jump, bend = np.array(jumps).T
     pays = problem.weight * np.maximum(beyond, 0.0) * (jump[index] + bend[index] * length)
-    order = np.argsort(-ratio)
-    frozen = int(np.searchsorted(np.cumsum(pays[order]), allowed))
-    return float(min(ratio[order[frozen - 1]] if frozen else np.inf, _MOST_DEVIATIONS))
+    frozen = int(np.searchsorted(np.cumsum(pays[order[::-1]]), allowed))
+    return float(min(ratio[order[-frozen]] if frozen else np.inf, _MOST_DEVIATIONS))
 
 
 def rows_for_reach(d: int) -> int:
@@ -105,16 +116,8 @@ def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:
     design = problem.design
     mean = np.zeros(problem.n_features)
     if not design.is_sparse:
-        mean = np.asarray(design.X.mean(axis=0, dtype=np.float64))
+        mean = design.column_means()
     return LengthBound.of(directions, mean)
-
-
-def _share_reach(ratio: Vector, stands_for: Vector, share: float) -> float:
-    """Return the reach within which a share of all rows lies."""
-    order = np.argsort(ratio)
-    covered = np.cumsum(stands_for[order])
-    place = int(np.searchsorted(covered, share * covered[-1]))
-    return float(ratio[order[min(place, ratio.size - 1)]])
 
 
 def _bends(problem: Problem) -> list[list[tuple[float, float, float]]]:
@@ -205,12 +208,7 @@ def _sketched(directions: Matrix) -> Matrix:
 
 def _rare_units(problem: Problem) -> Vector:
     """Return how far coefficients of rare columns may be off: by all that they can be."""
-    X = problem.design.X
-    if problem.design.is_sparse:
-        counts = np.bincount(X.tocsr().indices, minlength=problem.n_features)
-    else:
-        counts = np.count_nonzero(X, axis=0)
-    squares = problem.design.column_squares()
+    counts, squares = problem.design.column_counts, problem.design.column_squares()
     size = np.sqrt(squares / np.maximum(counts, 1))
     unit = problem.argument_scale / np.where(size > 0, size, 1.0)
     return np.where(counts < _RARE_ROWS, unit, 0.0)
