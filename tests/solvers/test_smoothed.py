@@ -91,7 +91,7 @@ def test_storage_does_not_matter():
 
 def test_few_columns_join_and_nobody_outside_is_asked_for():
     X, y = words()
-    form = CompositeForm.apply(problem_of(Hinge(), 0.02, X, y))
+    form = CompositeForm.apply(problem_of(Hinge(), 0.05, X, y))
     solver = Smoothed()
     state = solver.start(form, None, 0)
     first = state.columns.copy()
@@ -142,7 +142,7 @@ def test_sweeps_descend():
 
 def test_auto_takes_it_for_rough_answers_and_generation_goes_on():
     X, y = words()
-    problem = problem_of(Hinge(), 0.02, X, y)
+    problem = problem_of(Hinge(), 0.05, X, y)
     assert [stage.method.name for stage in choose(problem)][:2] == ["smoothed", "generation"]
     rough = rl.solve(problem, tol=1e-2)
     assert rough.solver == "smoothed" and rough.certificate.relative_gap <= 1e-2
