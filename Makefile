@@ -9,6 +9,8 @@
 VENV ?= .venv
 JOBS ?= 2
 PYTEST_ARGS ?=
+SANITIZERS ?= address-undefined
+COMMA := ,
 # The oldest versions that pyproject.toml allows, and test tools of their time.
 OLDEST := numpy==1.26.0 scipy==1.13.0 scikit-learn==1.6.0 joblib==1.2.0 threadpoolctl==3.1.0 \
 	highspy==1.7.1 pandas==2.1.1 polars==1.0.0 pytest==8.3.0 pytest-xdist hypothesis cvxpy clarabel
@@ -135,9 +137,10 @@ core-test: $(STAMPS)/wheel $(STAMPS)/cmake  ## build and run the C++ tests of co
 	@echo "==> C++ tests"
 	@$(call ctest,build/core,-DCMAKE_BUILD_TYPE=Release -DRECTILINE_CORE_LIBRARY=$$(ls -t $(CURDIR)/build/cp*/core/librectiline_core.a | head -1))
 
+# make sanitize SANITIZERS=thread looks for races between threads.
 sanitize: $(STAMPS)/cmake  ## the C++ tests under the address and undefined-behaviour sanitizers
 	@echo "==> C++ tests under the sanitizers"
-	@$(call ctest,build/sanitize,-DRECTILINE_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+	@$(call ctest,build/sanitize-$(SANITIZERS),-DRECTILINE_SANITIZE=$(subst -,$(COMMA),$(SANITIZERS)) -DCMAKE_BUILD_TYPE=Release)
 
 # $(call ctest,folder,options): configure, build and test core/ with the CMake of the environment.
 define ctest

@@ -1,6 +1,7 @@
 // The method of multipliers: it ends at a minimum from soft, stiff and far too stiff starts, goes
 // on where it was stopped, and its answers agree whatever the start.
 #include "rectiline/newton/newton_run.hpp"
+#include "rectiline/support/threads.hpp"
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -117,6 +118,32 @@ void check_nan(const Curve& curve) {
     CHECK(out.failed && out.steps <= 15);
 }
 
+// Many rows in several threads: equal bits.
+void check_threads(const Curve& curve, bool smooth) {
+    constexpr std::int64_t many = 60'000;
+    const Matrix X(many, d, 3, 1.0);
+    const samples::OwnedRows owned(curve, many, 4);
+    const Dense<double> dense(X, d, 1);
+    const Terms terms(d, false, 1.0, 0.0);
+    const std::vector<double> proximal(d, 0.0), zero(d, 0.0);
+    std::vector<double> found[2];
+    for (const int threads : {1, 3}) {
+        rectiline::support::set_thread_count(threads);
+        NewtonLoop loop(terms.view);
+        NewtonRows set(dense.view, owned.view(), false);
+        set.place(zero);
+        set.set_multiplier({});
+        const NewtonRunOptions options{{1.0, 3.0, 15}, 1.0, proximal, smooth, 0.0};
+        NewtonRun run(loop, set, {}, options, zero, {}, {});
+        Interrupt never;
+        CHECK(!run.solve(1e-4, 30, never).failed);
+        const auto b = run.b();
+        found[threads > 1].assign(b.begin(), b.end());
+    }
+    rectiline::support::set_thread_count(1);
+    CHECK(found[0] == found[1]);
+}
+
 }  // namespace
 
 int main() {
@@ -129,6 +156,7 @@ int main() {
         check_run(owned.view(), smooth, 0.5, 1.0);
         if (kinked) check_guard(owned.view());
         check_nan(owned.view());
+        check_threads(owned.view(), smooth);
     }
     return check::report();
 }
