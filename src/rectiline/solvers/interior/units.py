@@ -52,6 +52,7 @@ class UnitState:
     row_scale: Vector  # of the constraints, negative where the unit has the other sign
     least: Vector = field(default_factory=lambda: np.full(3, np.inf))
     idle: int = 0
+    steps: int = 0
 
     def relative_gap(self) -> float:
         """Return an estimate of the gap, infinite while constraints are violated."""
@@ -64,6 +65,7 @@ class UnitState:
         now = np.array([products, residual, violation])
         self.idle = 0 if (now < 0.9 * self.least).any() else self.idle + 1
         self.least = np.minimum(now, self.least)
+        self.steps += 1
         return float(gap) if violation <= _VIOLATION else np.inf
 
     def point(self) -> FormPoint:
@@ -93,7 +95,8 @@ class _UnitMethod:
     first_burst: ClassVar[int] = 300
     method: ClassVar[Any]
     most_work: ClassVar[float]  # multiply-adds of a step
-    patience: ClassVar[int]  # steps without progress
+    patience: ClassVar[int]  # steps without progress, and in all
+    most_steps: ClassVar[int]
 
     @classmethod
     def refuses(cls, problem: Problem) -> str | None:
@@ -119,7 +122,7 @@ class _UnitMethod:
                 return Step(done, True, exhausted=gap == 0.0)
             if budget.is_over():
                 break
-            if not moved or state.idle >= self.patience:
+            if not moved or state.idle >= self.patience or state.steps >= self.most_steps:
                 return Step(done, False, exhausted=True)
         return Step(done, False)
 
@@ -153,6 +156,7 @@ class SmallInterior(_UnitMethod):
     method: ClassVar[Any] = _core.UnitInterior
     most_work: ClassVar[float] = 3e7  # about ten milliseconds
     patience: ClassVar[int] = 8
+    most_steps: ClassVar[int] = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,7 @@ class TwofoldInterior(_UnitMethod):
     method: ClassVar[Any] = _core.TwofoldInterior
     most_work: ClassVar[float] = 2e7  # a few tenths of a second
     patience: ClassVar[int] = 30
+    most_steps: ClassVar[int] = 300
 
 
 def _work(form: EpigraphForm) -> float:
