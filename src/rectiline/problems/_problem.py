@@ -252,7 +252,7 @@ class Problem(ProblemParts):
         >>> median = rl.Problem(X, y, rl.losses.Pinball(0.5))
         >>> problems = [median.with_loss(rl.losses.Pinball(q)) for q in (0.1, 0.5, 0.9)]
         >>> [round(float(rl.solve(one).coef[0]), 2) for one in problems]
-        [10.0, 16.0, 17.99]
+        [10.0, 16.0, 18.0]
         """
         made = Problem.of(self.data.with_loss(loss), self.terms)
         return made._set(made.data, made.terms, self.feature_names)
