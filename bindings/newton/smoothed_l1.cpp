@@ -24,7 +24,8 @@ void make(SmoothedState* self, nb::object rows, bool intercept) {
 }
 
 void add(SmoothedState& self, const Design& X, IndexIn columns, VectorIn l1) {
-    require(rectiline::design::n_rows(X.view) == self.n, "X and the row functions differ in length");
+    require(rectiline::design::n_rows(X.view) == self.n,
+            "X and the row functions differ in length");
     require(columns.shape(0) == l1.shape(0), "columns and l1 must have equal length");
     for (const std::int64_t j : in(columns))
         require(j >= 0 && j < rectiline::design::n_columns(X.view), "a column is out of range");
@@ -48,8 +49,8 @@ void sweep(SmoothedState& self, double mu, bool all, double seconds) {
 
 double step(SmoothedState& self, double mu, double seconds) {
     require(mu > 0, "mu must be positive");
-    return run_interruptibly(
-        seconds, [&](auto& interrupt) { return self.method->step(mu, interrupt); });
+    return run_interruptibly(seconds,
+                             [&](auto& interrupt) { return self.method->step(mu, interrupt); });
 }
 
 NumpyVector coefficients(const SmoothedState& self) {
@@ -75,8 +76,7 @@ NumpyVector dual(SmoothedState& self, double mu) {
 }  // namespace
 
 void bind_smoothed_l1(nb::module_& m) {
-    nb::class_<SmoothedState>(m, "SmoothedL1",
-                              "Proximal Newton steps on a smoothed loss under L1.")
+    nb::class_<SmoothedState>(m, "SmoothedL1", "Proximal Newton steps on a smoothed loss under L1.")
         .def("__init__", &make, nb::arg("rows"), nb::arg("intercept"))
         .def("add", &add, nb::arg("X"), nb::arg("columns"), nb::arg("l1"),
              "Add columns of X with their strengths, at coefficients of zero")

@@ -352,3 +352,14 @@ def test_members_of_a_family_that_were_not_measured_before_are_measured():
     for problem in (first, second):  # sizes bound the rounding of sums over frozen rows
         np.testing.assert_allclose(problem.measures.sizes, np.abs(X).sum(axis=0), rtol=1e-12)
     assert all(one.status == "solved" and one.certificate.rounding > 0 for one in answers)
+
+
+@pytest.mark.parametrize("penalty", [None, rl.penalties.Ridge(1.0)], ids=["none", "ridge"])
+def test_coefficients_without_multipliers_are_certified_on_rows(penalty):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((50, 3)), rng.standard_normal(50)
+    problem = rl.Problem(rl.rows.from_arrays(X, y), loss="absolute", penalty=penalty)
+    proof = problem.certify(np.zeros(3))
+    best = rl.solve(rl.Problem(X, y, loss="absolute", penalty=penalty), tol=1e-9)
+    assert proof.primal == pytest.approx(np.abs(y).sum())
+    assert proof.primal - proof.gap <= best.objective

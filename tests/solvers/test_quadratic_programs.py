@@ -34,7 +34,7 @@ def test_portfolio():
     x = cp.Variable(n)
     cost = cp.sum_squares(F.T @ x) + cp.sum_squares(cp.multiply(np.sqrt(D), x)) - mu @ x
     best = cp.Problem(cp.Minimize(cost), [x >= 0, cp.sum(x) == 1]).solve(solver=cp.CLARABEL)
-    assert solution.status == "solved" and solution.solver == "interior"
+    assert solution.status == "solved" and solution.solver == "small_interior"
     assert solution.objective == pytest.approx(best, rel=1e-6)
     assert solution.coef.sum() == pytest.approx(1.0) and solution.coef.min() >= 0.0
 

@@ -49,8 +49,11 @@ struct OneRamp {
 }  // namespace
 
 SmoothedL1::SmoothedL1(RowFunctions rows, bool intercept)
-    : rows_(rows), intercept_(intercept), t_(static_cast<std::size_t>(rows.n)),
-      slope_(static_cast<std::size_t>(rows.n)), dt_(static_cast<std::size_t>(rows.n)),
+    : rows_(rows),
+      intercept_(intercept),
+      t_(static_cast<std::size_t>(rows.n)),
+      slope_(static_cast<std::size_t>(rows.n)),
+      dt_(static_cast<std::size_t>(rows.n)),
       place_(static_cast<std::size_t>(rows.n)) {
     place({}, 0.0);
 }
@@ -258,8 +261,8 @@ double SmoothedL1::sweep_model(std::span<const std::int64_t> columns) {
     for (const std::int64_t j : columns) {
         const double product = with_intercept_[j];
         // The intercept follows, which takes away from the curvature of the column.
-        const double curvature = std::max(
-            curvature_[j] - product * product / intercept_curvature_, kDamping * curvature_[j]);
+        const double curvature = std::max(curvature_[j] - product * product / intercept_curvature_,
+                                          kDamping * curvature_[j]);
         if (!(curvature > 0)) continue;
         double slope = gradient_[j] + product * intercept_direction_;
         for (std::int64_t e = model_start_[j]; e < model_start_[j + 1]; ++e)
@@ -307,8 +310,7 @@ double SmoothedL1::step(double mu, Interrupt& interrupt) {
     if (!(slope < 0)) return -1.0;
     // Whole steps keep coefficients at zero that the model puts there.
     const bool whole = derivative(1.0) <= -kSearchShare * slope;
-    const double length =
-        whole ? 1.0 : search_step([&](double a) { return derivative(a); }, slope);
+    const double length = whole ? 1.0 : search_step([&](double a) { return derivative(a); }, slope);
     move(length);
     if (length < kShort) sweep(mu, false, interrupt);
     return worst_;

@@ -36,13 +36,13 @@ class ColumnScales:
     def mean_squares(self) -> Vector:
         """Weighted mean of the squares of each column."""
         if self._are_equal:
-            return self.design.column_squares() / self.weight.size
+            return self.design.column_squares() / max(self.weight.size, 1)
         return self.design.column_squares(self.weight) / float(self.weight.sum())
 
     @cached_property
     def _are_equal(self) -> bool:
         """Whether all weights are equal: then X has been looked at already."""
-        return bool((self.weight == self.weight[0]).all())
+        return bool((self.weight == self.weight[:1]).all())
 
     @cached_property
     def about_zero(self) -> tuple[Vector | None, Vector]:

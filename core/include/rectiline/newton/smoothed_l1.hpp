@@ -6,8 +6,9 @@
 // across each kink. A step minimises the quadratic model of the rows whose slope is not flat here,
 // plus the L1 norm, by coordinate descent, and searches along the line to that minimiser. Few rows
 // are near a kink, so that sweeps over the model cost a small part of one product with X. The
-// intercept is eliminated from the model: after every coordinate it takes its best value at the cost
-// of one number. That matters, as common columns of text and the intercept are nearly parallel.
+// intercept is eliminated from the model: after every coordinate it takes its best value at the
+// cost of one number. That matters, as common columns of text and the intercept are nearly
+// parallel.
 //
 // Far from the solution the model says little. There `sweep` descends coordinate by coordinate with
 // a trust region for each: within it the curvature is bounded by counting the rows that come near a
@@ -74,7 +75,8 @@ class SmoothedL1 {
     bool intercept_;
     double b0_ = 0, smoothed_for_ = -1;
     std::vector<Ramps> ramps_;
-    // The columns: entries times directions, where they are, strengths, sums of squares, coefficients, trust regions.
+    // The columns: entries times directions, where they are, strengths, sums of squares,
+    // coefficients, trust regions.
     std::vector<std::int32_t> slot_;  // of each column of X among those that join, or -1
     std::vector<std::int64_t> start_{0};
     std::vector<std::int32_t> row_;

@@ -155,7 +155,7 @@ class SmallInterior(_UnitMethod):
     name: ClassVar[str] = "small_interior"
     method: ClassVar[Any] = _core.UnitInterior
     most_work: ClassVar[float] = 3e7  # about ten milliseconds
-    patience: ClassVar[int] = 8
+    patience: ClassVar[int] = 20
     most_steps: ClassVar[int] = 60
 
 
