@@ -25,6 +25,7 @@ def problem_of(loss, order="C", dtype=np.float64, d=D):
 @pytest.fixture
 def judged_first(monkeypatch):
     monkeypatch.setattr(_start, "_MANY_ROWS", 0)
+    monkeypatch.setattr(_start, "_ROWS_PER_COLUMN", 0)
 
 
 @pytest.mark.parametrize("loss", [L.Pinball(0.9), L.Hinge(), L.Huber(1.0), L.SquaredHinge()])

@@ -40,6 +40,7 @@ _MOST_GAP = 10.0  # times the tolerance: of an answer with rows that were frozen
 # Rows in memory from which on a first answer is judged before anything is split around it, which
 # would take a third of the pass. Fewer rows are refused more often: two tables of 16 with 50,000.
 _MANY_ROWS = 200_000
+_ROWS_PER_COLUMN = 10_000  # and at least so many for each column, for the same reason
 _MOST_NEAR, _LEAST_NEAR = 0.5, 10  # share of the sample, and rows per column, that are left
 
 
@@ -98,7 +99,8 @@ def start_members(
         )
         if problem.in_memory is not None:
             member.out = np.empty(problem.n_samples)
-            member.splits_ahead = not is_wide or problem.n_samples < _MANY_ROWS
+            many = max(_MANY_ROWS, _ROWS_PER_COLUMN * problem.n_features)
+            member.splits_ahead = not is_wide or problem.n_samples < many
         members.append(member)
     shared = LengthBound.with_one_sum([member.split.bound for member in members])
     for member, bound in zip(members, shared, strict=True):
