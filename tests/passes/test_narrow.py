@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline.problems.blocks import BlockProblem, LengthBound, NearRows, NextSplit
+from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
 from rectiline.rows import TensorRows
 from rectiline.solvers.passes._frozen import Frozen
 from rectiline.solvers.passes._narrow import KeptRows, every_kept
@@ -22,10 +22,9 @@ def kept_rows(loss, seed=0):
     X = rng.standard_normal((N, D))
     y = X.sum(axis=1) + rng.standard_t(3, N)
     given = rl.Problem(X, y, loss=loss, sample_weight=rng.uniform(0.5, 2, N))
-    problem = BlockProblem.on_arrays(given)
     numbers = np.arange(0, 7 * N, 7)  # within a larger source
-    near = NearRows(numbers, X, problem.targets.pick(None, np.arange(N)))
-    kept = KeptRows(problem, SimpleNamespace(near_rows=numbers, near=lambda: near))
+    near = NearRows(numbers, X, given.data.samples)
+    kept = KeptRows(given, SimpleNamespace(near_rows=numbers, near=lambda: near))
     kept.every = 6
     return given, kept
 
@@ -44,7 +43,7 @@ def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
     assert set(kept.rows[:5]) <= set(near.rows) and near.rows.size < N / 2
     X = given.design.X
     np.testing.assert_array_equal(near.X, X[places])
-    np.testing.assert_array_equal(near.targets.weight, given.weight[places])
+    np.testing.assert_array_equal(near.samples.weight, given.weight[places])
 
     extended = np.column_stack([X, np.ones(N)])
     left = np.zeros(N, bool)
@@ -85,7 +84,7 @@ def test_the_error_that_is_left_follows_from_the_rows():
     some, error = told[0]
     assert error == pytest.approx(expected)
     np.testing.assert_array_equal(some.rows, kept.rows[::6])
-    np.testing.assert_allclose(some.targets.weight, 6 * weight)
+    np.testing.assert_allclose(some.samples.weight, 6 * weight)
     assert kept.narrowed(before, split, lambda: 1e3, solved) is None  # more than half is left
     assert every_kept(100_000, D) == 1 and every_kept(1_000_000, D) == 6
     assert every_kept(100_000, 1000) == 2 and every_kept(400, 1000) == 1

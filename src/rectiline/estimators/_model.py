@@ -29,7 +29,6 @@ from rectiline.estimators._typed import checked_fit
 from rectiline.estimators._verify import GivesProblems
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProblem
 from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution, check_name
 
@@ -219,15 +218,15 @@ class FitsC(PLQModel):
         penalty = self._penalty(l1_ratio=getattr(self, "l1_ratio_", None))
         return [make() for make in self._makers(data, penalty, self.C_ if chooses else data.C)]
 
-    def _rows_problem(self, data: RowsData, task: RowTask, C: float) -> BlockProblem:
+    def _rows_problem(self, data: RowsData, task: RowTask, C: float) -> Problem:
         """Return one problem on rows: weights are as given, the penalty is divided by C."""
-        return BlockProblem(
+        return Problem.on_encoded_rows(
             data.rows,
             task.loss,
+            task.encoding,
             self._rows_penalty(data, C),
             data.constraints,
             self.fit_intercept,
-            targets=task.targets,
         )
 
     def _rows_penalty(self, data: RowsData, C: float) -> Penalty | None:

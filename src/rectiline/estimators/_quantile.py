@@ -33,7 +33,6 @@ from rectiline.estimators._typed import checked_fit
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet, Penalty
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProblem
 from rectiline.rows import RowBlocks, TensorRows
 
 __all__ = ["QuantileRegressor"]
@@ -222,7 +221,7 @@ class QuantileRegressor(
 
     certificate_: Any
 
-    def _rows_makers(self, rows: RowBlocks) -> list[partial[BlockProblem]]:
+    def _rows_makers(self, rows: RowBlocks) -> list[partial[Problem]]:
         """Return how to make the problem of each quantile on rows in blocks."""
         if not rows.has_target:
             raise ValueError("QuantileRegressor.fit needs targets y; these rows have none.")
@@ -240,8 +239,9 @@ class QuantileRegressor(
         if not self._total > 0:
             raise ValueError("The weights of the rows must not all be zero.")
         make = partial(
-            BlockProblem,
+            Problem,
             rows,
+            None,
             penalty=self._penalty_at(self._total),
             constraints=self._listed_constraints(),
             fit_intercept=self.fit_intercept,

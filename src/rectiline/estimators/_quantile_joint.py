@@ -25,7 +25,6 @@ from rectiline.estimators._quantile_problems import (
 )
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProblem
 from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
 
@@ -57,7 +56,7 @@ class FitsJointly(PLQModel):
         kind = SharedSlopes if self.shared_slopes else NonCrossing
         d, own = int(X.shape[1]), self._listed_constraints()
         if isinstance(X, RangedRows):
-            rows = BlockProblem(X.rows, losses[0], None, own).terms.region.rows
+            rows = Problem(X.rows, None, losses[0], None, own).terms.region.rows
         else:
             rows = combine([one.rows(d, check_design(X)) for one in own], d, column_names(self))
         return kind(X, y, weight, losses, self.fit_intercept, rows)
@@ -114,7 +113,7 @@ class FitsJointly(PLQModel):
 
     def _solve_stacked(
         self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float], began: float
-    ) -> tuple[Problem | BlockProblem, Solution]:
+    ) -> tuple[Problem, Solution]:
         try:
             with asked_at_checkpoints(self._time_since(began)):
                 problem = stacked.problem(*parts)
@@ -126,7 +125,7 @@ class FitsJointly(PLQModel):
         (solution,) = self._solve([lambda: problem], began=began)
         return problem, solution
 
-    def _joint_problem(self, stacked: SharedSlopes | NonCrossing) -> Problem | BlockProblem:
+    def _joint_problem(self, stacked: SharedSlopes | NonCrossing) -> Problem:
         """Return the problem of the last joint fit, with as much room as that came to need."""
         for _ in range(getattr(self, "_n_wider", 0)):
             stacked = stacked.wider()

@@ -39,7 +39,7 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
 from rectiline.penalties import Columnwise, Penalty
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProblem, LevelTargets
+from rectiline.problems.blocks import Encoding
 from rectiline.rows import Block, Levels, RowBlocks, StackedRows
 from rectiline.solvers import Solution, Status
 
@@ -130,17 +130,17 @@ class _Stacked:
 
     def _on_rows(
         self, shares: bool, empty: int, penalty: Penalty | None, constraints: list[Constraint]
-    ) -> BlockProblem:
+    ) -> Problem:
         """Return the problem on rows in blocks, repeated for each quantile."""
         factor = 1.0 / self.m if shares else 1.0
         levels = Levels(self.m, self.d, shares, self.fit_intercept, empty, factor)
-        return BlockProblem(
+        return Problem.on_encoded_rows(
             StackedRows(self.X.rows, levels),
             self.losses,
+            Encoding("residual", levels=self.m),
             penalty,
             constraints,
             fit_intercept=False,
-            targets=LevelTargets(self.m),
         )
 
     def _own_constraints(self, copies: int, n_features: int) -> list[Constraint]:
@@ -178,7 +178,7 @@ class _Stacked:
 class SharedSlopes(_Stacked):
     """Composite quantile regression: one slope vector, an intercept for each quantile."""
 
-    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem | BlockProblem:
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
         """Return the problem; the loss is the mean over the quantiles."""
         own = self.m if self.fit_intercept else 0
         penalty = _penalty(l1, l2, self.d, own)
@@ -231,7 +231,7 @@ class NonCrossing(_Stacked):
 
     cap: float = 1e3  # upper bound of the extra columns, in ranges of y
 
-    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem | BlockProblem:
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
         """Return the problem with its extra columns and rows."""
         extra = (self.m - 1) * self._wide.size
         free = (self.m if self.fit_intercept else 0) + extra
@@ -367,7 +367,7 @@ def zero_answer(
     Their objective does not depend on X, nor does the bound that zero multipliers prove.
     """
     problem = stacked.problem(*parts, empty=True)
-    if isinstance(problem, BlockProblem):
+    if not problem.is_in_memory:
         return None
     coef = np.zeros(problem.n_features)
     if problem.violation(coef)[0] > 0:

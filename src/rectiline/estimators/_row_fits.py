@@ -14,7 +14,7 @@ from rectiline.constraints import Constraint
 from rectiline.estimators._classes import class_weights
 from rectiline.estimators._rows import count_labels
 from rectiline.losses import Loss
-from rectiline.problems.blocks import ClassTargets, EncodedTargets
+from rectiline.problems.blocks import Encoding
 from rectiline.rows import RowBlocks
 
 __all__ = ["RowTask", "RowsData", "classification_tasks"]
@@ -25,7 +25,7 @@ class RowTask:
     """One problem on the rows: its loss, and how rows get their targets (None: by the loss)."""
 
     loss: Loss
-    targets: ClassTargets | EncodedTargets | None = None
+    encoding: Encoding | None = None
     samples: None = None  # every problem sees all rows; those without weight do not count
 
 
@@ -72,7 +72,7 @@ def classification_tasks(
     is_plain = loss.of == "margin" and class_weight is None and found.size == 2
     if is_plain:
         low, high = classes.tolist()
-        return classes, [RowTask(loss, EncodedTargets("margin", (low, high)))]
+        return classes, [RowTask(loss, Encoding("margin", (low, high)))]
     pairs: Sequence[tuple[int, int | None]]
     if classes.size == 2:
         pairs = [(1, 0)]
@@ -80,6 +80,8 @@ def classification_tasks(
         pairs = [(place, None) for place in range(classes.size)]
     else:  # as in scikit-learn, a positive value votes for the first class of the pair
         pairs = list(combinations(range(classes.size), 2))
+    labels = tuple(classes.tolist())
     return classes, [
-        RowTask(loss, ClassTargets(loss.of, classes, up, down, factors)) for up, down in pairs
+        RowTask(loss, Encoding(loss.of, labels, up, down, tuple(factors.tolist())))
+        for up, down in pairs
     ]

@@ -18,7 +18,6 @@ from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import in_threads
 from rectiline.problems import DualPoint, Problem
-from rectiline.problems.blocks import BlockProblem
 from rectiline.solvers import Solution, check_takes_rows, solve, solve_family
 
 __all__ = ["RunOptions", "seed_of", "solve_all"]
@@ -105,7 +104,7 @@ def solve_all(
     waiting = list(range(len(makers)))  # taking one off is atomic
 
     first = makers[0]()
-    if isinstance(first, BlockProblem):
+    if not first.is_in_memory:
         family = [first, *(make() for make in makers[1:])]
         return _solve_family(family, options, report, names)
     made: list[Problem] | None = None
@@ -189,7 +188,7 @@ def _solve_shared(
 
 
 def _solve_family(
-    problems: Sequence[Problem | BlockProblem],
+    problems: Sequence[Problem],
     options: RunOptions,
     report: FitReport | None,
     names: NDArray[Any] | None,

@@ -27,7 +27,7 @@ from rectiline.estimators._scoring import predictions
 from rectiline.estimators._search import Chosen, best_place, mean_scores, score_table
 from rectiline.paths import Path
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProblem, FoldTargets, NearRows, fold_of_rows
+from rectiline.problems.blocks import BlockData, NearRows, fold_of_rows
 from rectiline.rows import Block, TensorRows
 from rectiline.solvers import Solution, check_takes_rows, solve_family
 
@@ -160,15 +160,16 @@ class _RowSearch:
             problem = self._problem(task, ratio, 1.0)
             at = spread_numbers(self.data.rows)
             block = self.data.rows.take(at)
-            near = NearRows(at, block.X, problem.targets.pick(block, at))
-            return problem.on_near_rows(near, near.targets.weight * (problem.n_samples / at.size))
+            near = NearRows(at, block.X, problem.samples.of_block(block, at))
+            weight = near.samples.weight * (problem.n_samples / at.size)
+            return near.problem(problem.terms, weight)
 
         grid: Vector = self.model._grid(make, ratio, len(self.data.tasks))
         return grid
 
-    def _problem(self, task: int, ratio: float | None, share: float) -> BlockProblem:
+    def _problem(self, task: int, ratio: float | None, share: float) -> Problem:
         """Return a problem on all rows, with this share of the penalty of C = 1."""
-        problem: BlockProblem = self.model._rows_problem(self.data, self.data.tasks[task], 1.0)
+        problem: Problem = self.model._rows_problem(self.data, self.data.tasks[task], 1.0)
         return problem.with_penalty(self.model._penalty(share, l1_ratio=ratio))
 
     def solve(
@@ -183,7 +184,7 @@ class _RowSearch:
         tasks, began = len(self.data.tasks), time.perf_counter()
         whole = [self._problem(task, ratio, 1.0) for task in range(tasks)]
         bases = [
-            [one.with_targets(FoldTargets(one.targets, fold, self.n_folds)) for one in whole]
+            [_without_fold(one, fold, self.n_folds) for one in whole]
             for fold in range(self.n_folds)
         ]
         unit = self.model._penalty(l1_ratio=ratio).strength
@@ -239,6 +240,13 @@ class _RowSearch:
         constant = total[2] == 0
         ratio = missed / np.where(constant, 1.0, total[2])
         return np.asarray(1.0 - np.where(constant, missed > 0, ratio)) + 0.0 * weight
+
+
+def _without_fold(problem: Problem, fold: int, n_folds: int) -> Problem:
+    """Return a problem on rows in blocks in which those of a fold have no weight."""
+    samples: Any = problem.samples
+    source = BlockData(problem.blocks, samples.without_fold(fold, n_folds))
+    return Problem.of(source, problem.terms, problem.feature_names)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._run import seed_of
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.blocks import BlockProblem, SplitDual
+from rectiline.problems.blocks import SplitDual
 from rectiline.rows import is_source
 from rectiline.solvers import Solution, solve
 
@@ -34,7 +34,7 @@ def in_units(certificate: Certificate, factor: float) -> Certificate:
     return replace(certificate, **{name: factor * getattr(certificate, name) for name in names})
 
 
-def _proved_on_rows(caller: str, problem: BlockProblem, solution: Solution) -> Certificate:
+def _proved_on_rows(caller: str, problem: Problem, solution: Solution) -> Certificate:
     """Return the certificate of a solution on rows in blocks, with one pass over them."""
     if not isinstance(solution.dual, SplitDual):
         raise ValueError(f"{caller} needs the data of the fit: that was arrays, these are rows.")
@@ -179,7 +179,7 @@ class GivesProblems:
         solutions: list[Solution] = [kept] if isinstance(kept, Solution) else list(kept)
         proved = []
         for problem, solution in zip(problems, solutions, strict=True):
-            if isinstance(problem, BlockProblem):
+            if not problem.is_in_memory:
                 proof = _proved_on_rows(caller, problem, solution)
                 proved.append(replace(solution, certificate=proof))
                 continue

@@ -1,4 +1,8 @@
-"""The data of a problem: X and what each sample pays. `Problem` holds it beside its `Terms`."""
+"""The data of a problem: rows of X and what each pays. `Problem` holds them beside its `Terms`.
+
+`Data` are in memory; a pass over them sees views of their rows as blocks of a source. `BlockData`
+are read block by block where they are.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,11 @@ from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design, as_design
 from rectiline.losses import Loss
+from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems._samples import Samples
+from rectiline.rows import ArrayRows, RowBlocks
 
-__all__ = ["ColumnScales", "Data"]
+__all__ = ["BlockData", "ColumnScales", "Data"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +83,46 @@ class Data:
         """Return data with scales of their own."""
         return cls(design, samples, ColumnScales(design, samples.weight))
 
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of X."""
+        return self.design.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return self.design.n_features
+
+    @property
+    def shown(self) -> str:
+        """Size and kind of X as text."""
+        kind = "sparse" if self.design.is_sparse else "dense"
+        return f"{self.n_samples} x {self.n_features} {kind}"
+
+    @cached_property
+    def blocks(self) -> RowBlocks:
+        """Views of the rows of X, as passes read them."""
+        return ArrayRows(self.design.by_rows.X, None)
+
+    @property
+    def classes(self) -> tuple[tuple[Any, ...], Any]:
+        """Signs of the classes that a sample must hold enough of, if any, and those of all rows."""
+        if self.samples.losses[0].of != "margin":
+            return (), None
+        return (-1.0, 1.0), self.samples.direction
+
+    def shares_rows(self, other: Data | BlockData) -> bool:
+        """Whether other data have the same array X."""
+        if not isinstance(other, Data):
+            return False
+        a: Any = self.design.X
+        b: Any = other.design.X
+        if a is b:
+            return True
+        dense = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+        same_view = dense and a.shape == b.shape and a.strides == b.strides
+        return bool(same_view and a.ctypes.data == b.ctypes.data)
+
     def with_weight(self, sample_weight: ArrayLike) -> Data:
         """Return the data under other weights."""
         return Data.of(self.design, self.samples.with_weight(sample_weight))
@@ -118,3 +164,46 @@ class Data:
         rms = np.sqrt(self.scales.mean_squares)
         unit = self.samples.argument_scale / np.where(rms > 0, rms, 1.0)
         return np.where(rms > 0, unit, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockData:
+    """Rows in blocks, and how what they pay is read off a block.
+
+    Attributes
+    ----------
+    blocks : RowBlocks
+    samples : BlockSamples
+    """
+
+    blocks: RowBlocks
+    samples: BlockSamples
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.blocks.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.blocks.n_features
+
+    @property
+    def shown(self) -> str:
+        """Size and kind of the rows as text."""
+        return f"{self.blocks.shown_rows} x {self.n_features} rows in blocks"
+
+    @property
+    def classes(self) -> tuple[tuple[Any, ...], Any]:
+        """Labels that a sample must hold enough of, and those of all rows if they are at hand."""
+        labels = self.samples.encoding.labels
+        return labels or (), None if labels is None else self.blocks.targets_in_memory
+
+    def shares_rows(self, other: Data | BlockData) -> bool:
+        """Whether other data are on the same source."""
+        return self.blocks is other.blocks
+
+    def with_loss(self, loss: str | Loss) -> BlockData:
+        """Return the data under another loss; everything else is shared."""
+        return BlockData(self.blocks, self.samples.with_loss(loss))

@@ -15,7 +15,6 @@ where ``h`` is the penalty with the bounds. Every bracket is non-negative; a fre
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,21 +23,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
-from rectiline import _core
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Indices
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
 from rectiline.penalties import Fused, Penalty
+from rectiline.problems._arguments import DEFAULT_PENALTY, read_arrays, read_rows
+from rectiline.problems._block_samples import Encoding
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._data import Data
-from rectiline.problems._feasibility import Feasibility
+from rectiline.problems._data import BlockData, Data
 from rectiline.problems._from_units import LOSSES as UNIT_LOSSES
 from rectiline.problems._from_units import rows_of_units
-from rectiline.problems._given import DEFAULT_PENALTY, read_given
 from rectiline.problems._problem_parts import ProblemParts
 from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
-from rectiline.problems._terms import PenaltyTerms, Terms
+from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 
 __all__ = ["Problem"]
@@ -50,9 +48,10 @@ class Problem(ProblemParts):
 
     Parameters
     ----------
-    X : array-like, data frame or scipy sparse matrix of shape (n_samples, n_features)
-        Used in place when it is float32 or float64 (any order) or CSR/CSC. None for an
-        optimisation problem that has a linear term and no data.
+    X : array-like, data frame, scipy sparse matrix of shape (n_samples, n_features), or RowBlocks
+        Used in place when it is float32 or float64 (any order) or CSR/CSC. Rows in blocks, see
+        `rectiline.rows`, are read where they are and hold their own targets and weights. None for
+        an optimisation problem that has a linear term and no data.
     y : array-like of shape (n_samples,), optional
         Targets; for margin losses any two labels, the larger one counts as +1. None in an
         optimisation problem: residuals are then those of zero targets.
@@ -63,7 +62,8 @@ class Problem(ProblemParts):
         never pays.
     constraints : Constraint, dict, or sequence of them, default=()
         Where the coefficients may live, see `rectiline.constraints`. A dict bounds columns by name
-        or position: ``{"age": ">=0", "income": (0, None), 3: 1.5}``.
+        or position: ``{"age": ">=0", "income": (0, None), 3: 1.5}``. Constraints that look at X
+        (fairness, say) need it in memory.
     sample_weight : array-like of shape (n_samples,), optional
         Non-negative weights of the losses.
     fit_intercept : bool, optional
@@ -102,17 +102,19 @@ class Problem(ProblemParts):
     ... )
     >>> rl.solve(portfolio, tol=1e-9).coef.round(3)
     array([0.647, 0.066, 0.287])
+
+    Rows that are read block by block:
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((5000, 3))
+    >>> y = X @ np.array([1.0, 2.0, 3.0]) + rng.standard_normal(5000)
+    >>> rows = rl.rows.from_arrays(X, y, block_rows=1000)
+    >>> rl.Problem(rows, loss=rl.losses.Pinball(0.9))
+    Problem(5000 x 3 rows in blocks, loss=Pinball(quantile=0.9), penalty=Ridge(strength=1.0),
+    constraints=[], fit_intercept=True)
     """
 
     feature_names: NDArray[Any] | None
-
-    def __new__(cls, X: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Return a problem in memory, or one on blocks where X is a source of rows."""
-        if not isinstance(X, RowBlocks):
-            return object.__new__(cls)
-        from rectiline.problems.blocks import BlockProblem
-
-        return BlockProblem(X, *args, **kwargs)
 
     def __init__(
         self,
@@ -128,32 +130,47 @@ class Problem(ProblemParts):
         linear: ArrayLike | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> None:
-        given = read_given(
-            X,
-            y,
-            loss,
-            penalty=penalty,
-            constraints=constraints,
-            sample_weight=sample_weight,
-            fit_intercept=fit_intercept,
-            loss_index=loss_index,
-            linear=linear,
-            feature_names=feature_names,
-        )
-        with np.errstate(all="ignore"):
-            terms = Terms.of(given.penalty, given.region, given.constraints)
-        self._set(Data.of(given.design, given.samples), terms, given.feature_names)
+        others = {
+            "sample_weight": sample_weight,
+            "loss_index": loss_index,
+            "linear": linear,
+            "feature_names": feature_names,
+        }
+        if isinstance(X, RowBlocks):
+            if isinstance(y, (str, Loss)):  # rows hold their own y: the loss may stand in its place
+                y, loss, penalty = None, y, penalty if loss is None else loss
+            parts = read_rows(X, loss, penalty, constraints, fit_intercept, y=y, **others)
+        else:
+            parts = read_arrays(X, y, loss, penalty, constraints, fit_intercept, **others)
+        self._set(*parts)
 
-    def _set(self, data: Data, terms: Terms, feature_names: NDArray[Any] | None = None) -> Self:
-        object.__setattr__(self, "data", data)
+    def _set(
+        self, source: Data | BlockData, terms: Terms, feature_names: NDArray[Any] | None = None
+    ) -> Self:
+        object.__setattr__(self, "source", source)
         object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "feature_names", feature_names)
         return self
 
     @classmethod
-    def of(cls, data: Data, terms: Terms) -> Self:
+    def of(
+        cls, source: Data | BlockData, terms: Terms, feature_names: NDArray[Any] | None = None
+    ) -> Self:
         """Return the problem with these parts, which have been checked."""
-        return object.__new__(cls)._set(data, terms)
+        return object.__new__(cls)._set(source, terms, feature_names)
+
+    @classmethod
+    def on_encoded_rows(
+        cls,
+        rows: RowBlocks,
+        loss: Any,
+        encoding: Encoding | None,
+        penalty: Any = DEFAULT_PENALTY,
+        constraints: Any = (),
+        fit_intercept: bool = True,
+    ) -> Self:
+        """Return a problem on rows in blocks whose targets mean what `encoding` says."""
+        return cls.of(*read_rows(rows, loss, penalty, constraints, fit_intercept, encoding))
 
     @classmethod
     def from_units(
@@ -236,8 +253,7 @@ class Problem(ProblemParts):
 
     def with_penalty(self, penalty: Penalty | None) -> Problem:
         """Return this problem under another penalty; the data are shared."""
-        made = Problem.of(self.data, self.terms.with_penalty(penalty))
-        return made._set(made.data, made.terms, self.feature_names)
+        return Problem.of(self.source, self.terms.with_penalty(penalty), self.feature_names)
 
     def with_loss(self, loss: str | Loss) -> Problem:
         """Return this problem under another loss of the same kind; everything else is shared.
@@ -254,8 +270,7 @@ class Problem(ProblemParts):
         >>> [round(float(rl.solve(one).coef[0]), 2) for one in problems]
         [10.0, 16.0, 18.0]
         """
-        made = Problem.of(self.data.with_loss(loss), self.terms)
-        return made._set(made.data, made.terms, self.feature_names)
+        return Problem.of(self.source.with_loss(loss), self.terms, self.feature_names)
 
     def with_sample_weight(self, sample_weight: ArrayLike) -> Problem:
         """Return this problem under other weights; constraints stay as they were made."""
@@ -284,9 +299,8 @@ class Problem(ProblemParts):
         return Problem.of(data, Terms.of(penalty, region))
 
     def __repr__(self) -> str:
-        kind = "sparse" if self.design.is_sparse else "dense"
         return (
-            f"Problem({self.n_samples} x {self.n_features} {kind}, loss={self.loss!r}, "
+            f"Problem({self.source.shown}, loss={self.loss!r}, "
             f"penalty={self.penalty!r}, constraints={list(self.constraints)!r}, "
             f"fit_intercept={self.fit_intercept})"
         )
@@ -296,59 +310,9 @@ class Problem(ProblemParts):
     def objective(self, coef: ArrayLike, intercept: float = 0.0) -> float:
         """Return the primal objective (constraints are not charged; see `violation`)."""
         b, b0 = self.checked_point(coef, intercept)
+        if not self.is_in_memory:
+            return self.certify(b, b0).primal
         return self.rows.loss(self.design.dot(b) + b0) + self.penalty_value(b)
-
-    def penalty_value(self, coef: Vector) -> float:
-        """Return Omega(coef)."""
-        return self.terms.penalty_value(coef)
-
-    def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
-        """Return the penalty's part of a certificate, see `Terms.penalty_terms`."""
-        return self.terms.penalty_terms(coef, q, error)
-
-    def violation(self, coef: ArrayLike) -> tuple[float, float]:
-        """Return the worst constraint violation, absolute and relative to the terms of its row."""
-        if not self.is_constrained:
-            return 0.0, 0.0
-        b, _ = self.checked_point(coef, 0.0)
-        return self.terms.region.violation(b, self.coef_unit)
-
-    @property
-    def feasibility(self) -> Feasibility:
-        """A feasible point, or a proof that there is none."""
-        return self.terms.region.feasibility
-
-    def zero_pair(self) -> tuple[Vector, float, DualPoint]:
-        """Return zero coefficients and the slopes of the losses there, a pair to fall back on."""
-        slopes = self.rows.slopes(np.zeros(self.n_samples))
-        return np.zeros(self.n_features), 0.0, DualPoint(slopes)
-
-    def zero_dual(self) -> DualPoint:
-        """Return the point where all multipliers are zero."""
-        return self.terms.region.zero_dual(self.n_samples)
-
-    def clip_to_bounds(self, coef: Vector) -> Vector:
-        """Return the nearest coefficients within the bounds."""
-        return self.terms.region.clip(coef)
-
-    def move_into_constraints(self, coef: Vector) -> Vector:
-        """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-        return self.terms.region.move_into(coef, self.coef_unit) if self.is_constrained else coef
-
-    def checked_point(self, coef: ArrayLike, intercept: float) -> tuple[Vector, float]:
-        """Return coefficients and intercept as float64, or raise where they do not fit."""
-        b = np.ascontiguousarray(coef, dtype=np.float64)
-        if b.shape != (self.n_features,):
-            raise ValueError(
-                f"coef must have shape ({self.n_features},), one entry per column of X; got "
-                f"{b.shape}."
-            )
-        b0 = float(intercept)
-        if not (math.isfinite(b0) and _core.all_finite(b)):
-            raise ValueError("coef and intercept must be finite numbers.")
-        if b0 != 0.0 and not self.fit_intercept:
-            raise ValueError(f"intercept={b0} but the problem has no intercept.")
-        return b, b0
 
     # ---- proofs ---------------------------------------------------------------------------------
 
@@ -367,8 +331,8 @@ class Problem(ProblemParts):
         intercept : float, default=0.0
         dual : DualPoint or array-like of shape (n_samples,), optional
             Multipliers; an array is taken as the sample part. They are repaired to be feasible
-            first. Without them slopes of the loss at the predictions are tried, which proves
-            little unless the loss is smooth.
+            first; on rows in blocks they are the `SplitDual` of a solution. Without them slopes
+            of the loss at the predictions are tried, which proves little unless it is smooth.
 
         Returns
         -------
@@ -386,12 +350,16 @@ class Problem(ProblemParts):
         >>> problem.certify(rl.solve(problem)).relative_gap <= 1e-6
         True
         """
-        if not hasattr(coef, "coef"):
-            return prove(self, coef, intercept, dual, tol=0.0).certificate
-        if intercept != 0.0 or dual is not None:
-            raise TypeError("certify takes a solution alone, without intercept and dual.")
         pair: Any = coef
-        return prove(self, pair.coef, pair.intercept, pair.dual, tol=0.0).certificate
+        if hasattr(coef, "coef"):
+            if intercept != 0.0 or dual is not None:
+                raise TypeError("certify takes a solution alone, without intercept and dual.")
+            pair, intercept, dual = pair.coef, pair.intercept, pair.dual
+        if self.is_in_memory:
+            return prove(self, pair, intercept, dual, tol=0.0).certificate
+        from rectiline.problems.blocks import prove_blocks
+
+        return prove_blocks(self, pair, intercept, dual)
 
     def certify_many(self, candidates: Sequence[Candidate]) -> list[Certificate]:
         """Prove how close to optimal several answers are, with few passes over X.
@@ -415,6 +383,8 @@ class Problem(ProblemParts):
         >>> [proof.relative_gap <= 1e-2 for proof in problem.certify_many([fast, exact])]
         [True, True]
         """
+        if not self.is_in_memory:
+            return [self.certify(one) for one in candidates]
         proofs = prove_many([self] * len(candidates), candidates)
         return [proof.certificate for proof in proofs]
 

@@ -1,4 +1,4 @@
-"""What each sample pays as a function of its prediction; one part of a problem's `Data`.
+"""What each sample pays as a function of its prediction, for samples in memory.
 
 Sample i pays ``f_i(z) = weight_i * loss(direction_i * z + offset_i)`` for the prediction z. Nothing
 here depends on X, so that a problem on other columns shares everything that was worked out.
@@ -7,6 +7,7 @@ here depends on X, so that a problem on other columns shares everything that was
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.losses import LinearTerm, Loss
 from rectiline.problems._inputs import checked_index, checked_losses, checked_weight, row_functions
+from rectiline.rows import Block
 
 __all__ = ["Samples"]
 
@@ -87,13 +89,42 @@ class Samples:
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Samples:
         """Return some of the samples, under their own weights unless others are given."""
-        weight = self.weight[rows] if sample_weight is None else sample_weight
+        part = self.take(rows)
+        return part.with_weight(part.weight if sample_weight is None else sample_weight)
+
+    def take(self, rows: Indices | slice) -> Samples:
+        """Return some of the samples, which may all have no weight."""
         return replace(
             self,
             index=None if self.index is None else self.index[rows],
             direction=self.direction[rows],
             offset=self.offset[rows],
-            weight=checked_weight(weight, self.direction[rows].size),
+            weight=self.weight[rows],
+        )
+
+    def of_block(self, block: Block | None, rows: Indices | None = None) -> Samples:
+        """Return the samples of a block, or those of `rows`; see `BlockSamples`."""
+        if rows is not None:
+            return self.take(rows)
+        assert block is not None
+        return self.take(slice(block.start, block.start + block.n_rows))
+
+    @property
+    def encoding(self) -> Samples:
+        """What tells whether samples of several problems have equal targets and weights."""
+        return self
+
+    @classmethod
+    def joined(cls, parts: Sequence[Samples]) -> Samples:
+        """Return the samples of several parts as one."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        names = ("direction", "offset", "weight")
+        if first.index is not None:
+            names = (*names, "index")
+        return replace(
+            first, **{name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
         )
 
     @cached_property

@@ -12,7 +12,6 @@ from rectiline._polling import SECONDS_PER_ENTRY, SECONDS_PER_PRODUCT
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.blocks import BlockProblem
 from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
@@ -39,7 +38,7 @@ _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 
 
 def solve(
-    problem: Problem | BlockProblem,
+    problem: Problem,
     solver: str = "auto",
     tol: float = 1e-6,
     max_iter: int | None = None,
@@ -119,7 +118,7 @@ def solve(
     # What overflows is not finite, and only finite pairs are ever certified.
     quiet, threads = np.errstate(all="ignore"), using_threads(n_threads)
     with quiet, threads, showing(callback, verbose, progress_bar, tol) as told:
-        if solver == "passes" or isinstance(problem, BlockProblem):
+        if solver == "passes" or (isinstance(problem, Problem) and not problem.is_in_memory):
             return solve_rows(problem, solver, limits, told, options)
         if solver == "auto" and _may_take_passes(problem, limits, warm_start, session, options):
             found, limits = try_passes(problem, limits, told)

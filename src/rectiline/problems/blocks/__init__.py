@@ -1,8 +1,11 @@
-"""Problems on rows that are read block by block, and certificates by exception."""
+"""Passes over rows in blocks, and certificates by exception."""
 
+from rectiline.problems._block_samples import BlockSamples, Encoding, fold_of_rows
+from rectiline.problems._data import BlockData
+from rectiline.problems._samples import Samples
 from rectiline.problems.blocks._aggregate import with_frozen_rows
 from rectiline.problems.blocks._dual import SplitDual
-from rectiline.problems.blocks._folds import FoldTargets, fold_of_rows
+from rectiline.problems.blocks._facts import RowFacts
 from rectiline.problems.blocks._pass import (
     LengthBound,
     NearRows,
@@ -12,36 +15,25 @@ from rectiline.problems.blocks._pass import (
     Totals,
     run_pass,
 )
-from rectiline.problems.blocks._problem import BlockProblem
-from rectiline.problems.blocks._prove import BlockProof, judge
-from rectiline.problems.blocks._targets import (
-    ClassTargets,
-    Encoded,
-    EncodedTargets,
-    LevelTargets,
-    StoredTargets,
-    Targets,
-)
+from rectiline.problems.blocks._prove import BlockProof, judge, prove_blocks
 
 __all__ = [
-    "BlockProblem",
+    "BlockData",
     "BlockProof",
-    "ClassTargets",
-    "Encoded",
-    "EncodedTargets",
-    "FoldTargets",
+    "BlockSamples",
+    "Encoding",
     "LengthBound",
-    "LevelTargets",
     "NearRows",
     "NextSplit",
     "PassState",
     "Query",
+    "RowFacts",
+    "Samples",
     "SplitDual",
-    "StoredTargets",
-    "Targets",
     "Totals",
     "fold_of_rows",
     "judge",
+    "prove_blocks",
     "run_pass",
     "with_frozen_rows",
 ]

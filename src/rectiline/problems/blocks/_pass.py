@@ -19,7 +19,11 @@ from rectiline import _core
 from rectiline._lazy import cached_property
 from rectiline._typing import Vector
 from rectiline.backends import Design
-from rectiline.problems.blocks._targets import Encoded, Targets
+from rectiline.problems._block_samples import BlockSamples
+from rectiline.problems._data import Data
+from rectiline.problems._problem import Problem
+from rectiline.problems._samples import Samples
+from rectiline.problems._terms import Terms
 from rectiline.rows import Block, RowBlocks
 
 __all__ = [
@@ -118,9 +122,8 @@ class Query:
 
     Attributes
     ----------
-    curves : list of tuples of arrays
-        The losses, as `_core.RowFunctions` takes them.
-    targets : Targets
+    samples : Samples or BlockSamples
+        What rows pay.
     coef, intercept
         The candidate.
     split : tuple of (ndarray, float) or None
@@ -136,8 +139,7 @@ class Query:
         For rows in memory: where to write the multipliers of frozen rows.
     """
 
-    curves: Any
-    targets: Targets
+    samples: Samples | BlockSamples
     coef: Vector
     intercept: float
     split: tuple[Vector, float] | None = None
@@ -164,18 +166,23 @@ class NearRows:
 
     rows: NDArray[np.int64]
     X: Any
-    targets: Encoded
+    samples: Samples
 
     @cached_property
     def design(self) -> Design:
         """X with what has been worked out about it, for all problems on these rows."""
         return Design(self.X)
 
-    def with_targets(self, targets: Encoded) -> NearRows:
+    def with_samples(self, samples: Samples) -> NearRows:
         """Return these rows with other targets or weights; they share `design`."""
-        made = NearRows(self.rows, self.X, targets)
+        made = NearRows(self.rows, self.X, samples)
         made.__dict__["design"] = self.design
         return made
+
+    def problem(self, terms: Terms, weight: Vector | None = None) -> Problem:
+        """Return the problem in memory on these rows, under other weights if given."""
+        samples = self.samples if weight is None else replace(self.samples, weight=weight)
+        return Problem.of(Data.of(self.design, samples), terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,16 +202,14 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
 
         return run_tensor_block(block, state)
     view = Design(block.X).view if block.n_rows else None
-    encoded: dict[Targets, Encoded] = {}  # equal targets are encoded once
-    members, functions, listed = [], [], []
+    encoded: dict[Any, Samples] = {}  # equal targets are encoded once
+    members, paid, listed = [], [], []
     for query in state.queries:
-        if query.targets not in encoded:
-            encoded[query.targets] = query.targets.encode(block)
-        targets = encoded[query.targets]
-        rows = _core.RowFunctions(
-            query.curves, targets.direction, targets.offset, targets.weight, targets.index
-        )
-        member = _core.PassMember(rows, query.coef, query.intercept, state.fit_intercept)
+        encoding = query.samples.encoding
+        if encoding not in encoded:
+            encoded[encoding] = query.samples.of_block(block)
+        samples = replace(encoded[encoding], losses=query.samples.losses)
+        member = _core.PassMember(samples.rows, query.coef, query.intercept, state.fit_intercept)
         here = _in_block(query.listed, block)
         member.list_rows(here)
         if query.split is not None:
@@ -220,7 +225,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         if query.measure:
             member.measure()
         members.append(member)
-        functions.append(rows)
+        paid.append(samples)
         listed.append(here)
     if view is None:
         return [_nothing(block, query) for query in state.queries]
@@ -228,16 +233,15 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
     if found is None:
         return None
     answers = []
-    for query, rows, here, sums in zip(state.queries, functions, listed, found, strict=True):
+    for query, samples, here, sums in zip(state.queries, paid, listed, found, strict=True):
         _refuse_non_finite(block, sums)
         at = here if query.collect else sums.pop("near")
-        targets = encoded[query.targets]
         copied = at if state.copies else at[:0]
-        near = NearRows(at + block.start, block.X[copied], targets.take(copied))
+        near = NearRows(at + block.start, block.X[copied], samples.take(copied))
         at_zero = 0.0
         if query.measure and state.copies:
-            at_zero = rows.loss(np.zeros(block.n_rows))
-            sums["measured_weight"] = float(targets.weight.sum())
+            at_zero = samples.loss_at_zero
+            sums["measured_weight"] = samples.total_weight
         answers.append(Answer(sums, near, at_zero, block.n_rows))
     return answers
 
@@ -250,7 +254,7 @@ def _in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
 
 def _nothing(block: Block, query: Query) -> Answer:
     empty = np.zeros(0, dtype=np.int64)
-    return Answer({}, NearRows(empty, block.X[:0], query.targets.encode(block)))
+    return Answer({}, NearRows(empty, block.X[:0], query.samples.of_block(block)))
 
 
 def _refuse_non_finite(block: Block, sums: dict[str, Any]) -> None:
@@ -300,7 +304,7 @@ class Totals:
         self._sums: dict[str, Any] = {"gradient": zero, "change": zero}
         self._lost: dict[str, Any] = {}
         self._near: list[NearRows] = []
-        self._whole: tuple[RowBlocks, Targets] | None = None
+        self._whole: tuple[RowBlocks, Samples | BlockSamples] | None = None
         self.loss_at_zero = 0.0
         self.steepest = 0.0
         self.depth = 0.0  # most terms added one after the other; blocks in the core say nothing
@@ -350,14 +354,14 @@ class Totals:
         """Return the rows that were collected, put together."""
         if self._whole is None:
             return join_near(self._near)
-        blocks, targets = self._whole
+        blocks, samples = self._whole
         rows = self.near_rows
         block = blocks.take(rows)
-        return NearRows(rows, block.X, targets.pick(block, rows))
+        return NearRows(rows, block.X, samples.of_block(block, rows))
 
-    def take_from(self, blocks: RowBlocks, targets: Targets) -> None:
+    def take_from(self, blocks: RowBlocks, samples: Samples | BlockSamples) -> None:
         """Note where to take copies of the near rows, if blocks have not made them."""
-        self._whole = (blocks, targets)
+        self._whole = (blocks, samples)
 
 
 def join_near(parts: Sequence[NearRows]) -> NearRows:
@@ -369,13 +373,8 @@ def join_near(parts: Sequence[NearRows]) -> NearRows:
         return some[0]
     matrices = [part.X for part in some]
     X = sp.vstack(matrices, format="csr") if sp.issparse(matrices[0]) else np.concatenate(matrices)
-    names = ("direction", "offset", "weight")
-    pieces = [np.concatenate([getattr(part.targets, name) for part in some]) for name in names]
-    index = None
-    if some[0].targets.index is not None:
-        index = np.concatenate([part.targets.index for part in some])
     rows = np.concatenate([part.rows for part in some])
-    return NearRows(rows, X, Encoded(pieces[0], pieces[1], pieces[2], index))
+    return NearRows(rows, X, Samples.joined([part.samples for part in some]))
 
 
 def run_pass(
@@ -397,5 +396,5 @@ def run_pass(
             progress(done)
     if not state.copies:
         for total, query in zip(totals, state.queries, strict=True):
-            total.take_from(rows, query.targets)
+            total.take_from(rows, query.samples)
     return totals

@@ -21,9 +21,10 @@ from rectiline.problems._exact_balance import exact_balance
 from rectiline.problems._problem import Problem
 from rectiline.problems._repair import balance_free_columns
 from rectiline.problems._rounding import UNIT, Bounded, Measured, measure_plain
+from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.problems.blocks._dual import SplitDual
+from rectiline.problems.blocks._facts import RowFacts
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
-from rectiline.problems.blocks._problem import BlockProblem
 
 __all__ = ["BlockProof", "judge", "prove_blocks"]
 
@@ -50,9 +51,23 @@ class _Frozen:
     rounding: float  # bound on the relative error of these sums
 
 
-def prove_blocks(
-    problem: BlockProblem, coef: ArrayLike, intercept: float, dual: Any
-) -> Certificate:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Program:
+    """What `close` asks of a problem: its terms, and the unit of its coefficients."""
+
+    terms: Terms
+    coef_unit: Vector
+
+    def penalty_terms(self, coef: Vector, q: Vector, error: Vector) -> PenaltyTerms:
+        return self.terms.penalty_terms(coef, q, error)
+
+    def violation(self, coef: Vector) -> tuple[float, float]:
+        if not self.terms.is_constrained:
+            return 0.0, 0.0
+        return self.terms.region.violation(coef, self.coef_unit)
+
+
+def prove_blocks(problem: Problem, coef: ArrayLike, intercept: float, dual: Any) -> Certificate:
     """Return the certificate of a pair with one pass over the rows of a problem."""
     b, b0 = problem.checked_point(coef, intercept)
     if dual is None:
@@ -64,8 +79,7 @@ def prove_blocks(
         )
     _checked_dual(problem, dual)
     query = Query(
-        problem.curves,
-        problem.targets,
+        problem.samples,
         b,
         b0,
         split=(dual.split_coef, dual.split_intercept),
@@ -75,10 +89,11 @@ def prove_blocks(
     )
     totals = run_pass(problem.blocks, PassState((query,), problem.fit_intercept))
     assert totals is not None
-    return judge(problem, b, b0, dual, totals[0], totals[0].near()).certificate
+    facts = RowFacts.measured(problem, totals[0])
+    return judge(problem, facts, b, b0, dual, totals[0], totals[0].near()).certificate
 
 
-def _checked_dual(problem: BlockProblem, dual: SplitDual) -> None:
+def _checked_dual(problem: Problem, dual: SplitDual) -> None:
     rows = dual.rows
     if rows.size and (rows[0] < 0 or rows[-1] >= problem.n_samples or (np.diff(rows) <= 0).any()):
         raise ValueError(f"dual: listed rows must grow and lie in [0, {problem.n_samples}).")
@@ -94,7 +109,8 @@ def _checked_dual(problem: BlockProblem, dual: SplitDual) -> None:
 
 
 def judge(
-    problem: BlockProblem,
+    problem: Problem,
+    facts: RowFacts,
     coef: Vector,
     intercept: float,
     dual: SplitDual,
@@ -102,17 +118,11 @@ def judge(
     listed: NearRows,
 ) -> BlockProof:
     """Return the certificate of a pair from the sums of a pass and the listed rows."""
-    near = problem.on_near_rows(listed)
-    measures = problem.measures
-    if not measures.is_known and totals.has("sizes"):
-        measures.sizes = np.asarray(totals["sizes"])
-        measures.loss_at_zero = totals.loss_at_zero
-        measures.weight = float(totals["measured_weight"])
+    near = listed.problem(problem.terms)
     summed = (_SUMMED_TERMS + totals.depth) * UNIT
-    sizes = np.zeros(problem.n_features) if measures.sizes is None else measures.sizes
     far = _Frozen(
         np.asarray(totals["gradient"]),
-        totals.steepest * sizes,
+        totals.steepest * facts.sizes,
         float(totals["total"]),
         float(totals["total_size"]),
         summed,
@@ -139,11 +149,11 @@ def judge(
     )
     far_loss, far_gap = float(totals["loss"]), float(totals["gap"])
     loss = far_loss + near_loss
-    excess = max(loss - problem.least_loss, 0.0)
+    excess = max(loss - facts.least_loss, 0.0)
     far_error = totals.steepest * float(totals["error"]) + summed * abs(far_loss)
     if share < 1.0:
         # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
-        least = problem.least_loss - near.least_loss
+        least = facts.least_loss - near.least_loss
         far_gap = share * far_gap + (1.0 - share) * (max(far_loss - least, 0.0) + far_error)
     far_gap *= 1.0 + summed
     terms = [Term(near_gap + far_gap, near_upper + far_gap)]
@@ -165,10 +175,10 @@ def judge(
         terms=terms,
         at_zero=lambda: Term(excess, excess + loss_error),
         excess=excess,
-        scale=lambda _: abs(problem.loss_at_zero),
+        scale=lambda _: abs(facts.loss_at_zero),
         radius=balance.radius,
     )
-    certificate, by_zero = close(problem, coef, products)
+    certificate, by_zero = close(_Program(problem.terms, facts.coef_unit), coef, products)
     made = replace(
         dual,
         values=np.zeros_like(point.sample) if by_zero else point.sample,
@@ -187,7 +197,7 @@ def _clipped(near: Problem, values: Vector) -> Vector:
 
 
 def _repaired(
-    problem: BlockProblem,
+    problem: Problem,
     near: Problem,
     coef: Vector,
     intercept: float,
@@ -231,7 +241,7 @@ def _measured(
 
 
 def _balanced(
-    problem: BlockProblem, near: Problem, point: DualPoint, far: _Frozen, free: Indices
+    problem: Problem, near: Problem, point: DualPoint, far: _Frozen, free: Indices
 ) -> DualPoint:
     """Return the point with listed multipliers moved so that q is zero on the columns `free`."""
     if not point.sample.size:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rectiline.problems._inputs import curve_arrays
 from rectiline.problems.blocks._pass import Answer, PassState, Query
-from rectiline.problems.blocks._targets import EncodedTargets
 from rectiline.problems.blocks._tensor_rows import (
     column_sums,
     copies,
@@ -135,7 +135,7 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
 
     has_intercept = state.fit_intercept
     device = block.X.device
-    curve = TensorCurve.of(query.curves[0], device)
+    curve = TensorCurve.of(curve_arrays(query.samples.losses[0]), device)
     if _fits_kernel(block, query, curve):
         from rectiline.problems.blocks._tensor_fast import run_fast
 
@@ -178,17 +178,17 @@ def _run_query(block: Block, query: Query, state: PassState) -> Answer:
     if "curvature" in numbers:
         numbers["curvature"] = np.ravel(numbers["curvature"])
     if not all(np.isfinite(value).all() for value in numbers.values()):
-        refuse(block, query.targets)
-    near_rows = copies(block, query.targets, at) if state.copies else places(block, at)
-    return Answer(numbers, near_rows, float(at_zero))
+        refuse(block, query.samples)
+    gather = copies if state.copies else places
+    return Answer(numbers, gather(block, query.samples, at), float(at_zero))
 
 
 def _fits_kernel(block: Block, query: Query, curve: TensorCurve) -> bool:
     """Whether the Triton kernel takes a query: straight pieces, rows in one piece, on a GPU."""
     if not block.X.is_cuda or block.X.stride(1) != 1:
         return False
-    targets = query.targets
-    if not isinstance(targets, EncodedTargets) or targets.of == "prediction":
+    encoding: Any = query.samples.encoding
+    if not encoding.is_plain or encoding.of == "prediction":
         return False
     if (
         bool((curve.curvature != 0).any())
@@ -221,7 +221,7 @@ class _Part:
         self.X = block.X[some].double()
         weight = None if block.weight is None else block.weight[some]
         start = block.start + int(some.start)
-        encoded = encode(query.targets, block.y[some], weight, start)
+        encoded = encode(query.samples, block.y[some], weight, start)
         self.direction, self.offset, self.weight = encoded
         coef = torch.tensor(query.coef, device=self.X.device)
         self.t = self.direction * (self.X @ coef + query.intercept) + self.offset

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rectiline.problems.blocks._pass import Answer, PassState, Query
-from rectiline.problems.blocks._targets import EncodedTargets
 from rectiline.problems.blocks._tensor_rows import copies, encode, places, refuse
 from rectiline.rows import Block
 
@@ -21,11 +20,10 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
     from rectiline.problems.blocks._triton import look_at_rows
 
     device = block.X.device
-    targets = query.targets
-    assert isinstance(targets, EncodedTargets)
+    samples: Any = query.samples
     labels = None
-    if targets.labels is not None:
-        labels = (float(targets.labels[0]), float(targets.labels[1]))
+    if samples.encoding.labels is not None:
+        labels = tuple(map(float, samples.encoding.labels))
     next_split = query.next_split
     listed = _here(query.listed, block, device)
     always = listed if next_split is None else _here(next_split.always, block, device)
@@ -43,7 +41,7 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
     at_zero, strange, weight = (sums.pop(name) for name in ("at_zero", "strange", "all_weight"))
     is_finite = np.isfinite(list(sums.values())).all() and bool(torch.isfinite(gradient).all())
     if strange or not is_finite:
-        refuse(block, targets)
+        refuse(block, samples)
     if query.out is not None:
         query.out[block.start :][: block.n_rows] = multiplier.cpu().numpy()
     if next_split is not None:  # rows that are always kept need not be near a knot
@@ -65,8 +63,8 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
         if split is None:
             change, total = change + gradient, total + sums["total"]
         answer["change"], answer["change_total"] = change.cpu().numpy(), float(total)
-    near_rows = copies(block, targets, at[near]) if state.copies else places(block, at[near])
-    return Answer(answer, near_rows, at_zero)
+    gather = copies if state.copies else places
+    return Answer(answer, gather(block, samples, at[near]), at_zero)
 
 
 def _here(rows: Any, block: Block, device: Any) -> Any:
@@ -93,7 +91,7 @@ class _Close:
         self.is_listed, self.has_intercept = is_listed, has_intercept
         self.X = block.X[at].double()
         weight = None if block.weight is None else block.weight[at]
-        encoded = encode(query.targets, block.y[at], weight, block.start)
+        encoded = encode(query.samples, block.y[at], weight, block.start)
         self.direction, self.offset, self.weight = encoded
         self.t = self.direction * (self.X @ coef + query.intercept) + self.offset
 

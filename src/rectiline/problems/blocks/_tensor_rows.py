@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rectiline.problems._block_samples import BlockSamples
+from rectiline.problems._samples import Samples
 from rectiline.problems.blocks._pass import NearRows
-from rectiline.problems.blocks._targets import ClassTargets, Encoded, EncodedTargets
 from rectiline.rows import Block, copy_to_host
 
 __all__ = ["column_sums", "copies", "encode", "places", "refuse", "summed_depth", "total"]
@@ -15,54 +16,62 @@ __all__ = ["column_sums", "copies", "encode", "places", "refuse", "summed_depth"
 _RUN = 1024  # rows that are added up first; the order within is the library's
 
 
-def encode(targets: Any, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any]:
+def encode(samples: BlockSamples, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any]:
     """Return signs, offsets and weights of some rows, on their device."""
     import torch
 
-    if not isinstance(targets, EncodedTargets | ClassTargets):
+    encoding = samples.encoding
+    if encoding.levels > 1 or encoding.fold is not None:
         raise TypeError("Tensors need targets that come with the blocks.")
     ones = torch.ones(len(y), dtype=torch.float64, device=y.device)
     w = ones if weight is None else weight.double()
-    if not bool((torch.isfinite(w) & (w >= 0)).all()):
-        row = int((~(torch.isfinite(w) & (w >= 0))).nonzero()[0])
-        raise ValueError(f"weight must hold finite numbers >= 0; row {start + row} has {w[row]}.")
-    if isinstance(targets, ClassTargets):
-        return targets.encode_tensor(y, w)
-    if targets.of == "prediction":
+    _refuse(~(torch.isfinite(w) & (w >= 0)), w, start, "weight must hold finite numbers >= 0")
+    if encoding.of == "prediction":
         return ones, torch.zeros_like(ones), w
-    if targets.of == "residual":
+    if encoding.labels is None:
         o = y.double()
-        if not bool(torch.isfinite(o).all()):
-            row = int((~torch.isfinite(o)).nonzero()[0])
-            raise ValueError(f"y must hold finite numbers; row {start + row} has {y[row]}.")
+        _refuse(~torch.isfinite(o), y, start, "y must hold finite numbers")
         return -ones, o, w
-    assert targets.labels is not None
-    up, down = y == targets.labels[1], y == targets.labels[0]
-    if not bool((up | down).all()):
-        row = int((~(up | down)).nonzero()[0])
-        raise ValueError(
-            f"y must be one of the labels {targets.labels[0]!r} and {targets.labels[1]!r}; row "
-            f"{start + row} has {y[row].item()}."
-        )
-    return torch.where(up, 1.0, -1.0).double(), torch.zeros_like(ones), w
+    known, factor = torch.zeros_like(ones, dtype=torch.bool), torch.zeros_like(ones)
+    for place, label in enumerate(encoding.labels):
+        here = y == label
+        known |= here
+        if encoding.is_used(place):
+            factor += here.double() * encoding.factor(place)
+    strange = ~known if encoding.factors is None else ~known & (w > 0)
+    _refuse(strange, y, start, f"y must be one of the labels {encoding.shown_labels}")
+    sign = torch.where(y == encoding.labels[encoding.positive], 1.0, -1.0).double()
+    if encoding.of == "residual":
+        return -ones, sign, w * factor
+    return sign, torch.zeros_like(ones), w * factor
 
 
-def copies(block: Block, targets: Any, at: Any) -> NearRows:
+def _refuse(bad: Any, values: Any, start: int, rule: str) -> None:
+    if bool(bad.any()):
+        row = int(bad.nonzero()[0])
+        raise ValueError(f"{rule}; row {start + row} has {values[row].item()}.")
+
+
+def copies(block: Block, samples: BlockSamples, at: Any) -> NearRows:
     """Return copies of some rows of a block on the host."""
     weight = None if block.weight is None else block.weight[at]
-    encoded = encode(targets, block.y[at], weight, block.start)
+    encoded = encode(samples, block.y[at], weight, block.start)
     arrays = [np.ascontiguousarray(part.cpu().numpy()) for part in encoded]
-    return NearRows(at.cpu().numpy() + block.start, copy_to_host(block.X[at]), Encoded(*arrays))
+    return _near(block, samples, at, copy_to_host(block.X[at]), arrays)
 
 
-def places(block: Block, at: Any) -> NearRows:
+def places(block: Block, samples: BlockSamples, at: Any) -> NearRows:
     """Return the numbers of some rows of a block without copies of them."""
     nothing = np.zeros(0)
-    numbers = at.cpu().numpy() + block.start
-    return NearRows(numbers, nothing, Encoded(nothing, nothing, nothing))
+    return _near(block, samples, at, nothing, [nothing] * 3)
 
 
-def refuse(block: Block, targets: Any) -> None:
+def _near(block: Block, samples: BlockSamples, at: Any, X: Any, arrays: list[Any]) -> NearRows:
+    encoded = Samples(samples.losses, None, *arrays, samples.fit_intercept)
+    return NearRows(at.cpu().numpy() + block.start, X, encoded)
+
+
+def refuse(block: Block, samples: BlockSamples) -> None:
     """Raise an error that names a row with an entry that is not allowed, if there is one."""
     import torch
 
@@ -73,7 +82,7 @@ def refuse(block: Block, targets: Any) -> None:
             f"X contains NaN or infinity: row {block.start + row}, column {column} is "
             f"{float(block.X[row, column])}. Impute or drop such entries first."
         )
-    encode(targets, block.y, block.weight, block.start)
+    encode(samples, block.y, block.weight, block.start)
 
 
 def column_sums(X: Any, weights: Any) -> Any:

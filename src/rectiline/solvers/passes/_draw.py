@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rectiline.backends import take_rows
 from rectiline.problems import Problem
-from rectiline.problems.blocks import BlockProblem, NearRows
+from rectiline.problems.blocks import NearRows
 from rectiline.rows import Block, TensorRows, join, on_host, spread_rows
 
 Vector = NDArray[np.float64]
@@ -42,13 +42,13 @@ class Sample:
     block: Block  # the drawn rows as the source holds them
     thinned: float = 1
 
-    def of(self, problem: BlockProblem) -> Sample:
+    def of(self, problem: Problem) -> Sample:
         """Return the sample of another problem on the same rows, which shares X."""
-        rows = self.rows.with_targets(problem.targets.pick(self.block, self.rows.rows))
-        part = problem.on_near_rows(rows, rows.targets.weight * self.stands_for)
+        rows = self.rows.with_samples(problem.samples.of_block(self.block, self.rows.rows))
+        part = rows.problem(problem.terms, rows.samples.weight * self.stands_for)
         return replace(self, rows=rows, problem=part)
 
-    def thin(self, problem: BlockProblem, size: int) -> Sample:
+    def thin(self, problem: Problem, size: int) -> Sample:
         """Return evenly spaced rows, at least `size`, that stand for all; self if it has few."""
         every = self.stands_for.size // size
         if every < 2:
@@ -71,7 +71,7 @@ def sample_size(n: int, d: int) -> int:
 
 
 def draw(
-    problem: BlockProblem,
+    problem: Problem,
     seed: int,
     size: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -83,12 +83,11 @@ def draw(
     blocks = problem.blocks
     if blocks.has_random_access:
         size = size or sample_size(problem.n_samples, problem.n_features)
-        labels = problem.targets.labels or ()
+        labels, y = problem.source.classes
         if isinstance(blocks, TensorRows):
             at, each = blocks.spread(size, seed, labels)
             rows, stands_for = at.cpu().numpy(), each.cpu().numpy()
         else:
-            y = problem.labels_in_memory()
             known = () if y is None else labels
             rows, stands_for = spread_rows(problem.n_samples, size, on_host(seed), y, known)
         block = blocks.take(rows)
@@ -109,11 +108,9 @@ def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
     raise ValueError(f"X contains NaN or infinity{where}. Impute or drop such entries first.")
 
 
-def _sample(
-    problem: BlockProblem, block: Block, rows: NDArray[np.int64], stands_for: Vector
-) -> Sample:
-    near = NearRows(rows, block.X, problem.targets.pick(block, rows))
-    part = problem.on_near_rows(near, near.targets.weight * stands_for)
+def _sample(problem: Problem, block: Block, rows: NDArray[np.int64], stands_for: Vector) -> Sample:
+    near = NearRows(rows, block.X, problem.samples.of_block(block, rows))
+    part = near.problem(problem.terms, near.samples.weight * stands_for)
     return Sample(near, stands_for, part, block)
 
 
@@ -123,7 +120,7 @@ class _DrawState:
 
     seed: int
     size: int  # rows of each class
-    labels: Any  # of the classes, or None
+    labels: tuple[Any, ...]  # of the classes, if any
     n_rows: int | None  # of the source
 
     def most_of(self, block: Block) -> int:
@@ -168,16 +165,17 @@ def _draw_block(block: Block, state: _DrawState) -> list[tuple[_Drawn, int]]:
 
 
 def _draw_while_reading(
-    problem: BlockProblem, seed: int, progress: Callable[[int], None] | None
+    problem: Problem, seed: int, progress: Callable[[int], None] | None
 ) -> tuple[Block, NDArray[np.int64], Vector]:
     """Return a sample of a source without random access, in one pass over it."""
     known = problem.blocks.knows_n_rows
     d = problem.n_features
     size = sample_size(problem.n_samples, d) if known else max(_ROWS_PER_COLUMN * d, _WITHOUT_COUNT)
-    labels = problem.targets.labels
-    each = size if labels is None else max(size // len(labels), 1)
-    state = _DrawState(seed, each, labels, problem.n_samples if known else None)
-    classes: list[list[_Drawn]] = [[] for _ in state.labels or (None,)]
+    labels, _ = problem.source.classes
+    state = _DrawState(
+        seed, max(size // max(len(labels), 1), 1), labels, problem.n_samples if known else None
+    )
+    classes: list[list[_Drawn]] = [[] for _ in labels or (None,)]
     counts = [0] * len(classes)
     for answer in problem.blocks.map_blocks(_draw_block, state):
         for place, (drawn, count) in enumerate(answer):

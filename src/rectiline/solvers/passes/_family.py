@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,6 @@ import numpy as np
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.blocks import BlockProblem
 from rectiline.solvers._arguments import checked_limits
 from rectiline.solvers._base import Callback
 from rectiline.solvers._run import RunLimits
@@ -36,11 +36,10 @@ def solve_rows(
     warns: bool = True,
 ) -> Solution:
     """Return the solution of one problem, in memory or on rows in blocks; for `solve`."""
-    if not isinstance(problem, (Problem, BlockProblem)):
+    if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
     check_takes_rows(solver, options)
-    asked = problem if isinstance(problem, BlockProblem) else BlockProblem.on_arrays(problem)
-    return _solve_feasible([asked], limits, [callback], warns)[0]
+    return _solve_feasible([problem], limits, [callback], warns)[0]
 
 
 def try_passes(
@@ -54,11 +53,8 @@ def try_passes(
     began = time.perf_counter()
     few = replace(limits, max_iter=_TRIED_PASSES)
     found: Solution | None = None
-    try:
-        family = [BlockProblem.on_arrays(problem)]
-        found = solve_in_passes(family, few, [callback], warns=False, declines=True)[0]
-    except Declined:
-        pass
+    with suppress(Declined):
+        found = solve_in_passes([problem], few, [callback], warns=False, declines=True)[0]
     if found is not None:
         ended = found.status in (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT)
         if not ended or not math.isfinite(found.certificate.gap):
@@ -83,7 +79,7 @@ def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
 
 
 def _solve_feasible(
-    family: list[BlockProblem],
+    family: list[Problem],
     limits: RunLimits,
     callbacks: Sequence[Callback | None],
     warns: bool = True,
@@ -103,8 +99,8 @@ def _solve_feasible(
     ]
 
 
-def _infeasible(problem: BlockProblem, proof: InfeasibilityCertificate) -> Solution:
-    n = 0 if problem.in_memory is None else problem.n_samples
+def _infeasible(problem: Problem, proof: InfeasibilityCertificate) -> Solution:
+    n = problem.n_samples if problem.is_in_memory else 0
     return Solution(
         coef=np.full(problem.n_features, math.nan),
         intercept=math.nan,
@@ -120,7 +116,7 @@ def _infeasible(problem: BlockProblem, proof: InfeasibilityCertificate) -> Solut
 
 
 def solve_family(
-    problems: Sequence[Problem | BlockProblem],
+    problems: Sequence[Problem],
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -166,7 +162,7 @@ def solve_family(
     >>> [solution.certificate.relative_gap <= 1e-6 for solution in solutions]
     [True, True, True]
     """
-    family = _as_family(problems)
+    family = _checked_family(problems)
     callbacks = list(callback) if isinstance(callback, Sequence) else [callback] * len(family)
     if len(callbacks) != len(family):
         raise ValueError(
@@ -180,41 +176,20 @@ def solve_family(
         return _solve_feasible(family, limits, callbacks)
 
 
-def _as_family(problems: Sequence[Problem | BlockProblem]) -> list[BlockProblem]:
-    """Return the problems on one source of rows, or say why they do not share one."""
-    given = list(problems)
-    if not given:
+def _checked_family(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems, or say why they do not share their rows."""
+    family = list(problems)
+    if not family:
         raise ValueError("problems must hold at least one problem.")
-    for one in given:
-        if not isinstance(one, (Problem, BlockProblem)):
+    for one in family:
+        if not isinstance(one, Problem):
             raise TypeError(f"problems must hold Problem objects; got {type(one).__name__}.")
-    if len({one.fit_intercept for one in given}) > 1:
+    if len({one.fit_intercept for one in family}) > 1:
         raise ValueError("problems of a family must agree about fit_intercept.")
-    family: list[BlockProblem] = []
-    first = given[0]
-    for place, one in enumerate(given):
-        if isinstance(one, BlockProblem):
-            shared = isinstance(first, BlockProblem) and one.blocks is first.blocks
-            if not shared:
-                raise ValueError(f"problems[{place}] is on other rows than problems[0].")
-            family.append(one)
-            continue
-        if isinstance(first, BlockProblem) or not _share_X(one, first):
-            raise ValueError(
-                f"problems[{place}] has another X than problems[0]; a family shares one array."
-            )
-        member = BlockProblem.on_arrays(one)
-        if family:
-            member.blocks = family[0].blocks
-        family.append(member)
+    for place, one in enumerate(family):
+        if not one.source.shares_rows(family[0].source):
+            rule = "has another X than problems[0]; a family shares one array."
+            if not one.is_in_memory:
+                rule = "is on other rows than problems[0]."
+            raise ValueError(f"problems[{place}] {rule}")
     return family
-
-
-def _share_X(one: Problem, other: Problem) -> bool:
-    a: Any = one.design.X
-    b: Any = other.design.X
-    if a is b:
-        return True
-    dense = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
-    same_view = dense and a.shape == b.shape and a.strides == b.strides
-    return bool(same_view and a.ctypes.data == b.ctypes.data)

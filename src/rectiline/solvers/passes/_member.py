@@ -6,18 +6,17 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.problems import Certificate, DualPoint
+from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.problems.blocks import (
-    BlockProblem,
     LengthBound,
     NearRows,
     NextSplit,
     Query,
+    RowFacts,
     SplitDual,
     Totals,
     judge,
@@ -57,15 +56,16 @@ class Member:
         None if it was not, and after the second pass.
     """
 
-    problem: BlockProblem
+    problem: Problem
     coef: Vector
     intercept: float
     split: NextSplit
     objective: float
-    curves: Any
     variance: Callable[[], float]  # of the slopes' sum in the sample
     roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
     callback: Callback | None = None
+    facts: RowFacts | None = None  # about all rows; the first pass measures them
+    argument_scale: float = 1.0  # of the sample
     near: NearRows | None = None
     kept: KeptRows | None = None
     narrowed: Narrowed | None = None
@@ -91,26 +91,27 @@ class Member:
     full_dual: DualPoint | None = None  # of the best pair, in memory, if it has been made
 
     @classmethod
-    def at_zero(cls, problem: BlockProblem) -> Member:
+    def at_zero(cls, problem: Problem) -> Member:
         """Return a problem about whose rows nothing is known: zeros, and no certificate."""
         zero = np.zeros(problem.n_features)
         nothing = np.zeros((0, problem.n_features + problem.fit_intercept))
         split = NextSplit(0.0, 0.0, nothing, LengthBound(zero, zero, 0.0))
-        return cls(problem, zero, 0.0, split, math.inf, problem.curves, variance=lambda: 0.0)
+        return cls(problem, zero, 0.0, split, math.inf, variance=lambda: 0.0)
 
-    def first_query(self, measure: bool) -> Query:
+    def first_query(self) -> Query:
         """Return what to ask of a pass that only splits, as the first one does."""
         return Query(
-            self.curves,
-            self.problem.targets,
+            self.problem.samples,
             self.coef,
             self.intercept,
             next_split=self.split,
-            measure=measure,
+            measure=self.facts is None,
         )
 
     def take_first(self, totals: Totals) -> None:
         """Take the answers of a pass that only splits."""
+        if self.facts is None:
+            self.facts = RowFacts.measured(self.problem, totals, self.argument_scale)
         if self.answer is None:  # the first one: what it has kept is narrowed
             self.kept = KeptRows(self.problem, totals)
             self.rows_kept = self.kept.rows.size
@@ -141,7 +142,7 @@ class Member:
 
     def solve_reduced(self, tol: float, deadline: float) -> None:
         """Move to the answer of the reduced problem."""
-        assert self.frozen is not None
+        assert self.frozen is not None and self.facts is not None
         near, frozen = self.near, self.frozen
         if near is None:  # the first pass has kept rows
             assert self.kept is not None
@@ -155,7 +156,7 @@ class Member:
         coef = self.answer.coef
         region = self.problem.terms.region
         if self.problem.terms.is_constrained:
-            coef = region.move_into(region.clip(coef), self.problem.coef_unit)
+            coef = region.move_into(region.clip(coef), self.facts.coef_unit)
         self.coef, self.intercept = coef, self.answer.intercept
 
     def _solve(self, near: NearRows, frozen: Frozen, target: float, deadline: float) -> Reduced:
@@ -184,8 +185,7 @@ class Member:
         """Return what to ask of a pass: judge the candidate, and split around it if need be."""
         assert self.near is not None and self.frozen is not None
         return Query(
-            self.curves,
-            self.problem.targets,
+            self.problem.samples,
             self.coef,
             self.intercept,
             split=(self.frozen.coef, self.frozen.intercept),
@@ -216,6 +216,7 @@ class Member:
     def take(self, totals: Totals, tol: float, passes: int, began: float) -> None:
         """Take the answers of a pass: a certificate, and the next split."""
         assert self.near is not None and self.frozen is not None and self.answer is not None
+        assert self.facts is not None
         dual = SplitDual(
             self.frozen.coef,
             self.frozen.intercept,
@@ -228,7 +229,7 @@ class Member:
         if self.narrowed is not None:
             frozen_too, multipliers = self.narrowed.judged(self.coef, self.intercept)
             judged = totals.plus(frozen_too)
-        proof = judge(self.problem, self.coef, self.intercept, dual, judged, self.near)
+        proof = judge(self.problem, self.facts, self.coef, self.intercept, dual, judged, self.near)
         certificate, dual = proof.certificate, proof.dual
         if multipliers is not None and self.narrowed is not None:
             multipliers[self.narrowed.places] = dual.values

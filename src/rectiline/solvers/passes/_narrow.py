@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from rectiline.problems import Problem
 from rectiline.problems.blocks import (
-    BlockProblem,
+    BlockSamples,
     NearRows,
     NextSplit,
     PassState,
     Query,
-    StoredTargets,
-    Targets,
+    Samples,
     Totals,
     run_pass,
 )
@@ -59,7 +58,7 @@ class KeptRows:
         For how many of them one stands in the problem that a closer centre is found with.
     """
 
-    def __init__(self, problem: BlockProblem, totals: Totals) -> None:
+    def __init__(self, problem: Problem, totals: Totals) -> None:
         self._problem, self._totals = problem, totals
         self.rows = totals.near_rows
         self.every = every_kept(self.rows.size, problem.n_features)
@@ -93,26 +92,26 @@ class KeptRows:
         before = variance() if every > 1 else 0.0
         if before <= 0:
             return None
-        blocks, targets = self._in_place()
+        blocks, samples = self._in_place()
         at = np.arange(0, self.rows.size, every)
         block = blocks.take(at)
-        encoded = targets.pick(block, at)
-        some = NearRows(self.rows[at], block.X, replace(encoded, weight=every * encoded.weight))
-        slopes = _slopes(problem.on_near_rows(some), frozen.coef, frozen.intercept)
+        paid = samples.of_block(block, at)
+        some = NearRows(self.rows[at], block.X, replace(paid, weight=every * paid.weight))
+        slopes = _slopes(some.problem(problem.terms), frozen.coef, frozen.intercept)
         error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / before)
         if error > _MOST_ERROR:
             return None
         centre = solved(some, error)
         closer = replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
-        return Narrowed.of(problem, self.rows, blocks, targets, frozen, centre, closer)
+        return Narrowed.of(problem, self.rows, blocks, samples, frozen, centre, closer)
 
-    def _in_place(self) -> tuple[RowBlocks, Targets]:
-        """Return these rows on their device, or else copies of them; and their targets."""
+    def _in_place(self) -> tuple[RowBlocks, Samples | BlockSamples]:
+        """Return these rows on their device, or else copies of them; and what they pay."""
         blocks = self._problem.blocks
         if isinstance(blocks, TensorRows):
-            return blocks.picked(self.rows), self._problem.targets
+            return blocks.picked(self.rows), self._problem.samples
         near = self.all()
-        return ArrayRows(near.X, None), StoredTargets(near.targets)
+        return ArrayRows(near.X, None), near.samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,7 @@ class Narrowed:
         What all other rows add around the centre, here or frozen before.
     """
 
-    problem: BlockProblem
+    problem: Problem
     rows: NDArray[np.int64]
     blocks: RowBlocks
     query: Query
@@ -142,23 +141,23 @@ class Narrowed:
     @classmethod
     def of(
         cls,
-        problem: BlockProblem,
+        problem: Problem,
         rows: NDArray[np.int64],
         blocks: RowBlocks,
-        targets: Targets,
+        samples: Samples | BlockSamples,
         frozen: Frozen,
         centre: tuple[Vector, float],
         split: NextSplit,
     ) -> Narrowed:
         """Split rows, which `blocks` holds, around a centre; `frozen` was frozen before."""
         inside = replace(split, always=np.searchsorted(rows, split.always))
-        query = Query(problem.curves, targets, *centre, next_split=inside)
+        query = Query(samples, *centre, next_split=inside)
         sums = _run(blocks, query, problem.fit_intercept)
         left = sums.near()
         more = np.ravel(sums["curvature"]) if sums.has("curvature") else np.zeros(0)
         rest = frozen.moved_to(*centre)
         rest = rest.with_more(np.asarray(sums["change"]), float(sums["change_total"]), more)
-        near = NearRows(rows[left.rows], left.X, left.targets)
+        near = NearRows(rows[left.rows], left.X, left.samples)
         return cls(problem, rows, blocks, query, left.rows, near, rest)
 
     def judged(self, coef: Vector, intercept: float) -> tuple[Totals, Vector]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
-from rectiline.problems.blocks import BlockProblem, NearRows
+from rectiline.problems import Problem
+from rectiline.problems.blocks import NearRows
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton import Newton
@@ -28,7 +29,7 @@ _FAILED = 1e-4  # relative gap from which on another solver has a try
 
 
 def solve_reduced(
-    problem: BlockProblem,
+    problem: Problem,
     near: NearRows,
     frozen: Frozen,
     start: Vector | None,
@@ -45,7 +46,7 @@ def solve_reduced(
     objective : float
         Of the whole problem; `target` is relative to it.
     """
-    part = problem.on_near_rows(near)
+    part = near.problem(problem.terms)
     if Newton.refuses(part) is not None:
         return solve_coupled(part, frozen, objective, target, deadline)
     form = RectifiedForm.apply(part)

@@ -29,8 +29,10 @@ from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkp
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import (
-    BlockProblem,
+    BlockData,
+    BlockSamples,
     PassState,
+    Query,
     SplitDual,
     Totals,
     run_pass,
@@ -58,7 +60,7 @@ _NESTED_PASSES = 4
 
 
 def solve_in_passes(
-    problems: Sequence[BlockProblem],
+    problems: Sequence[Problem],
     limits: RunLimits,
     callbacks: Sequence[Callback | None],
     warns: bool = True,
@@ -70,9 +72,9 @@ def solve_in_passes(
     """
     began = time.perf_counter()
     tol, seed = limits.tol, limits.seed
-    reserve, given = 0.0, problems[0].in_memory
-    if given is not None:  # multipliers on all rows take a pass for each problem after the last one
-        reserve = _SECONDS_PER_ENTRY * (1 + len(problems)) * given.design.n_stored
+    reserve, first = 0.0, problems[0]
+    if first.is_in_memory:  # multipliers on all rows take a pass for each problem after the last
+        reserve = _SECONDS_PER_ENTRY * (1 + len(problems)) * first.design.n_stored
     limit = min(math.inf if limits.time_limit is None else limits.time_limit, time_left())
     deadline, keeper = began + max(limit - reserve, 0.0), Deadline(limit)
     max_passes = MOST_PASSES if limits.max_iter is None else limits.max_iter
@@ -103,9 +105,7 @@ def solve_in_passes(
         return [_finish(member, status, passes, began, told) for member in members]
 
 
-def _solve_nested(
-    problems: Sequence[BlockProblem], seed: int, deadline: float
-) -> list[Answer] | None:
+def _solve_nested(problems: Sequence[Problem], seed: int, deadline: float) -> list[Answer] | None:
     """Return answers on a large sample that stays on its device, or None.
 
     None: the rows are elsewhere, or so few that a sample of the usual size does.
@@ -120,7 +120,7 @@ def _solve_nested(
     n, d = first.n_samples, first.n_features
     if sample_size(n, d) <= max(_DIRECT, 1000 * d):
         return None
-    at, stands_for = blocks.spread(n // _NESTED, seed, first.targets.labels or ())
+    at, stands_for = blocks.spread(n // _NESTED, seed, first.source.classes[0])
     rows = blocks.picked(at, stands_for)
     size = rows.n_rows
     left = deadline - time.perf_counter()
@@ -131,7 +131,9 @@ def _solve_nested(
         seed=seed,
     )
     silent = [None] * len(problems)
-    inner = [problem.on_blocks(rows) for problem in problems]
+    inner = [
+        Problem.of(BlockData(rows, cast(BlockSamples, one.samples)), one.terms) for one in problems
+    ]
     found = solve_in_passes(inner, limits, silent, warns=False)
     return [Answer(one.coef, one.intercept, one.objective, size) for one in found]
 
@@ -141,14 +143,14 @@ def _run(members: Sequence[Member], queries: list[Any], number: int, deadline: f
     checkpoint()
     problem = members[0].problem
     seconds = deadline - time.perf_counter()
-    at_hand = isinstance(problem.blocks, TensorRows) or problem.in_memory is not None
+    at_hand = isinstance(problem.blocks, TensorRows) or problem.is_in_memory
     state = PassState(tuple(queries), problem.fit_intercept, max(seconds, 0.0), copies=not at_hand)
     told = [member.callback for member in members]
     return run_pass(problem.blocks, state, _listener(problem, told, number))
 
 
 def _listener(
-    problem: BlockProblem, callbacks: Sequence[Callback | None], number: int
+    problem: Problem, callbacks: Sequence[Callback | None], number: int
 ) -> Callable[[int], None] | None:
     """Return what is called with the rows done during a pass; None if nobody wants to know."""
     blocks = problem.blocks
@@ -163,18 +165,12 @@ def _listener(
 
 def _split(members: list[Member], number: int, deadline: float) -> bool:
     """Run a pass that only splits, as the first one; return False if the time was up."""
-    measure = not all(member.problem.measures.is_known for member in members)
-    queries = [member.first_query(measure) for member in members]
+    queries = [member.first_query() for member in members]
     found: list[Totals] | None = _run(members, queries, number, deadline)
     if found is None:
         return False
     for member, totals in zip(members, found, strict=True):
         member.take_first(totals)
-        if measure:
-            measures = member.problem.measures
-            measures.sizes = np.asarray(totals["sizes"])
-            measures.loss_at_zero = totals.loss_at_zero
-            measures.weight = float(totals["measured_weight"])
     return True
 
 
@@ -226,8 +222,8 @@ def _sharpen(member: Member, tol: float) -> None:
 
     The proof of problems in memory bounds rounding more sharply than sums over blocks can.
     """
-    given = member.problem.in_memory
-    if given is None or member.best is None:
+    given = member.problem
+    if not given.is_in_memory or member.best is None:
         return
     coef, intercept, dual = member.best
     full = _full_dual(member, given, dual)
@@ -243,7 +239,8 @@ def _finish(
     """Return the answer; warn about one that is not what was asked for, unless `tol` is None."""
     if member.is_solved:
         status = Status.SOLVED
-    proof, given = member.certificate, member.problem.in_memory
+    proof = member.certificate
+    given = member.problem if member.problem.is_in_memory else None
     everywhere = member.full_dual
     if member.best is None:
         nothing = SplitDual(member.coef, member.intercept, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -309,13 +306,8 @@ def _full_dual(member: Member, problem: Problem, dual: SplitDual) -> DualPoint:
 
 def frozen_multipliers(problem: Problem, coef: Vector, intercept: float, dual: SplitDual) -> Vector:
     """Return the multipliers of frozen rows, with one pass over a problem in memory."""
-    from rectiline.problems.blocks import Query
-
-    blocks = BlockProblem.on_arrays(problem)
     out = np.empty(problem.n_samples)
     split = (dual.split_coef, dual.split_intercept)
-    query = Query(
-        blocks.curves, blocks.targets, coef, intercept, split=split, listed=dual.rows, out=out
-    )
-    run_pass(blocks.blocks, PassState((query,), problem.fit_intercept))
+    query = Query(problem.samples, coef, intercept, split=split, listed=dual.rows, out=out)
+    run_pass(problem.blocks, PassState((query,), problem.fit_intercept))
     return out

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.problems.blocks import BlockProblem, LengthBound, NextSplit, StoredTargets
+from rectiline.problems import Problem
+from rectiline.problems.blocks import LengthBound, NextSplit, RowFacts
 from rectiline.rows import ArrayRows
 from rectiline.solvers._base import Callback
 from rectiline.solvers.newton import Newton
@@ -58,7 +59,7 @@ class Answer(NamedTuple):
 
 
 def start_members(
-    problems: Sequence[BlockProblem],
+    problems: Sequence[Problem],
     callbacks: Sequence[Callback | None],
     sample: Sample,
     answers: Sequence[Answer] | None,
@@ -85,19 +86,19 @@ def start_members(
             raise Declined
         if answers is None and some is not own:
             start = _on_sample(problem, own, some, start, split, deadline)
-        problem.measures.argument_scale = own.problem.argument_scale
         member = Member(
             problem=problem,
             coef=start.coef,
             intercept=start.intercept,
             split=replace(split, always=_scale_rows(own, problem)),
             objective=start.objective,
-            curves=problem.curves,
             variance=partial(sampling_variance, own, start.coef, start.intercept),
             roughness=problem.n_features / (own.thinned * own.stands_for.size),
             callback=callback,
+            argument_scale=own.problem.argument_scale,
         )
-        if problem.in_memory is not None:
+        if problem.is_in_memory:
+            member.facts = RowFacts.in_memory(problem)
             member.out = np.empty(problem.n_samples)
             many = max(_MANY_ROWS, _ROWS_PER_COLUMN * problem.n_features)
             member.splits_ahead = not is_wide or problem.n_samples < many
@@ -108,7 +109,7 @@ def start_members(
     return members
 
 
-def _scale_rows(sample: Sample, problem: BlockProblem) -> NDArray[np.int64]:
+def _scale_rows(sample: Sample, problem: Problem) -> NDArray[np.int64]:
     count = _SCALE_ROWS * (problem.n_features + 1)
     rows = sample.rows.rows
     return np.sort(rows[:: max(1, rows.size // count)])
@@ -131,7 +132,7 @@ def _solve(sample: Sample, deadline: float) -> Answer:
 
 
 def _on_sample(
-    problem: BlockProblem,
+    problem: Problem,
     sample: Sample,
     few: Sample,
     start: Answer,
@@ -149,7 +150,7 @@ def _on_sample(
         problem,
         sample.rows.rows,
         ArrayRows(sample.rows.X, None),
-        StoredTargets(replace(sample.rows.targets, weight=sample.problem.weight)),
+        replace(sample.rows.samples, weight=sample.problem.weight),
         Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
         (coef, intercept),
         replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,48 +12,73 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._column_names import names_of
 from rectiline._numbers import refuse_masked
 from rectiline.backends import Design, as_design
-from rectiline.constraints import Constraint, combine, named_constraints
+from rectiline.constraints import Constraint, ConstraintRows, combine, named_constraints
 from rectiline.penalties import Fused, Penalty, Ridge
 from rectiline.penalties import get as get_penalty
+from rectiline.problems._block_samples import BlockSamples, Encoding
+from rectiline.problems._data import BlockData, Data
 from rectiline.problems._extra_rows import with_difference_rows
 from rectiline.problems._inputs import checked_losses
 from rectiline.problems._linear_term import checked_linear, with_linear_row
 from rectiline.problems._region import Region
 from rectiline.problems._row_scales import with_ordinary_rows
 from rectiline.problems._samples import Samples
+from rectiline.problems._terms import Terms
+from rectiline.rows import RowBlocks
 
-__all__ = ["DEFAULT_PENALTY", "Given", "read_given"]
+__all__ = ["DEFAULT_PENALTY", "Parts", "read_arrays", "read_rows"]
 
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
+class Parts(NamedTuple):
     """The parts of a problem, checked."""
 
-    design: Design
-    samples: Samples
-    penalty: Penalty | None
-    region: Region
-    constraints: tuple[Constraint, ...]
+    source: Data | BlockData
+    terms: Terms
     feature_names: NDArray[Any] | None
 
 
+@np.errstate(all="ignore")
+def read_rows(
+    rows: RowBlocks,
+    loss: Any,
+    penalty: Any = DEFAULT_PENALTY,
+    constraints: Any = (),
+    fit_intercept: bool | None = None,
+    encoding: Encoding | None = None,
+    **others: Any,
+) -> Parts:
+    """Check the arguments of a problem on rows in blocks; `others` must not be given."""
+    given = [name for name, value in others.items() if value is not None]
+    if given or isinstance(penalty, Fused):
+        what = given[0] if given else "penalty=Fused(...)"
+        raise ValueError(
+            f"{what} needs X in memory, and cannot go with rows in blocks, which hold their own y "
+            "and weights. Leave it out, or pass arrays."
+        )
+    names = None if rows.feature_names is None else np.asarray(rows.feature_names)
+    intercept = True if fit_intercept is None else bool(fit_intercept)
+    samples = BlockSamples.of(rows, loss, intercept, encoding)
+    terms = _terms(penalty, constraints, rows.n_features, names, None, is_in_memory=False)
+    return Parts(BlockData(rows, samples), terms, names)
+
+
 @np.errstate(all="ignore")  # sizes that overflow are refused or end as unsolved
-def read_given(
+def read_arrays(
     X: Any,
     y: ArrayLike | None,
     loss: Any,
-    *,
     penalty: str | Penalty | Fused | None,
     constraints: Any,
-    sample_weight: ArrayLike | None,
     fit_intercept: bool | None,
+    *,
+    sample_weight: ArrayLike | None,
     loss_index: ArrayLike | None,
     linear: ArrayLike | None,
     feature_names: Sequence[str] | NDArray[Any] | None,
-) -> Given:
-    """Check the arguments of `Problem`, which describes them."""
+) -> Parts:
+    """Check the arguments of `Problem`, which describes them, for arrays in memory."""
     refuse_masked("y", y)
     if y is None and penalty is DEFAULT_PENALTY:
         penalty = None
@@ -90,16 +114,42 @@ def read_given(
     if samples is not None:
         _check_size(samples)
     fused, penalty = (penalty, penalty.rest) if isinstance(penalty, Fused) else (None, penalty)
-    made = get_penalty(penalty, d, names=names)
-    asked = tuple(named_constraints(constraints, names=names, n_features=d))
-    region = Region(with_ordinary_rows(combine([one.rows(d, design) for one in asked], d, names)))
+    terms = _terms(penalty, constraints, d, names, design)
     if fused is not None:
         assert design is not None and samples is not None
         design, samples = with_difference_rows(design, samples, fused)
     if vector is not None and (design is None or vector.any()):
         design, samples = with_linear_row(design, samples, vector)
     assert design is not None and samples is not None
-    return Given(design, samples, made, region, asked, names)
+    return Parts(Data.of(design, samples), terms, names)
+
+
+def _terms(
+    penalty: Any,
+    constraints: Any,
+    d: int,
+    names: NDArray[Any] | None,
+    design: Design | None,
+    is_in_memory: bool = True,
+) -> Terms:
+    """Return penalty and constraints, by name or as objects, as the terms of a problem."""
+    made = get_penalty(penalty, d, names=names)
+    asked = tuple(named_constraints(constraints, names=names, n_features=d))
+    rows = combine([_rows_of(one, d, design, is_in_memory) for one in asked], d, names)
+    return Terms.of(made, Region(with_ordinary_rows(rows)), asked)
+
+
+def _rows_of(one: Constraint, d: int, design: Design | None, is_in_memory: bool) -> ConstraintRows:
+    """Return the rows of a constraint, or say that they cannot be made of rows in blocks."""
+    try:
+        return one.rows(d, design)
+    except ValueError as error:
+        if is_in_memory:
+            raise
+        raise ValueError(
+            f"{one!r} cannot be stated for rows in blocks: {error} Constraints that look at X need "
+            "it in memory."
+        ) from error
 
 
 def _check_size(samples: Samples) -> None:

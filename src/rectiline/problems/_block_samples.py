@@ -1,0 +1,211 @@
+"""What rows in blocks pay: a rule that turns the targets and weights of a block into `Samples`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline._typing import Vector
+from rectiline.losses import Loss
+from rectiline.problems._inputs import checked_losses
+from rectiline.problems._samples import Samples
+from rectiline.rows import Block, RowBlocks
+
+__all__ = ["BlockSamples", "Encoding", "fold_of_rows"]
+
+_LABELS_SHOWN = 5
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How rows get their signs, offsets and weights; equal encodings give equal ones.
+
+    Attributes
+    ----------
+    of : str
+        What the loss is of: "margin", "residual" or "prediction".
+    labels : tuple, optional
+        The labels of a classification, sorted. A loss of the residual has targets -1 and +1 then.
+    positive : int
+        Place of the positive label.
+    negative : int, optional
+        Place of the negative label; rows with other labels have no weight. None: all others.
+    factors : tuple of float, optional
+        Factors on the weights of the labels. Rows without weight may hold any label then.
+    levels : int
+        Row i pays the loss ``i % levels``, see `rectiline.rows.StackedRows`.
+    fold : tuple of two int, optional
+        The fold whose rows have no weight, and the number of folds, see `fold_of_rows`.
+    """
+
+    of: str
+    labels: tuple[Any, ...] | None = None
+    positive: int = 1
+    negative: int | None = None
+    factors: tuple[float, ...] | None = None
+    levels: int = 1
+    fold: tuple[int, int] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether targets and weights are those of the rows, and labels are two."""
+        return self.factors is None and self.levels == 1 and self.fold is None
+
+    @classmethod
+    def find(cls, rows: RowBlocks, loss: Loss) -> Encoding:
+        """Return the encoding for a loss; that of the margin reads blocks until it has labels."""
+        if loss.of != "margin":
+            return cls(loss.of)
+        found: set[Any] = set()
+        for some in rows.map_targets(_labels, None):
+            found.update(some)
+            if len(found) >= 2:  # more of them are refused when blocks are encoded
+                break
+        if len(found) != 2:
+            shown = ", ".join(map(repr, sorted(found)[:_LABELS_SHOWN]))
+            raise ValueError(
+                f"{loss!r}: a margin loss needs exactly two distinct labels in y; got "
+                f"{len(found)} ({shown})."
+            )
+        return cls(loss.of, tuple(sorted(found)))
+
+    def encode(self, block: Block, rows: Numbers | None) -> dict[str, Any]:
+        """Return direction, offset, weight and index of the rows of a block."""
+        n, weight = block.n_rows, _checked_weight(block)
+        direction, offset = np.ones(n), np.zeros(n)
+        if self.of != "prediction" and self.labels is None:
+            direction, offset = np.full(n, -1.0), np.ascontiguousarray(block.y, dtype=np.float64)
+            _refuse(block, ~np.isfinite(offset), "y", "must hold finite numbers")
+        elif self.labels is not None:
+            sign, weight = self._signed(block, weight)
+            if self.of == "residual":
+                direction, offset = np.full(n, -1.0), sign
+            else:
+                direction = sign
+        index = None
+        if rows is None:
+            rows = block.start + np.arange(n, dtype=np.int64)
+        if self.levels > 1:
+            index = (rows % self.levels).astype(np.uint8)
+        if self.fold is not None:
+            fold, n_folds = self.fold
+            weight = np.where(fold_of_rows(rows, n_folds) != fold, weight, 0.0)
+        return {"direction": direction, "offset": offset, "weight": weight, "index": index}
+
+    def _signed(self, block: Block, weight: Vector) -> tuple[Vector, Vector]:
+        """Return signs of labels, and weights; or say which label is not allowed."""
+        assert self.labels is not None
+        y, known = np.asarray(block.y), np.zeros(block.n_rows, dtype=bool)
+        factor = np.zeros(block.n_rows)
+        for place, label in enumerate(self.labels):
+            here = y == label
+            known |= here
+            if self.is_used(place):
+                factor[here] = self.factor(place)
+        strange = ~known if self.factors is None else ~known & (weight > 0)
+        _refuse(block, strange, "y", f"must be one of the labels {self.shown_labels}")
+        return np.where(y == self.labels[self.positive], 1.0, -1.0), weight * factor
+
+    def is_used(self, place: int) -> bool:
+        """Whether rows with this label have a weight."""
+        return self.negative is None or place in (self.positive, self.negative)
+
+    def factor(self, place: int) -> float:
+        """Return the factor on the weights of rows with this label."""
+        return 1.0 if self.factors is None else self.factors[place]
+
+    @property
+    def shown_labels(self) -> str:
+        """The labels in words."""
+        return " and ".join(map(repr, self.labels or ()))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSamples:
+    """Losses of rows in blocks, and how targets and weights of a block are encoded.
+
+    Attributes
+    ----------
+    losses : tuple of Loss
+    encoding : Encoding
+    fit_intercept : bool
+    """
+
+    losses: tuple[Loss, ...]
+    encoding: Encoding
+    fit_intercept: bool
+    index: None = None  # that of a block says which loss each row pays
+
+    @classmethod
+    def of(
+        cls, rows: RowBlocks, loss: Any, fit_intercept: bool, encoding: Encoding | None
+    ) -> BlockSamples:
+        """Check what a user passed; find out what the targets of rows mean."""
+        losses = checked_losses(loss, None if encoding is None or encoding.levels == 1 else 0)
+        if not rows.has_target and losses[0].of != "prediction":
+            raise ValueError("These rows have no targets y; a problem needs them.")
+        return cls(losses, encoding or Encoding.find(rows, losses[0]), fit_intercept)
+
+    def of_block(self, block: Block, rows: Numbers | None = None) -> Samples:
+        """Return what the rows of a block pay.
+
+        `rows` are their numbers if the block holds copies of rows that were picked.
+        """
+        return Samples(
+            losses=self.losses,
+            fit_intercept=self.fit_intercept,
+            labels=None,
+            **self.encoding.encode(block, rows),
+        )
+
+    def with_loss(self, loss: str | Loss) -> BlockSamples:
+        """Return the samples under another loss of the same kind."""
+        losses, before = checked_losses(loss, None), self.losses[0]
+        if losses[0].of != before.of:
+            raise ValueError(f"loss must be of the {before.of}, as {before!r} is; got {loss!r}.")
+        return replace(self, losses=losses)
+
+    def without_fold(self, fold: int, n_folds: int) -> BlockSamples:
+        """Return the samples outside a fold; those inside have no weight."""
+        return replace(self, encoding=replace(self.encoding, fold=(fold, n_folds)))
+
+
+def fold_of_rows(rows: Numbers, n_folds: int) -> Numbers:
+    """Return the fold of each row, a hash of its number: it does not depend on the order of rows.
+
+    The mixing steps are those of splitmix64 (Steele, Lea and Flood, 2014).
+    """
+    x = rows.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((x ^ (x >> np.uint64(31))) % np.uint64(n_folds)).astype(np.int64)
+
+
+def _labels(block: Block, _: None) -> Sequence[Any]:
+    """Return the labels in a block; of a tensor, the least and the largest one."""
+    if block.is_tensor:
+        return [block.y.min().item(), block.y.max().item()]
+    labels: list[Any] = np.unique(np.asarray(block.y)).tolist()
+    return labels
+
+
+def _checked_weight(block: Block) -> Vector:
+    if block.weight is None:
+        return np.ones(block.n_rows)
+    weight = np.ascontiguousarray(block.weight, dtype=np.float64)
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    _refuse(block, bad, "weight", "must hold finite numbers >= 0")
+    return weight
+
+
+def _refuse(block: Block, bad: NDArray[np.bool_], name: str, rule: str) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = np.asarray(getattr(block, name))[row]
+        raise ValueError(f"{name} {rule}; row {block.start + row} has {value}.")
