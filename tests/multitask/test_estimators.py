@@ -9,7 +9,6 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rectiline import constraints
 from rectiline.estimators.multitask import (
@@ -20,34 +19,15 @@ from rectiline.estimators.multitask import (
 )
 from rectiline.exceptions import ConvergenceWarning
 
-
-class OneTask(MultiTaskClassifier):
-    """Take a vector y as one task: scikit-learn's checks of classifiers know nothing else."""
-
-    def fit(self, X, y, tasks=None, sample_weight=None):
-        self._is_vector = y is not None and np.ndim(np.asarray(y)) == 1 and tasks is None
-        one = np.zeros(np.size(np.asarray(y)))
-        return super().fit(X, y, one if self._is_vector else tasks, sample_weight)
-
-    def _scores(self, X, tasks):
-        check_is_fitted(self)
-        one = self._is_vector and tasks is None
-        return super()._scores(X, np.zeros(_num_samples(X)) if one else tasks)
-
-
-class OneTaskCV(OneTask, MultiTaskClassifierCV):
-    pass
-
-
 SMALL = {"alphas": (1.0,), "betas": (0.1,), "cv": 2}
 
 
 @parametrize_with_checks(
     [
         MultiTaskRegressor(),
-        OneTask(),
+        MultiTaskClassifier(),
         MultiTaskRegressorCV(**SMALL),
-        OneTaskCV(**SMALL),
+        MultiTaskClassifierCV(**SMALL),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -301,10 +281,20 @@ def test_wrong_input_is_named(data):
         MultiTaskRegressor().fit(X, gone)
     with pytest.raises(ValueError, match="3 classes in one task"):
         MultiTaskClassifier().fit(X, np.arange(90)[:, None] % 3)
-    for kind in (MultiTaskRegressor, MultiTaskClassifier):
-        with pytest.raises(ValueError, match="tasks is None") as error:
-            kind().fit(X, np.arange(90) % 2)
-        assert "the task of each row" in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [MultiTaskRegressor, MultiTaskClassifier])
+def test_a_vector_y_is_one_task(kind, data):
+    X, Y, _ = data
+    y = Y[:, 0] if kind is MultiTaskRegressor else np.where(Y[:, 0] > 0, "yes", "no")
+    vector, column = kind(tol=1e-9).fit(X, y), kind(tol=1e-9).fit(X, y[:, None])
+    stacked_task = kind(tol=1e-9).fit(X, y, tasks=np.zeros(90))
+    assert vector.tasks_ == [0] and vector.coef_.shape == (1, 6)
+    np.testing.assert_array_equal(vector.coef_, column.coef_)
+    np.testing.assert_array_equal(vector.coef_, stacked_task.coef_)
+    assert vector.predict(X).shape == (90,) and column.predict(X).shape == (90, 1)
+    np.testing.assert_array_equal(vector.predict(X), vector.predict(X, tasks=np.zeros(90)))
+    assert vector.score(X, y) == column.score(X, y[:, None]) > 0.3
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from rectiline.estimators._fairness import (
     is_fairness,
 )
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._inference import HasInference
+from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON, make_loss
 from rectiline.estimators._row_fits import RowsData, classification_tasks
@@ -79,7 +79,7 @@ class LabelledData:
 class PLQClassifier(
     PredictsRows[Any],
     HasProbabilities,
-    HasInference,
+    InferenceMixin,
     SparseCoefMixin,  # type: ignore[misc]
     LinearClassifierMixin,  # type: ignore[misc]
     FitsC,
@@ -284,8 +284,14 @@ class PLQClassifier(
             return np.asarray(self.classes_[(scores > 0).astype(int)])
         return np.asarray(self.classes_[first_largest(scores)])
 
-    def _inference_loss(self) -> Loss:
-        return make_loss(self.loss, self.loss_params, of=("margin", "residual"))
+    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
+        if self.classes_.size != 2:
+            raise ValueError(
+                f"Standard errors of a classifier need two classes; there are "
+                f"{self.classes_.size}. Fit one classifier for each class against the rest."
+            )
+        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
+        return (loss,), None, np.where(y == self.classes_[1], 1.0, -1.0)
 
     def _why_no_standard_errors(self, X: Any) -> str | None:
         if self.class_weight is not None:

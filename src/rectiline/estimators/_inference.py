@@ -1,8 +1,11 @@
-"""Standard errors, intervals and tests as methods of the estimators; the work is in `inference`."""
+"""Standard errors, intervals and tests as methods of the estimators; the work is in `inference`.
+
+That room is imported where it is used: a fit alone does not pay for it.
+"""
 
 from __future__ import annotations
 
-import importlib
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +14,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline.constraints import Constraint, combine
 from rectiline.estimators._check import check_weight
+from rectiline.losses import Expectile, Loss
 
-__all__ = ["HasInference"]
+Vector = NDArray[np.float64]
+InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
+
+__all__ = ["InferenceMixin", "InferenceTerms", "level_of"]
 
 _ACTIVE = 1e-7  # relative slack up to which a constraint counts as active
 
 
-class HasInference:
+class InferenceMixin:
     """Summary tables, confidence intervals and Wald tests of a fitted linear model."""
 
     def summary(
@@ -60,7 +67,9 @@ class HasInference:
         -------
         SummaryTable, or SummaryTables for several quantiles
         """
-        return _room().summary(
+        from rectiline.inference import summary
+
+        return summary(
             self,
             X,
             y,
@@ -133,7 +142,29 @@ class HasInference:
         HypothesisTest
             With ``statistic``, ``df`` and ``p_value``.
         """
-        return _room().wald_test(self, X, y, R, r, kind=kind, **options)
+        from rectiline.inference import wald_test
+
+        return wald_test(self, X, y, R, r, kind=kind, **options)
+
+    @abstractmethod
+    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
+        """Return the losses, the levels if they are those of quantiles, and the targets."""
+
+    def _fitted_quantiles(
+        self, levels: Vector, X: Any, y: Vector, weight: Vector, n_jobs: int | None
+    ) -> tuple[Vector, NDArray[np.float64]]:
+        """Return intercepts and slopes of quantiles on the data of the fit, without a penalty."""
+        from rectiline.estimators._quantile import QuantileRegressor
+
+        model: Any = self
+        around = QuantileRegressor(
+            quantile=levels.tolist(),
+            alpha=0.0,
+            fit_intercept=model.fit_intercept,
+            tol=model.tol,
+            n_jobs=n_jobs,
+        ).fit(X, y, sample_weight=weight)
+        return np.asarray(around.intercept_), np.asarray(around.coef_)
 
     def _inference_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Check the data of the fit, given again; nothing on the estimator changes."""
@@ -195,6 +226,12 @@ class HasInference:
         return None
 
 
-def _room() -> Any:
-    """Return `rectiline.inference`; it lies above this room, so that nothing here imports it."""
-    return importlib.import_module("rectiline.inference")
+def level_of(loss: Loss) -> float | None:
+    """Return the level of a loss that is a multiple of a check function, or of an expectile."""
+    if isinstance(loss, Expectile):
+        return float(loss.quantile)
+    curve = loss.curve
+    one_kink = curve.knots.size == 1 and curve.knots[0] == 0.0 and not curve.curvature.any()
+    if loss.of != "residual" or not one_kink:
+        return None
+    return float(curve.right[0] / (curve.right[0] - curve.left[0]))

@@ -23,7 +23,7 @@ from rectiline.estimators._check import (
 )
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._inference import HasInference
+from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
 from rectiline.estimators._parameters import COMMON, RUNNING, shared_loss
 from rectiline.estimators._quantile_joint import FitsJointly
@@ -46,7 +46,7 @@ _CONSTRAINED = ("penalty", "penalty_params", "constraints", "monotone", "order")
 @documented()
 class QuantileRegressor(
     PredictsRows[np.float64],
-    HasInference,
+    InferenceMixin,
     RegressorMixin,  # type: ignore[misc]
     FitsJointly,
 ):
@@ -286,6 +286,10 @@ class QuantileRegressor(
         if ratio == 1.0:
             return L1(strength)
         return ElasticNet(ratio * strength, (1.0 - ratio) * strength)
+
+    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
+        losses = tuple(self._loss(level) for level in self.quantiles_)
+        return losses, np.asarray(self.quantiles_), np.asarray(y, dtype=np.float64)
 
     def _penalty_in_words(self) -> str | None:
         if self.shared_slopes and self.quantiles_.size > 1:

@@ -32,7 +32,7 @@ from rectiline.estimators._defaults import (
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
 from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._inference import HasInference
+from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
 from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON
 from rectiline.estimators._row_fits import RowsData, RowTask
@@ -79,7 +79,7 @@ class RegressionData:
 
 
 @documented()
-class PLQRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, FitsC):  # type: ignore[misc]
+class PLQRegressor(PredictsRows[np.float64], InferenceMixin, RegressorMixin, FitsC):  # type: ignore[misc]
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
@@ -292,9 +292,15 @@ class PLQRegressor(PredictsRows[np.float64], HasInference, RegressorMixin, FitsC
         else:
             self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
 
-    def _inference_loss(self) -> Loss:
-        assert isinstance(self.loss_, Loss)  # one output
-        return self.loss_
+    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
+        if np.ndim(y) > 1:
+            raise ValueError(
+                f"Standard errors need one column of y; got {np.shape(y)}. Fit one model per "
+                "column."
+            )
+        level = level_of(self.loss_)
+        levels = None if level is None else np.array([level])
+        return (self.loss_,), levels, np.asarray(y, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

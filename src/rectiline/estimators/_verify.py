@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import os
 from dataclasses import fields, replace
 from itertools import cycle
@@ -156,8 +155,9 @@ class GivesProblems:
         table: Any = getattr(self, "summary_", None)
         if inference is not None:
             table = self.summary(X, y, inference, sample_weight=sample_weight)  # type: ignore[attr-defined]
-        # `reports` lies above this room, so that nothing here imports it.
-        importlib.import_module("rectiline.reports").write_report(
+        from rectiline.reports import write_report
+
+        write_report(
             path,
             problems,
             solutions,

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from rectiline.estimators import QuantileRegressor
 from rectiline.inference._bandwidth import bandwidth
 from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options, Parts
@@ -75,16 +74,11 @@ def difference_densities(fit: Fit, options: Options) -> tuple[Matrix, Vector]:
     levels = _levels(fit)
     widths = np.array([bandwidth(options.bandwidth, level, fit.n) for level in levels])
     wanted = np.unique(np.concatenate([levels - widths, levels + widths]))
-    around = QuantileRegressor(
-        quantile=wanted.tolist(),
-        alpha=0.0,
-        fit_intercept=fit.rows.constant,
-        tol=fit.model.tol,
-        n_jobs=options.n_jobs,
-    ).fit(fit.rows.X, fit.targets, sample_weight=fit.weight)
-    coef = np.asarray(around.coef_)
+    intercept, coef = fit.model._fitted_quantiles(
+        wanted, fit.rows.X, fit.targets, fit.weight, options.n_jobs
+    )
     if fit.rows.constant:
-        coef = np.column_stack([around.intercept_, coef])
+        coef = np.column_stack([intercept, coef])
     made, crossed = [], 0
     for level, h in zip(levels, widths, strict=True):
         low, high = np.searchsorted(wanted, [level - h, level + h])

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators import PLQClassifier, PLQRegressor, QuantileRegressor
 from rectiline.inference._fit import Fit, full_rank
 from rectiline.inference._rows import Rows
-from rectiline.losses import Expectile, Loss
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -37,7 +35,7 @@ def read_fit(
         Whether a penalty or an active constraint is accepted, as for a bootstrap.
     """
     check_is_fitted(model)
-    if not isinstance(model, QuantileRegressor | PLQRegressor | PLQClassifier):
+    if not hasattr(model, "_inference_terms"):  # estimators that have standard errors have it
         raise TypeError(
             "model must be a QuantileRegressor, PLQRegressor or PLQClassifier; got "
             f"{type(model).__name__}."
@@ -47,7 +45,7 @@ def read_fit(
     reason = model._why_no_standard_errors(X)
     if reason is not None and not penalised:
         raise ValueError(f"No valid standard errors: {reason} {_WAYS_OUT}")
-    losses, levels, targets = _losses(model, y)
+    losses, levels, targets = model._inference_terms(y)
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     if model.fit_intercept:
         coef = np.column_stack([np.atleast_1d(model.intercept_), coef])
@@ -79,37 +77,6 @@ def read_fit(
             "coefficients are not determined. Drop redundant columns and fit again."
         )
     return fit
-
-
-def _losses(model: Any, y: NDArray[Any]) -> tuple[tuple[Loss, ...], Vector | None, Vector]:
-    if isinstance(model, QuantileRegressor):
-        made = tuple(model._loss(level) for level in model.quantiles_)
-        return made, np.asarray(model.quantiles_), np.asarray(y, dtype=np.float64)
-    if isinstance(model, PLQClassifier):
-        if model.classes_.size != 2:
-            raise ValueError(
-                f"Standard errors of a classifier need two classes; there are "
-                f"{model.classes_.size}. Fit one classifier for each class against the rest."
-            )
-        return (model._inference_loss(),), None, np.where(y == model.classes_[1], 1.0, -1.0)
-    if np.ndim(y) > 1:
-        raise ValueError(
-            f"Standard errors need one column of y; got {np.shape(y)}. Fit one model per column."
-        )
-    loss = model._inference_loss()
-    level = _level(loss)
-    return (loss,), None if level is None else np.array([level]), np.asarray(y, np.float64)
-
-
-def _level(loss: Loss) -> float | None:
-    """Return the level of a loss that is a multiple of a check function, or of an expectile."""
-    if isinstance(loss, Expectile):
-        return float(loss.quantile)
-    curve = loss.curve
-    one_kink = curve.knots.size == 1 and curve.knots[0] == 0.0 and not curve.curvature.any()
-    if loss.of != "residual" or not one_kink:
-        return None
-    return float(curve.right[0] / (curve.right[0] - curve.left[0]))
 
 
 def _names(model: Any) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from rectiline.estimators import QuantileRegressor
 from rectiline.inference._frequencies import at_ranks, quantile, standard_deviation
+from rectiline.losses import Pinball
+from rectiline.problems import Problem
+from rectiline.solvers import solve
 
 Vector = NDArray[np.float64]
 
@@ -62,9 +64,8 @@ def order_sparsity(residual: Vector, weight: Vector, p: int, h: float, zero: flo
     # The repeated sample in order of absolute value, then its central part in signed order.
     near = at_ranks(np.arange(residual.size, dtype=np.float64), weight[order], ranks)
     central = np.sort(residual[order][near.astype(np.intp)])
-    line = QuantileRegressor(quantile=0.5, alpha=0.0)
-    line.fit((ranks / (n - p))[:, None], central)
-    return float(line.coef_[0])
+    problem = Problem((ranks / (n - p))[:, None], central, Pinball(0.5), penalty=None)
+    return float(solve(problem, tol=1e-9, polish=True).coef[0])
 
 
 def kernel_width(

@@ -1,8 +1,9 @@
-"""The three ways to hand over tasks, read into one.
+"""The ways to hand over tasks, read into one.
 
 - stacked: rows of all tasks in X, one target per row, ``tasks`` says which task a row belongs to;
 - listed: one X and one y per task;
-- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task.
+- shared: one X for all tasks, one column of Y per task, NaN where a row is not in a task;
+- single: a vector y without ``tasks`` is one task.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["FORMATS", "TaskData", "is_listed", "place_tasks", "read_tasks"]
 
 FORMATS = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
-Form = Literal["stacked", "listed", "shared"]
+Form = Literal["stacked", "listed", "shared", "single"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ def read_tasks(
         )
     if tasks is not None:
         return _read_stacked(estimator, X, y, tasks, sample_weight, numeric)
+    if (y.ndim if hasattr(y, "ndim") else np.ndim(np.asarray(y))) < 2:
+        return _read_single(estimator, X, y, sample_weight, numeric)
     return _read_shared(estimator, X, y, sample_weight, numeric)
 
 
@@ -102,6 +105,13 @@ def _read_stacked(
     )
 
 
+def _read_single(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
+    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
+    weight = _weights(sample_weight, X)
+    rows = [np.arange(X.shape[0], dtype=np.intp)]
+    return TaskData([X], [y], None if weight is None else [weight], [0], "single", rows)
+
+
 def _read_listed(
     estimator: Any, X: Sequence[Any], y: Any, sample_weight: Any, numeric: bool
 ) -> TaskData:
@@ -127,13 +137,6 @@ def _read_listed(
 
 def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
     X = _check_X(estimator, X, reset=True)
-    if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) != 2:
-        raise ValueError(
-            f"y is one-dimensional and tasks is None: {type(estimator).__name__} cannot tell the "
-            "tasks apart. Give tasks, the task of each row; or a matrix y with one column per "
-            "task; or lists of X and y with one entry per task. For one task use y.reshape(-1, 1), "
-            f"or {'PLQRegressor' if numeric else 'PLQClassifier'}."
-        )
     Y = y.toarray() if sp.issparse(y) else y
     finite: Any = "allow-nan"
     Y = check_array(

@@ -72,7 +72,8 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             A list holds one matrix per task.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks), or a list of vectors
             Targets, or two labels per task. A matrix holds one task per column, all on the same X;
-            NaN, or None among labels, means that the row is not part of the task.
+            NaN, or None among labels, means that the row is not part of the task. A vector without
+            `tasks` is one task.
         tasks : array-like of shape (n_samples,), optional
             The task of each row of X, by any hashable labels; y is then a vector.
         sample_weight : array-like of shape (n_samples,), or a list of vectors, optional
@@ -226,6 +227,8 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
                 rows = np.flatnonzero(codes == t)
                 scores[rows] = X[rows] @ self.coef_[t] + self.intercept_[t]
             return scores
+        if self._form == "single":
+            return np.asarray(X @ self.coef_[0] + self.intercept_[0])
         if self._form != "shared":
             raise ValueError(
                 "tasks must say which task each row of X belongs to, because the model was fitted "
