@@ -10,21 +10,34 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 using VectorIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using VectorOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BytesIn = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IndexIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using PositionsIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BytesOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using NumpyVector = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 using NumpyIndices = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
@@ -50,40 +63,135 @@ std::int64_t length(const Array& array) {
     return static_cast<std::int64_t>(array.shape(0));
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> new_array(std::size_t size) {
-    T* data = new T[size > 0 ? size : 1];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return {data, {size}, owner};
+// The entries of an array that must have `size` of them.
+template <class Array>
+auto checked(const Array& array, std::int64_t size, const char* name) {
+    const auto given = static_cast<std::int64_t>(array.size());
+    if (given != size)
+        throw nb::value_error((std::string(name) + " must have " + std::to_string(size) +
+                               " entries, got " + std::to_string(given))
+                                  .c_str());
+    return in(array);
 }
 
-inline NumpyVector new_vector(std::size_t size) {
+template <class Array>
+auto checked(const std::optional<Array>& array, std::int64_t size, const char* name) {
+    return array ? checked(*array, size, name) : in(array);
+}
+
+// Indices that must all lie in 0, ..., limit - 1.
+template <class Array>
+auto checked_indices(const Array& array, std::int64_t limit, const char* name) {
+    for (const auto index : in(array))
+        if (index < 0 || index >= limit)
+            throw nb::value_error((std::string(name) + ": " + std::to_string(index) +
+                                   " is out of range, there are " + std::to_string(limit))
+                                      .c_str());
+    return in(array);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> new_array(std::int64_t size) {
+    T* data = new T[static_cast<std::size_t>(std::max<std::int64_t>(size, 1))];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return {data, {static_cast<std::size_t>(size)}, owner};
+}
+
+inline NumpyVector new_vector(std::int64_t size) {
     return new_array<double>(size);
 }
 
 // NumPy asks the system for large pages where a matrix is large: there is less to set up.
-inline NumpyMatrix new_matrix(std::size_t rows, std::size_t columns) {
+inline NumpyMatrix new_matrix(std::int64_t rows, std::int64_t columns) {
     const nb::object empty = nb::module_::import_("numpy").attr("empty");
     return nb::cast<NumpyMatrix>(empty(nb::make_tuple(rows, columns)));
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> copy_vector(const std::vector<T>& values) {
-    auto out = new_array<T>(values.size());
-    std::copy(values.begin(), values.end(), out.data());
+// A new vector that `work` fills, without the GIL.
+template <class Work>
+NumpyVector filled(std::int64_t size, Work&& work) {
+    NumpyVector out = new_vector(size);
+    nb::gil_scoped_release release;
+    work(in(out));
     return out;
 }
+
+// Two new vectors that `work` fills, without the GIL.
+template <class Work>
+std::pair<NumpyVector, NumpyVector> filled(std::int64_t first, std::int64_t second, Work&& work) {
+    std::pair out(new_vector(first), new_vector(second));
+    nb::gil_scoped_release release;
+    work(in(out.first), in(out.second));
+    return out;
+}
+
+template <class Values>
+auto copy_vector(const Values& values) {
+    auto out = new_array<std::remove_cvref_t<decltype(*values.data())>>(std::ssize(values));
+    std::copy_n(values.data(), values.size(), out.data());
+    return out;
+}
+
+// A bound method: a copy of the vector that `getter` refers to.
+template <class Self, auto getter>
+auto copied(const Self& self) {
+    return copy_vector((self.*getter)());
+}
+
+template <class Array>
+auto vector_of(const Array& array) {
+    return std::vector(array.data(), array.data() + array.size());
+}
+
+// The Python object of an argument: an array, a bound object or a plain object.
+template <class T>
+nb::object object_of(const T& argument) {
+    if constexpr (std::is_base_of_v<nb::handle, T>)
+        return nb::borrow(argument);
+    else if constexpr (requires { argument.keep; })
+        return nb::find(argument);
+    else
+        return nb::cast(argument);
+}
+
+template <class... Arguments>
+std::vector<nb::object> kept(const Arguments&... arguments) {
+    return {object_of(arguments)...};
+}
+
+// A compiled object with the Python objects whose memory it looks at.
+template <class T>
+struct Held : T {
+    template <class... Arguments>
+    explicit Held(std::vector<nb::object> keep, Arguments&&... arguments)
+        : T{std::forward<Arguments>(arguments)...}, keep(std::move(keep)) {}
+
+    std::vector<nb::object> keep;
+};
 
 // A view of X together with the arrays it looks at.
 struct Design {
     rectiline::design::DesignView view;
     std::vector<nb::object> keep;
+
+    std::int64_t n() const { return rectiline::design::n_rows(view); }
+    std::int64_t d() const { return rectiline::design::n_columns(view); }
+    bool is_dense() const { return view.index() < 2; }
 };
 
 struct Rows {
     rectiline::rows::RowFunctions view;
     std::vector<rectiline::rows::Curve> curves;
     std::vector<nb::object> keep;
+
+    std::int64_t n() const { return view.n; }
+};
+
+struct Columns {
+    rectiline::columns::ColumnFunctions view;
+    std::vector<nb::object> keep;
+
+    std::int64_t d() const { return view.d; }
 };
 
 // Group g is columns[starts[g]] .. columns[starts[g + 1] - 1], of `width` columns in all.
@@ -92,19 +200,13 @@ inline void require_groups(const IndexIn& columns, const IndexIn& starts, std::i
     require(!at.empty() && at.front() == 0 && at.back() == length(columns),
             "starts must run from 0 to the number of columns");
     require(std::is_sorted(at.begin(), at.end()), "starts must not fall");
-    for (const std::int64_t j : in(columns))
-        require(j >= 0 && j < width, "a column is out of range");
+    checked_indices(columns, width, "columns");
 }
 
 inline void require_rows(const Rows& rows, std::size_t size) {
     require(size == static_cast<std::size_t>(rows.view.n),
             "the vector must have one entry per row");
 }
-
-struct Columns {
-    rectiline::columns::ColumnFunctions view;
-    std::vector<nb::object> keep;
-};
 
 // What compiled loops of this thread call now and then besides their deadline, or nullptr; set by
 // `set_poll`, which owns the reference. A true value asks the loop to return.
@@ -174,6 +276,5 @@ void bind_newton_run(nb::module_& m);
 void bind_smoothed_l1(nb::module_& m);
 void bind_simplex(nb::module_& m);
 void bind_unit_interior(nb::module_& m);
-void bind_sorted_l1(nb::module_& m);
-void bind_group_linf(nb::module_& m);
+void bind_prox(nb::module_& m);
 void bind_proximal_multipliers(nb::module_& m);

@@ -30,17 +30,16 @@ NB_MODULE(_core, m) {
     // when nanobind counts. To a user that looks like an error; set the variable to look for leaks.
     nb::set_leak_warnings(std::getenv("RECTILINE_REPORT_LEAKS") != nullptr);
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
-    m.def("set_poll", &set_poll, nb::arg("poll").none(),
+    m.def("set_poll", &set_poll, "poll"_a.none(),
           "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "
           "Returns what was set before.");
-    m.def("all_finite", &all_finite, nb::arg("values"), "Whether every entry is finite");
+    m.def("all_finite", &all_finite, "values"_a, "Whether every entry is finite");
     m.def("thread_count", &rectiline::support::thread_count,
           "Threads that compiled loops of this thread use");
-    m.def("set_thread_count", &rectiline::support::set_thread_count, nb::arg("count"),
+    m.def("set_thread_count", &rectiline::support::set_thread_count, "count"_a,
           "Set the threads of compiled loops of this thread, 0 for those of the process. Returns "
           "what was set before.");
-    m.def("set_process_thread_count", &rectiline::support::set_process_thread_count,
-          nb::arg("count"),
+    m.def("set_process_thread_count", &rectiline::support::set_process_thread_count, "count"_a,
           "Set the threads of compiled loops of all threads that have no setting of their own, 0 "
           "for what the environment asks for. Returns what was set before.");
     bind_dense_algebra(m);
@@ -56,8 +55,7 @@ NB_MODULE(_core, m) {
     bind_smoothed_l1(m);
     bind_simplex(m);
     bind_unit_interior(m);
-    bind_sorted_l1(m);
-    bind_group_linf(m);
+    bind_prox(m);
     bind_proximal_multipliers(m);
     bind_quantile_basis(m);
     bind_passes(m);

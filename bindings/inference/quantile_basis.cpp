@@ -1,9 +1,6 @@
 #include "rectiline/inference/quantile_basis.hpp"
 
-#include <nanobind/stl/tuple.h>
-
 #include "common.hpp"
-#include <tuple>
 
 namespace {
 
@@ -37,18 +34,21 @@ class Basis {
   public:
     Basis(MatrixIn columns, VectorIn y)
         : columns_(columns), y_(y), basis_(in(columns), in(y), length(columns)) {
-        require(columns.shape(1) == y.shape(0), "columns and y must have equally many samples");
+        checked(columns, length(columns) * length(y), "columns");
         require(columns.shape(0) > 0 && columns.shape(1) >= columns.shape(0),
                 "there must be at least as many samples as columns");
     }
 
     std::tuple<const char*, NumpyVector, NumpyIndices, std::int64_t> solve(
         VectorIn weight, VectorIn total, IndexIn first, std::int64_t most_steps) {
-        check(weight, total, first);
+        const auto weights = checked(weight, basis_.n(), "weight");
+        const auto totals = checked(total, basis_.p(), "total");
+        checked(first, basis_.p(), "basis");
+        const auto samples = checked_indices(first, basis_.n(), "basis");
         weight_ = weight;
         total_ = total;
         const BasisOutcome outcome = run_interruptibly(kNoDeadline, [&](auto& interrupt) {
-            const BasisOutcome started = basis_.start(in(weight), in(total), in(first));
+            const BasisOutcome started = basis_.start(weights, totals, samples);
             return started == BasisOutcome::done ? basis_.optimise(most_steps, interrupt) : started;
         });
         return std::make_tuple(word(outcome), copy_vector(basis_.coef()),
@@ -59,13 +59,12 @@ class Basis {
                                                            double until, VectorIn centre,
                                                            MatrixIn factor, double radius,
                                                            std::int64_t most_steps) {
-        const auto p = static_cast<std::size_t>(basis_.p());
-        require(column >= 0 && column < basis_.p(), "column out of range");
+        const std::int64_t p = basis_.p();
+        require(column >= 0 && column < p, "column out of range");
         require(direction == 1.0 || direction == -1.0, "direction must be 1 or -1");
-        require(centre.shape(0) == p && factor.shape(0) == p && factor.shape(1) == p,
-                "centre and factor must have as many entries as there are columns");
         require(weight_.is_valid(), "solve comes first");
-        const TrustedBall ball{in(centre), in(factor), radius};
+        const TrustedBall ball{checked(centre, p, "centre"), checked(factor, p * p, "factor"),
+                               radius};
         ScoreSteps steps;
         const BasisOutcome outcome = run_interruptibly(kNoDeadline, [&](auto& interrupt) {
             return basis_.walk(column, direction, until, ball, most_steps, steps, interrupt);
@@ -74,16 +73,6 @@ class Basis {
     }
 
   private:
-    void check(const VectorIn& weight, const VectorIn& total, const IndexIn& first) const {
-        require(weight.shape(0) == static_cast<std::size_t>(basis_.n()),
-                "weight must have one entry per sample");
-        const auto p = static_cast<std::size_t>(basis_.p());
-        require(total.shape(0) == p && first.shape(0) == p,
-                "total and basis must have as many entries as there are columns");
-        for (std::size_t h = 0; h < p; ++h)
-            require(first.data()[h] >= 0 && first.data()[h] < basis_.n(), "basis out of range");
-    }
-
     MatrixIn columns_;
     VectorIn y_, weight_, total_;
     QuantileBasis basis_;
@@ -94,11 +83,10 @@ class Basis {
 void bind_quantile_basis(nb::module_& m) {
     nb::class_<Basis>(m, "QuantileBasis",
                       "A quantile regression held by p samples; see quantile_basis.hpp.")
-        .def(nb::init<MatrixIn, VectorIn>(), nb::arg("columns"), nb::arg("y"))
-        .def("solve", &Basis::solve, nb::arg("weight"), nb::arg("total"), nb::arg("basis"),
-             nb::arg("most_steps"),
+        .def(nb::init<MatrixIn, VectorIn>(), "columns"_a, "y"_a)
+        .def("solve", &Basis::solve, "weight"_a, "total"_a, "basis"_a, "most_steps"_a,
              "Optimise from a basis; outcome, coefficients, basis, exchanges.")
-        .def("walk", &Basis::walk, nb::arg("column"), nb::arg("direction"), nb::arg("until"),
-             nb::arg("centre"), nb::arg("factor"), nb::arg("radius"), nb::arg("most_steps"),
+        .def("walk", &Basis::walk, "column"_a, "direction"_a, "until"_a, "centre"_a, "factor"_a,
+             "radius"_a, "most_steps"_a,
              "After solve: where the score of one fixed coefficient falls, and to what.");
 }

@@ -1,78 +1,53 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/unique_ptr.h>
-
 #include "newton/newton_rows.hpp"
-#include <memory>
 
 namespace {
 
 using namespace rectiline::newton;
 using NewtonState = NewtonRowsState;
 
-NumpyMatrix new_matrix(std::size_t order) {
-    double* data = new double[order * order > 0 ? order * order : 1]();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return NumpyMatrix(data, {order, order}, owner);
-}
-
-std::size_t order_of(const NewtonState& self) {
-    return static_cast<std::size_t>(self.rows->order());
-}
-std::size_t n_of(const NewtonState& self) {
-    return static_cast<std::size_t>(self.rows->n());
-}
-
-void make_state(NewtonState* self, nb::object X, nb::object rows, bool intercept) {
-    const Design& design = nb::cast<const Design&>(X);
-    const Rows& functions = nb::cast<const Rows&>(rows);
-    require(functions.view.n == n_rows(design.view), "X and the row functions differ in length");
-    new (self) NewtonState{std::make_unique<NewtonRows>(design.view, functions.view, intercept),
-                           {X, rows}};
+void make_state(NewtonState* self, const Design& X, const Rows& rows, bool intercept) {
+    require(rows.n() == X.n(), "X and the row functions differ in length");
+    new (self)
+        NewtonState{std::make_unique<NewtonRows>(X.view, rows.view, intercept), kept(X, rows)};
 }
 
 std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, double weight_factor) {
-    for (const std::int64_t i : in(index))
-        require(i >= 0 && i < self.rows->n(), "index out of range");
-    auto out = std::make_unique<NewtonState>();
-    out->keep = self.keep;
+    const auto chosen = checked_indices(index, self.rows->n(), "index");
+    auto out = std::make_unique<NewtonState>(NewtonState{nullptr, self.keep});
     nb::gil_scoped_release release;
-    out->rows = self.rows->subset(in(index), weight_factor);
+    out->rows = self.rows->subset(chosen, weight_factor);
     return out;
 }
 
 void place(NewtonState& self, VectorIn b) {
-    require(b.shape(0) == order_of(self), "b must have one entry per column (and the intercept)");
+    const auto at = checked(b, self.rows->order(), "b");
     nb::gil_scoped_release release;
-    self.rows->place(in(b));
+    self.rows->place(at);
 }
 
 void place_at(NewtonState& self, VectorIn z) {
-    require(z.shape(0) == n_of(self), "z must have one entry per row");
-    self.rows->place_at(in(z));
+    self.rows->place_at(checked(z, self.rows->n(), "z"));
 }
 
 void set_multiplier(NewtonState& self, std::optional<VectorIn> g) {
-    require(!g || g->shape(0) == n_of(self), "g must have one entry per row");
-    self.rows->set_multiplier(in(g));
+    self.rows->set_multiplier(checked(g, self.rows->n(), "g"));
 }
 
 template <void (NewtonRows::*method)(std::span<double>) const>
 NumpyVector per_row(const NewtonState& self) {
-    NumpyVector out = new_vector(n_of(self));
-    (self.rows.get()->*method)(in(out));
-    return out;
+    return filled(self.rows->n(), [&](auto out) { (self.rows.get()->*method)(out); });
 }
 
 using Parts = std::tuple<NumpyVector, std::optional<NumpyMatrix>, NumpyVector>;
 
 std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, double seconds) {
-    require(keep.shape(0) == n_of(self), "keep must have one entry per row");
-    NumpyVector linear = new_vector(order_of(self));
-    NumpyMatrix quadratic = new_matrix(order_of(self));
-    NumpyVector dual = new_vector(n_of(self));
+    const auto stays = checked(keep, self.rows->n(), "keep");
+    const std::int64_t order = self.rows->order();
+    NumpyVector linear = new_vector(order), dual = new_vector(self.rows->n());
+    NumpyMatrix quadratic = new_matrix(order, order);
+    std::fill_n(quadratic.data(), quadratic.size(), 0.0);
     const Frozen frozen = run_interruptibly(seconds, [&](auto& interrupt) {
-        const std::vector<double> kept(keep.data(), keep.data() + keep.shape(0));
+        const std::vector<double> kept(stays.begin(), stays.end());
         return self.rows->freeze(kept, reserve, in(linear), in(quadratic), in(dual), interrupt);
     });
     if (!frozen.balanced) return std::nullopt;
@@ -84,12 +59,12 @@ std::optional<Parts> freeze(NewtonState& self, BytesIn keep, double reserve, dou
 
 void bind_newton(nb::module_& m) {
     nb::class_<NewtonState>(m, "NewtonRows", "Per-row work of the semismooth Newton method.")
-        .def("__init__", &make_state, nb::arg("X"), nb::arg("rows"), nb::arg("intercept"))
-        .def("subset", &subset, nb::arg("index"), nb::arg("weight_factor") = 1.0,
+        .def("__init__", &make_state, "X"_a, "rows"_a, "intercept"_a)
+        .def("subset", &subset, "index"_a, "weight_factor"_a = 1.0,
              "The given rows, copied side by side")
-        .def("place", &place, nb::arg("b"), "Set the arguments to those of b")
-        .def("place_at", &place_at, nb::arg("z"), "Set the arguments to those of predictions z")
-        .def("set_multiplier", &set_multiplier, nb::arg("g").none() = nb::none(),
+        .def("place", &place, "b"_a, "Set the arguments to those of b")
+        .def("place_at", &place_at, "z"_a, "Set the arguments to those of predictions z")
+        .def("set_multiplier", &set_multiplier, "g"_a.none() = nb::none(),
              "Set the multipliers from slopes in the predictions")
         .def("dual", &per_row<&NewtonRows::dual>, "Slopes in the predictions")
         .def(
@@ -98,7 +73,7 @@ void bind_newton(nb::module_& m) {
             "Arguments of the losses")
         .def("slack", &per_row<&NewtonRows::slack>, "Distance to the nearest knot")
         .def(
-            "freeze", &freeze, nb::arg("keep"), nb::arg("reserve"), nb::arg("seconds"),
+            "freeze", &freeze, "keep"_a, "reserve"_a, "seconds"_a,
             "(linear, quadratic or None, dual): what rows outside `keep` add on their pieces, and "
             "their slopes; None if the rows kept cannot balance them under an intercept, up to the "
             "share `reserve` of what they can, or after so many seconds")

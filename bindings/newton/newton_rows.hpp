@@ -5,21 +5,11 @@
 #include "rectiline/newton/newton_rows.hpp"
 
 #include "common.hpp"
-#include <memory>
-#include <vector>
 
 struct NewtonRowsState {
     std::unique_ptr<rectiline::newton::NewtonRows> rows;
     std::vector<nb::object> keep;
 };
 
-struct NewtonLoopState {
-    std::unique_ptr<rectiline::newton::NewtonLoop> loop;
-    std::vector<nb::object> keep;
-};
-
-// What rows outside a working set add, with the arrays that hold it.
-struct NewtonFrozenState {
-    rectiline::newton::FrozenTerms terms;
-    std::vector<nb::object> keep;
-};
+using NewtonLoopState = Held<rectiline::newton::NewtonLoop>;
+using NewtonFrozenState = Held<rectiline::newton::FrozenTerms>;

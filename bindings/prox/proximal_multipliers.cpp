@@ -1,44 +1,29 @@
 #include "rectiline/prox/proximal_multipliers.hpp"
 
-#include <nanobind/stl/pair.h>
-
 #include "common.hpp"
-#include <utility>
 
 namespace {
 
-using rectiline::prox::ProximalMultipliers;
-using rectiline::prox::ProximalUnits;
-
-template <class Array>
-auto values(const Array& array) {
-    return std::vector(array.data(), array.data() + array.shape(0));
-}
-
-// The method together with the matrix it looks at.
-struct Method {
-    ProximalMultipliers core;
-    nb::object keep;
-};
+using namespace rectiline::prox;
+using Method = Held<ProximalMultipliers>;
 
 void make(Method* self, IndexIn row, VectorIn sign, VectorIn low, VectorIn high, VectorIn lift,
           VectorIn bend, std::int64_t n_rows, std::int64_t n_ones, double one_scale) {
-    const std::size_t count = row.shape(0);
-    require(sign.shape(0) == count && low.shape(0) == count && high.shape(0) == count &&
-                lift.shape(0) == count && bend.shape(0) == count,
-            "the vectors of the units must have equal length");
+    const std::int64_t count = length(row);
     require(0 <= n_ones && n_ones <= n_rows, "n_ones must lie between 0 and n_rows");
-    for (const std::int64_t i : in(row))
-        require(i >= 0 && i < n_rows, "a row is out of range");
-    new (self) Method{ProximalMultipliers(ProximalUnits{values(row), values(sign), values(low),
-                                                        values(high), values(lift), values(bend)},
-                                          n_rows, n_ones, one_scale),
-                      nb::none()};
+    const auto values = [&](const VectorIn& array, const char* name) {
+        return vector_of(checked(array, count, name));
+    };
+    ProximalUnits units{vector_of(checked_indices(row, n_rows, "row")),
+                        values(sign, "sign"),
+                        values(low, "low"),
+                        values(high, "high"),
+                        values(lift, "lift"),
+                        values(bend, "bend")};
+    new (self) Method({}, std::move(units), n_rows, n_ones, one_scale);
 }
 
-void set_columns(Method& self, nb::object X,
-                 std::unique_ptr<rectiline::prox::ClusteredProx> penalty) {
-    const Design& design = nb::cast<const Design&>(X);
+void set_columns(Method& self, const Design& X, std::unique_ptr<ClusteredProx> penalty) {
     const bool by_columns = std::visit(
         [](const auto& view) {
             if constexpr (requires { view.by_rows; })
@@ -46,43 +31,40 @@ void set_columns(Method& self, nb::object X,
             else
                 return true;
         },
-        design.view);
+        X.view);
     require(by_columns, "a sparse X must be stored by columns");
-    require(rectiline::design::n_rows(design.view) == self.core.n_rows() &&
-                rectiline::design::n_columns(design.view) == penalty->size(),
+    require(X.n() == self.n_rows() && X.d() == penalty->size(),
             "X must have a row per row of the units and a column per coefficient");
-    self.core.set_columns(design.view, std::move(penalty));
-    self.keep = X;
+    self.set_columns(X.view, std::move(penalty));
+    self.keep = kept(X);
 }
 
-void set_sorted(Method& self, nb::object X, VectorIn strengths) {
-    set_columns(self, X, std::make_unique<rectiline::prox::SortedProx>(values(strengths)));
+void set_sorted(Method& self, const Design& X, VectorIn strengths) {
+    set_columns(self, X, std::make_unique<SortedProx>(vector_of(strengths)));
 }
 
-void set_groups(Method& self, nb::object X, IndexIn columns, IndexIn starts, double strength,
+void set_groups(Method& self, const Design& X, IndexIn columns, IndexIn starts, double strength,
                 double l1) {
-    const std::int64_t d = rectiline::design::n_columns(nb::cast<const Design&>(X).view);
-    require_groups(columns, starts, d);
-    set_columns(self, X,
-                std::make_unique<rectiline::prox::GroupProx>(d, values(columns), values(starts),
-                                                             strength, l1));
-}
-
-void set_separable(Method& self, nb::object X, VectorIn l1, VectorIn lower, VectorIn upper) {
-    require(l1.shape(0) == lower.shape(0) && l1.shape(0) == upper.shape(0),
-            "l1, lower and upper must have equal length");
+    require_groups(columns, starts, X.d());
     set_columns(
         self, X,
-        std::make_unique<rectiline::prox::SeparableProx>(values(l1), values(lower), values(upper)));
+        std::make_unique<GroupProx>(X.d(), vector_of(columns), vector_of(starts), strength, l1));
+}
+
+void set_separable(Method& self, const Design& X, VectorIn l1, VectorIn lower, VectorIn upper) {
+    checked(lower, length(l1), "lower");
+    checked(upper, length(l1), "upper");
+    set_columns(self, X,
+                std::make_unique<SeparableProx>(vector_of(l1), vector_of(lower), vector_of(upper)));
 }
 
 std::pair<std::int64_t, double> advance(Method& self, VectorOut dual, VectorOut b, double b0,
                                         double step, double room, double tolerance,
                                         std::int64_t most, double seconds) {
-    require(length(dual) == self.core.n_units() && length(b) == self.core.n_columns(),
-            "dual needs an entry per unit and b one per column");
+    const auto units = checked(dual, self.n_units(), "dual");
+    const auto coef = checked(b, self.n_columns(), "b");
     const std::int64_t taken = run_interruptibly(seconds, [&](auto& interrupt) {
-        return self.core.advance(in(dual), in(b), b0, {step, room, tolerance, most}, interrupt);
+        return self.advance(units, coef, b0, {step, room, tolerance, most}, interrupt);
     });
     return {taken, b0};
 }
@@ -92,18 +74,13 @@ std::pair<std::int64_t, double> advance(Method& self, VectorOut dual, VectorOut 
 void bind_proximal_multipliers(nb::module_& m) {
     nb::class_<Method>(m, "ProximalMultipliers",
                        "Steps of the proximal method of multipliers on units and columns.")
-        .def("__init__", &make, nb::arg("row"), nb::arg("sign"), nb::arg("low"), nb::arg("high"),
-             nb::arg("lift"), nb::arg("bend"), nb::arg("n_rows"), nb::arg("n_ones"),
-             nb::arg("one_scale"))
-        .def("set_sorted", &set_sorted, nb::arg("X"), nb::arg("strengths"))
-        .def("set_groups", &set_groups, nb::arg("X"), nb::arg("columns"), nb::arg("starts"),
-             nb::arg("strength"), nb::arg("l1"))
-        .def("set_separable", &set_separable, nb::arg("X"), nb::arg("l1"), nb::arg("lower"),
-             nb::arg("upper"))
-        .def("advance", &advance, nb::arg("dual"), nb::arg("b"), nb::arg("b0"), nb::arg("step"),
-             nb::arg("room"), nb::arg("tolerance"), nb::arg("most"), nb::arg("seconds"),
-             "One outer step, in place on dual and b: (Newton steps, b0)")
-        .def_prop_ro(
-            "work", [](const Method& self) { return self.core.work(); },
-            "Products of all Newton steps so far, about");
+        .def("__init__", &make, "row"_a, "sign"_a, "low"_a, "high"_a, "lift"_a, "bend"_a,
+             "n_rows"_a, "n_ones"_a, "one_scale"_a)
+        .def("set_sorted", &set_sorted, "X"_a, "strengths"_a)
+        .def("set_groups", &set_groups, "X"_a, "columns"_a, "starts"_a, "strength"_a, "l1"_a)
+        .def("set_separable", &set_separable, "X"_a, "l1"_a, "lower"_a, "upper"_a)
+        .def("advance", &advance, "dual"_a, "b"_a, "b0"_a, "step"_a, "room"_a, "tolerance"_a,
+             "most"_a, "seconds"_a, "One outer step, in place on dual and b: (Newton steps, b0)")
+        .def_prop_ro("work", &ProximalMultipliers::work,
+                     "Products of all Newton steps so far, about");
 }

@@ -1,66 +1,48 @@
 #include "rectiline/rehline/rehline.hpp"
 
-#include <nanobind/stl/optional.h>
-
 #include "common.hpp"
-#include <memory>
 
 namespace {
 
 using namespace rectiline::rehline;
 
-// The loop together with everything its views look at.
-struct RehlineState {
-    std::unique_ptr<Rehline> loop;
-    std::int64_t n, m;
-    std::vector<nb::object> keep;
-};
+using RehlineState = Held<Rehline>;
 
-void make_state(RehlineState* self, nb::object X, nb::object rows, nb::object columns, nb::object A,
-                VectorIn c, BytesIn equality, bool shuffle, bool accelerate, bool shrink,
-                double intercept_step, std::uint64_t seed) {
-    const Design& design = nb::cast<const Design&>(X);
-    const Rows& row_functions = nb::cast<const Rows&>(rows);
-    const Columns& column_functions = nb::cast<const Columns&>(columns);
-    const Design& constraint_rows = nb::cast<const Design&>(A);
-    const std::int64_t n = n_rows(design.view), m = n_rows(constraint_rows.view);
-    require(row_functions.view.n == n, "X and the row functions differ in length");
-    require(column_functions.view.d == n_columns(design.view), "X and the columns differ");
-    require(length(c) == m && length(equality) == m,
-            "c and equality must have one entry per constraint");
-    LinearConstraints constraints{constraint_rows.view, in(c), in(equality)};
-    RehlineOptions options{shuffle, accelerate, shrink, intercept_step, seed};
-    new (self) RehlineState{nullptr, n, m, {X, rows, columns, A, nb::cast(c), nb::cast(equality)}};
+void make_state(RehlineState* self, const Design& X, const Rows& rows, const Columns& columns,
+                const Design& A, VectorIn c, BytesIn equality, bool shuffle, bool accelerate,
+                bool shrink, double intercept_step, std::uint64_t seed) {
+    require(rows.n() == X.n(), "X and the row functions differ in length");
+    require(columns.d() == X.d(), "X and the columns differ");
+    const LinearConstraints constraints{A.view, checked(c, A.n(), "c"),
+                                        checked(equality, A.n(), "equality")};
+    const RehlineOptions options{shuffle, accelerate, shrink, intercept_step, seed};
+    std::vector<nb::object> keep = kept(X, rows, columns, A, c, equality);
     nb::gil_scoped_release release;
-    self->loop = std::make_unique<Rehline>(design.view, row_functions.view, column_functions.view,
-                                           constraints, options);
+    new (self) RehlineState(std::move(keep), X.view, rows.view, columns.view, constraints, options);
 }
 
 void restart(RehlineState& self, std::optional<VectorIn> sample, std::optional<VectorIn> constraint,
              double intercept) {
-    require(!sample || length(*sample) == self.n, "the sample dual must have one entry per row");
-    require(!constraint || length(*constraint) == self.m,
-            "the constraint dual must have one entry per constraint");
+    const auto rows = checked(sample, self.n(), "sample");
+    const auto constraints = checked(constraint, std::ssize(self.constraint_dual()), "constraint");
     nb::gil_scoped_release release;
-    self.loop->restart(in(sample), in(constraint), intercept);
+    self.restart(rows, constraints, intercept);
 }
 
 RehlineProgress run(RehlineState& self, std::int64_t max_sweeps, double absolute, double relative,
                     double seconds) {
     return run_interruptibly(seconds, [&](auto& interrupt) {
-        return self.loop->run(max_sweeps, absolute, relative, interrupt);
+        return self.run(max_sweeps, absolute, relative, interrupt);
     });
 }
 
 std::int64_t screen(RehlineState& self, double gap) {
     nb::gil_scoped_release release;
-    return self.loop->screen(gap);
+    return self.screen(gap);
 }
 
 NumpyVector sample_dual(const RehlineState& self) {
-    NumpyVector g = new_vector(static_cast<std::size_t>(self.n));
-    self.loop->sample_dual(in(g));
-    return g;
+    return filled(self.n(), [&](auto g) { self.sample_dual(g); });
 }
 
 }  // namespace
@@ -76,24 +58,17 @@ void bind_rehline(nb::module_& m) {
         .def_ro("reached", &RehlineProgress::reached)
         .def_ro("interrupted", &RehlineProgress::interrupted);
     nb::class_<RehlineState>(m, "Rehline", "Dual coordinate ascent, one exact step per sample.")
-        .def("__init__", &make_state, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
-             nb::arg("A"), nb::arg("c"), nb::arg("equality"), nb::arg("shuffle"),
-             nb::arg("accelerate"), nb::arg("shrink"), nb::arg("intercept_step"), nb::arg("seed"))
-        .def("restart", &restart, nb::arg("sample") = nb::none(),
-             nb::arg("constraint") = nb::none(), nb::arg("intercept") = 0.0)
-        .def("run", &run, nb::arg("max_sweeps"), nb::arg("absolute"), nb::arg("relative"),
-             nb::arg("seconds"))
-        .def("screen", &screen, nb::arg("gap"))
-        .def(
-            "take_all_rows_back", [](RehlineState& self) { self.loop->take_all_rows_back(); },
-            "Visit all rows again, those set aside too")
-        .def_prop_ro(
-            "coef", [](const RehlineState& self) { return copy_vector(self.loop->coef()); },
-            nb::rv_policy::move)
-        .def_prop_ro("intercept", [](const RehlineState& self) { return self.loop->intercept(); })
+        .def("__init__", &make_state, "X"_a, "rows"_a, "columns"_a, "A"_a, "c"_a, "equality"_a,
+             "shuffle"_a, "accelerate"_a, "shrink"_a, "intercept_step"_a, "seed"_a)
+        .def("restart", &restart, "sample"_a = nb::none(), "constraint"_a = nb::none(),
+             "intercept"_a = 0.0)
+        .def("run", &run, "max_sweeps"_a, "absolute"_a, "relative"_a, "seconds"_a)
+        .def("screen", &screen, "gap"_a)
+        .def("take_all_rows_back", &Rehline::take_all_rows_back,
+             "Visit all rows again, those set aside too")
+        .def_prop_ro("coef", &copied<RehlineState, &Rehline::coef>, nb::rv_policy::move)
+        .def_prop_ro("intercept", &Rehline::intercept)
         .def_prop_ro("sample_dual", &sample_dual, nb::rv_policy::move)
-        .def_prop_ro(
-            "constraint_dual",
-            [](const RehlineState& self) { return copy_vector(self.loop->constraint_dual()); },
-            nb::rv_policy::move);
+        .def_prop_ro("constraint_dual", &copied<RehlineState, &Rehline::constraint_dual>,
+                     nb::rv_policy::move);
 }

@@ -4,13 +4,8 @@
 #include "rectiline/rows/slope_ranges.hpp"
 #include "rectiline/rows/states.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include "common.hpp"
-#include <tuple>
+#include <cmath>
 
 namespace {
 
@@ -21,30 +16,21 @@ using CurveArrays = std::tuple<VectorIn, VectorIn, VectorIn, VectorIn, VectorIn>
 
 void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn direction,
                VectorIn offset, VectorIn weight, std::optional<BytesIn> index) {
-    const std::size_t n = direction.shape(0);
-    require(offset.shape(0) == n && weight.shape(0) == n,
-            "direction, offset and weight must have equal length");
+    const std::int64_t n = length(direction);
+    checked(offset, n, "offset");
+    checked(weight, n, "weight");
     require(!curves.empty(), "at least one curve is needed");
-    require(!index || index->shape(0) == n, "curve_index must have one entry per row");
-    new (self) Rows();
+    checked(index, n, "curve_index");
+    checked_indices(in(index), std::ssize(curves), "curve_index");
+    new (self) Rows{{}, {}, kept(direction, offset, weight, index, nb::cast(curves))};
     for (const auto& [knots, values, left, right, curvature] : curves) {
-        const std::size_t K = knots.shape(0);
-        require(K > 0 && values.shape(0) == K && left.shape(0) == K && right.shape(0) == K &&
-                    curvature.shape(0) == K + 1,
-                "a curve has K knots, values and slopes, and K + 1 curvatures");
-        self->curves.push_back(Curve{static_cast<std::int64_t>(K), knots.data(), values.data(),
-                                     left.data(), right.data(), curvature.data()});
-        for (const VectorIn& part : {knots, values, left, right, curvature})
-            self->keep.push_back(nb::cast(part));
+        const std::int64_t K = length(knots);
+        require(K > 0, "a curve needs a knot");
+        self->curves.push_back(Curve{
+            K, knots.data(), checked(values, K, "values").data(), checked(left, K, "left").data(),
+            checked(right, K, "right").data(), checked(curvature, K + 1, "curvature").data()});
     }
-    if (index)
-        for (std::size_t i = 0; i < n; ++i)
-            require(index->data()[i] < self->curves.size(), "curve_index is out of range");
-    self->keep.push_back(nb::cast(direction));
-    self->keep.push_back(nb::cast(offset));
-    self->keep.push_back(nb::cast(weight));
-    if (index) self->keep.push_back(nb::cast(*index));
-    self->view = RowFunctions{static_cast<std::int64_t>(n),
+    self->view = RowFunctions{n,
                               self->curves.data(),
                               index ? index->data() : nullptr,
                               direction.data(),
@@ -53,54 +39,47 @@ void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn dire
 }
 
 std::pair<double, double> sums(const Rows& rows, VectorIn z, VectorIn g) {
-    require_rows(rows, z.shape(0));
-    require_rows(rows, g.shape(0));
+    const auto at = checked(z, rows.n(), "z"), dual = checked(g, rows.n(), "g");
     nb::gil_scoped_release release;
-    const RowSums out = row_sums(rows.view, in(z), in(g));
+    const RowSums out = row_sums(rows.view, at, dual);
     return {out.loss, out.fenchel_young};
 }
 
 double loss(const Rows& rows, VectorIn z) {
-    require_rows(rows, z.shape(0));
+    const auto at = checked(z, rows.n(), "z");
     nb::gil_scoped_release release;
-    return loss_sum(rows.view, in(z));
+    return loss_sum(rows.view, at);
 }
 
 NumpyVector slopes(const Rows& rows, VectorIn z) {
-    require_rows(rows, z.shape(0));
-    NumpyVector g = new_vector(z.shape(0));
-    nb::gil_scoped_release release;
-    slopes_at(rows.view, in(z), in(g));
-    return g;
+    const auto at = checked(z, rows.n(), "z");
+    return filled(rows.n(), [&](auto g) { slopes_at(rows.view, at, g); });
 }
 
 using StateArrays =
     std::tuple<NumpyVector, NumpyVector, NumpyVector, nb::ndarray<nb::numpy, bool, nb::ndim<1>>>;
 
 StateArrays states(const Rows& rows, VectorIn z, VectorIn g, std::int64_t most) {
-    require_rows(rows, z.shape(0));
-    require_rows(rows, g.shape(0));
+    const std::int64_t n = rows.n();
+    const auto at = checked(z, n, "z"), dual = checked(g, n, "g");
     require(most >= 0, "most must not be negative");
-    const std::size_t n = z.shape(0);
     StateArrays found{new_vector(n), new_vector(n), new_vector(n), new_array<bool>(n)};
     auto& [moved, bend, target, held] = found;
-    {
-        nb::gil_scoped_release release;
-        row_states(rows.view, in(z), in(g), most, {in(moved), in(bend), in(target), in(held)});
-    }
+    nb::gil_scoped_release release;
+    row_states(rows.view, at, dual, most, {in(moved), in(bend), in(target), in(held)});
     return found;
 }
 
 void clip(const Rows& rows, VectorOut g) {
-    require_rows(rows, g.shape(0));
+    const auto dual = checked(g, rows.n(), "g");
     nb::gil_scoped_release release;
-    clip_dual(rows.view, in(g));
+    clip_dual(rows.view, dual);
 }
 
 double balance(const Rows& rows, VectorOut g) {
-    require_rows(rows, g.shape(0));
+    const auto dual = checked(g, rows.n(), "g");
     nb::gil_scoped_release release;
-    return balance_dual(rows.view, in(g)).sum;
+    return balance_dual(rows.view, dual).sum;
 }
 
 std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
@@ -109,27 +88,18 @@ std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, doub
     return {sums.low, sums.low_size, sums.high, sums.high_size};
 }
 
-std::pair<NumpyVector, NumpyVector> ranges_of_slopes(const Rows& rows, double z) {
-    const std::size_t n = static_cast<std::size_t>(rows.view.n);
-    NumpyVector low = new_vector(n), high = new_vector(n);
-    {
-        nb::gil_scoped_release release;
-        slope_ranges(rows.view, z, in(low), in(high));
-    }
-    return {low, high};
+using Ranges = std::pair<NumpyVector, NumpyVector>;
+
+Ranges ranges_of_slopes(const Rows& rows, double z) {
+    return filled(rows.n(), rows.n(),
+                  [&](auto low, auto high) { slope_ranges(rows.view, z, low, high); });
 }
 
-std::pair<NumpyVector, NumpyVector> boxes(const Rows& rows, const std::vector<double>& least,
-                                          const std::vector<double>& most) {
-    require(least.size() == rows.curves.size() && most.size() == rows.curves.size(),
-            "least and most must have one entry per curve");
-    const std::size_t n = static_cast<std::size_t>(rows.view.n);
-    NumpyVector low = new_vector(n), high = new_vector(n);
-    {
-        nb::gil_scoped_release release;
-        slope_boxes(rows.view, least, most, in(low), in(high));
-    }
-    return {low, high};
+Ranges boxes(const Rows& rows, const std::vector<double>& least, const std::vector<double>& most) {
+    checked(least, std::ssize(rows.curves), "least");
+    checked(most, std::ssize(rows.curves), "most");
+    return filled(rows.n(), rows.n(),
+                  [&](auto low, auto high) { slope_boxes(rows.view, least, most, low, high); });
 }
 
 double spread(const Rows& rows, bool about_median) {
@@ -143,29 +113,23 @@ double bend_near(const Rows& rows, double z) {
 }
 
 bool is_any_inside(const Rows& rows, VectorIn g, double margin, std::optional<IndexIn> index) {
-    if (!index) {
-        require_rows(rows, g.shape(0));
-        nb::gil_scoped_release release;
-        return any_inside(rows.view, in(g), margin);
-    }
-    require(index->shape(0) == g.shape(0), "index and g must have equal length");
-    for (const std::int64_t i : in(*index))
-        require(0 <= i && i < rows.view.n, "index is out of range");
+    checked(g, index ? length(*index) : rows.n(), "g");
+    const auto listed = checked_indices(in(index), rows.n(), "index");
     nb::gil_scoped_release release;
-    return any_inside(rows.view, in(*index), in(g), margin);
+    return index ? any_inside(rows.view, listed, in(g), margin)
+                 : any_inside(rows.view, in(g), margin);
 }
 
 void make_columns(Columns* self, VectorIn rho, VectorIn l1, VectorIn lower, VectorIn upper) {
-    const std::size_t d = rho.shape(0);
-    require(l1.shape(0) == d && lower.shape(0) == d && upper.shape(0) == d,
-            "rho, l1, lower and upper must have equal length");
+    const std::int64_t d = length(rho);
+    const auto strengths = checked(l1, d, "l1");
+    const auto low = checked(lower, d, "lower"), high = checked(upper, d, "upper");
     bool plain = true;
-    for (std::size_t j = 0; j < d && plain; ++j)
-        plain = rho.data()[j] == rho.data()[0] && l1.data()[j] == 0 &&
-                std::isinf(lower.data()[j]) && std::isinf(upper.data()[j]);
-    new (self) Columns{
-        {static_cast<std::int64_t>(d), rho.data(), l1.data(), lower.data(), upper.data(), plain},
-        {nb::cast(rho), nb::cast(l1), nb::cast(lower), nb::cast(upper)}};
+    for (std::int64_t j = 0; j < d && plain; ++j)
+        plain = rho.data()[j] == rho.data()[0] && strengths[j] == 0 && std::isinf(low[j]) &&
+                std::isinf(high[j]);
+    new (self) Columns{{d, rho.data(), l1.data(), lower.data(), upper.data(), plain},
+                       kept(rho, l1, lower, upper)};
 }
 
 std::tuple<bool, bool, bool> kinds_of_columns(const Columns& columns) {
@@ -180,64 +144,57 @@ std::tuple<bool, bool, bool> kinds_of_columns(const Columns& columns) {
     return {strongly_convex, has_l1, has_bounds};
 }
 
-std::pair<NumpyVector, NumpyVector> dual_range(const Columns& columns) {
-    const auto& view = columns.view;
-    NumpyVector low = new_vector(static_cast<std::size_t>(view.d));
-    NumpyVector high = new_vector(static_cast<std::size_t>(view.d));
-    for (std::int64_t j = 0; j < view.d; ++j)
-        low.data()[j] = view[j].least_slope(), high.data()[j] = view[j].most_slope();
-    return {low, high};
+Ranges dual_range(const Columns& columns) {
+    return filled(columns.d(), columns.d(), [&](auto low, auto high) {
+        for (std::int64_t j = 0; j < columns.d(); ++j)
+            low[j] = columns.view[j].least_slope(), high[j] = columns.view[j].most_slope();
+    });
 }
 
 std::optional<NumpyVector> label_signs(VectorIn y) {
-    NumpyVector sign = new_vector(y.shape(0));
     bool are_two = false;
-    {
-        nb::gil_scoped_release release;
-        are_two = signs_of_labels(in(y), in(sign)).are_two;
-    }
+    NumpyVector sign =
+        filled(length(y), [&](auto out) { are_two = signs_of_labels(in(y), out).are_two; });
     return are_two ? std::optional(sign) : std::nullopt;
 }
 
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    m.def("label_signs", &label_signs, nb::arg("y"),
+    m.def("label_signs", &label_signs, "y"_a,
           "-1 for the smaller and +1 for the larger of two labels; None unless y holds two finite "
           "ones");
     nb::class_<Rows>(m, "RowFunctions",
                      "Row i costs weight[i] * phi(direction[i] * z[i] + offset[i]).")
-        .def("__init__", &make_rows, nb::arg("curves"), nb::arg("direction"), nb::arg("offset"),
-             nb::arg("weight"), nb::arg("curve_index") = nb::none())
-        .def("sums", &sums, nb::arg("z"), nb::arg("g"), "(loss, Fenchel-Young gap) over all rows")
-        .def("loss", &loss, nb::arg("z"), "Sum of the losses, compensated")
-        .def("slopes", &slopes, nb::arg("z"), "A slope of each row's cost at z")
-        .def("states", &states, nb::arg("z"), nb::arg("g"), nb::arg("most"),
+        .def("__init__", &make_rows, "curves"_a, "direction"_a, "offset"_a, "weight"_a,
+             "curve_index"_a = nb::none())
+        .def("sums", &sums, "z"_a, "g"_a, "(loss, Fenchel-Young gap) over all rows")
+        .def("loss", &loss, "z"_a, "Sum of the losses, compensated")
+        .def("slopes", &slopes, "z"_a, "A slope of each row's cost at z")
+        .def("states", &states, "z"_a, "g"_a, "most"_a,
              "Multiplier, curvature and prediction of the knot for the piece or knot that each row "
              "of a nearly optimal pair sits on, and whether it is a knot; at most `most` are")
-        .def("clip", &clip, nb::arg("g").noconvert(), "Clip g into its boxes, in place")
-        .def("balance", &balance, nb::arg("g").noconvert(),
+        .def("clip", &clip, "g"_a.noconvert(), "Clip g into its boxes, in place")
+        .def("balance", &balance, "g"_a.noconvert(),
              "Move g into its boxes and to sum 0, in place; returns what is left of the sum")
-        .def("slope_sums", &sums_of_slopes, nb::arg("z"),
+        .def("slope_sums", &sums_of_slopes, "z"_a,
              "At the prediction z of every row: sum and size of the left derivatives, and of the "
              "right ones")
-        .def("slope_ranges", &ranges_of_slopes, nb::arg("z"),
+        .def("slope_ranges", &ranges_of_slopes, "z"_a,
              "The left and the right derivative of each row's cost at the prediction z")
-        .def("boxes", &boxes, nb::arg("least"), nb::arg("most"),
+        .def("boxes", &boxes, "least"_a, "most"_a,
              "The range of slopes of each row's cost in z, given those of each curve")
-        .def("offset_spread", &spread, nb::arg("about_median"),
+        .def("offset_spread", &spread, "about_median"_a,
              "The median distance of the offsets from their median, or from zero; the mean "
              "distance where that is zero")
-        .def("nearest_bend", &bend_near, nb::arg("z"),
+        .def("nearest_bend", &bend_near, "z"_a,
              "The prediction nearest to z at which some row is at a knot")
-        .def("any_inside", &is_any_inside, nb::arg("g"), nb::arg("margin"),
-             nb::arg("index").none() = nb::none(),
+        .def("any_inside", &is_any_inside, "g"_a, "margin"_a, "index"_a.none() = nb::none(),
              "Whether some row, or one of those at `index`, has its g inside its box by more than "
              "this share of its width");
     nb::class_<Columns>(m, "ColumnFunctions",
                         "Column j costs rho[j]/2 b^2 + l1[j] |b| on [lower[j], upper[j]].")
-        .def("__init__", &make_columns, nb::arg("rho"), nb::arg("l1"), nb::arg("lower"),
-             nb::arg("upper"))
+        .def("__init__", &make_columns, "rho"_a, "l1"_a, "lower"_a, "upper"_a)
         .def("kinds", &kinds_of_columns,
              "Whether every rho[j] is positive, any l1[j] is, and any bound is finite")
         .def("dual_range", &dual_range,

@@ -1,54 +1,37 @@
 #include "rectiline/simplex/simplex.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include "common.hpp"
 #include <limits>
-#include <span>
 
 namespace {
 
 using rectiline::simplex::BoxedSimplex;
 using rectiline::simplex::SimplexOutcome;
-using Positions = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using BytesOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-void check_positions(const Positions& named, std::int64_t limit) {
-    for (const std::int32_t one : in(named))
-        require(one >= 0 && one < limit, "a position is out of range");
-}
-
-void add_columns(BoxedSimplex& self, VectorIn cost, VectorIn width, Positions rows,
+void add_columns(BoxedSimplex& self, VectorIn cost, VectorIn width, PositionsIn rows,
                  MatrixIn values) {
-    require(cost.shape(0) == width.shape(0) && cost.shape(0) == values.shape(1) &&
-                rows.shape(0) == values.shape(0),
-            "sizes of cost, width, rows and values do not fit");
-    check_positions(rows, self.n_rows());
-    self.add_columns(in(cost), in(width), in(rows), values.data());
+    checked(values, length(rows) * length(cost), "values");
+    self.add_columns(in(cost), checked(width, length(cost), "width"),
+                     checked_indices(rows, self.n_rows(), "rows"), values.data());
 }
 
-void add_rows(BoxedSimplex& self, VectorIn low, VectorIn high, Positions columns, MatrixIn values) {
-    require(low.shape(0) == high.shape(0) && low.shape(0) == values.shape(0) &&
-                columns.shape(0) == values.shape(1),
-            "sizes of low, high, columns and values do not fit");
-    check_positions(columns, self.n_columns());
-    self.add_rows(in(low), in(high), in(columns), values.data());
+void add_rows(BoxedSimplex& self, VectorIn low, VectorIn high, PositionsIn columns,
+              MatrixIn values) {
+    checked(values, length(low) * length(columns), "values");
+    self.add_rows(in(low), checked(high, length(low), "high"),
+                  checked_indices(columns, self.n_columns(), "columns"), values.data());
 }
 
-void set_row_bounds(BoxedSimplex& self, Positions rows, VectorIn low, VectorIn high) {
-    require(rows.shape(0) == low.shape(0) && low.shape(0) == high.shape(0),
-            "rows, low and high must have equal length");
-    check_positions(rows, self.n_rows());
-    self.set_row_bounds(in(rows), in(low), in(high));
+void set_row_bounds(BoxedSimplex& self, PositionsIn rows, VectorIn low, VectorIn high) {
+    self.set_row_bounds(checked_indices(rows, self.n_rows(), "rows"),
+                        checked(low, length(rows), "low"), checked(high, length(rows), "high"));
 }
 
-void set_widths(BoxedSimplex& self, Positions columns, VectorIn width) {
-    require(columns.shape(0) == width.shape(0), "columns and width must have equal length");
-    check_positions(columns, self.n_columns());
-    self.set_widths(in(columns), in(width));
+void set_widths(BoxedSimplex& self, PositionsIn columns, VectorIn width) {
+    self.set_widths(checked_indices(columns, self.n_columns(), "columns"),
+                    checked(width, length(columns), "width"));
 }
 
-std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, double most_work) {
+const char* solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, double most_work) {
     const SimplexOutcome outcome = run_interruptibly(
         seconds, [&](auto& interrupt) { return self.solve(most_steps, interrupt, most_work); });
     switch (outcome) {
@@ -69,21 +52,16 @@ std::string solve(BoxedSimplex& self, std::int64_t most_steps, double seconds, d
 }
 
 NumpyVector values(const BoxedSimplex& self) {
-    NumpyVector out = new_vector(static_cast<std::size_t>(self.n_columns()));
-    self.values(in(out));
-    return out;
+    return filled(self.n_columns(), [&](auto out) { self.values(out); });
 }
 
 void set_basis(BoxedSimplex& self, BytesIn columns, BytesIn rows) {
-    require(length(columns) == self.n_columns() && length(rows) == self.n_rows(),
-            "the basis needs one entry per column and per row");
-    self.set_basis(in(columns), in(rows));
+    self.set_basis(checked(columns, self.n_columns(), "columns"),
+                   checked(rows, self.n_rows(), "rows"));
 }
 
 void get_basis(const BoxedSimplex& self, BytesOut columns, BytesOut rows) {
-    require(length(columns) == self.n_columns() && length(rows) == self.n_rows(),
-            "the basis needs one entry per column and per row");
-    self.basis(in(columns), in(rows));
+    self.basis(checked(columns, self.n_columns(), "columns"), checked(rows, self.n_rows(), "rows"));
 }
 
 }  // namespace
@@ -92,27 +70,25 @@ void bind_simplex(nb::module_& m) {
     nb::class_<BoxedSimplex>(m, "BoxedSimplex",
                              "max cost'v with low <= A v <= high, 0 <= v <= width; A dense.")
         .def(nb::init<>())
-        .def("add_columns", &add_columns, nb::arg("cost"), nb::arg("width"), nb::arg("rows"),
-             nb::arg("values"), "Entry values[k, u] is in row rows[k] of new column u")
-        .def("add_rows", &add_rows, nb::arg("low"), nb::arg("high"), nb::arg("columns"),
-             nb::arg("values"), "Entry values[r, k] is in column columns[k] of new row r")
-        .def("set_row_bounds", &set_row_bounds, nb::arg("rows"), nb::arg("low"), nb::arg("high"))
-        .def("set_widths", &set_widths, nb::arg("columns"), nb::arg("width"))
-        .def("solve", &solve, nb::arg("most_steps"), nb::arg("seconds"),
-             nb::arg("most_work") = std::numeric_limits<double>::infinity(),
+        .def("add_columns", &add_columns, "cost"_a, "width"_a, "rows"_a, "values"_a,
+             "Entry values[k, u] is in row rows[k] of new column u")
+        .def("add_rows", &add_rows, "low"_a, "high"_a, "columns"_a, "values"_a,
+             "Entry values[r, k] is in column columns[k] of new row r")
+        .def("set_row_bounds", &set_row_bounds, "rows"_a, "low"_a, "high"_a)
+        .def("set_widths", &set_widths, "columns"_a, "width"_a)
+        .def("solve", &solve, "most_steps"_a, "seconds"_a,
+             "most_work"_a = std::numeric_limits<double>::infinity(),
              "Go on from the present basis: 'optimal', 'infeasible', 'limit' (of time or work), "
              "'step_limit', 'stalled' (feasible multipliers, not shown to be best) or 'trouble'")
         .def("forget_basis", &BoxedSimplex::forget_basis)
-        .def("set_basis", &set_basis, nb::arg("columns"), nb::arg("rows"),
+        .def("set_basis", &set_basis, "columns"_a, "rows"_a,
              "0: at its low end, 1: basic, 2: at its high end")
-        .def("basis", &get_basis, nb::arg("columns"), nb::arg("rows"), "Fill in both arrays")
+        .def("basis", &get_basis, "columns"_a, "rows"_a, "Fill in both arrays")
         .def("values", &values, "v")
-        .def(
-            "multipliers", [](const BoxedSimplex& self) { return copy_vector(self.multipliers()); },
-            "One per row: how the optimum grows with the row's bounds")
-        .def(
-            "ray", [](const BoxedSimplex& self) { return copy_vector(self.ray()); },
-            "After 'infeasible': multipliers that prove it")
+        .def("multipliers", &copied<BoxedSimplex, &BoxedSimplex::multipliers>,
+             "One per row: how the optimum grows with the row's bounds")
+        .def("ray", &copied<BoxedSimplex, &BoxedSimplex::ray>,
+             "After 'infeasible': multipliers that prove it")
         .def_prop_ro("n_steps", &BoxedSimplex::n_steps)
         .def_prop_ro("work", &BoxedSimplex::work, "Products so far");
 }

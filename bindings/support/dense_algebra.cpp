@@ -60,7 +60,7 @@ void use_routines(nb::capsule potrf, nb::capsule potrs, nb::capsule syrk) {
 }  // namespace
 
 void bind_dense_algebra(nb::module_& m) {
-    m.def("use_dense_routines", &use_routines, nb::arg("potrf"), nb::arg("potrs"), nb::arg("syrk"),
+    m.def("use_dense_routines", &use_routines, "potrf"_a, "potrs"_a, "syrk"_a,
           "Take Fortran routines with 32-bit integers for dense factors and products; a ValueError "
           "if a capsule is of another type.");
 }

@@ -273,7 +273,7 @@ class RehlineProgress:
 class Rehline:
     """Dual coordinate ascent, one exact step per sample."""
 
-    def __init__(self, X: object, rows: object, columns: object, A: object, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], equality: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], shuffle: bool, accelerate: bool, shrink: bool, intercept_step: float, seed: int) -> None: ...
+    def __init__(self, X: DesignView, rows: RowFunctions, columns: ColumnFunctions, A: DesignView, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], equality: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], shuffle: bool, accelerate: bool, shrink: bool, intercept_step: float, seed: int) -> None: ...
 
     def restart(self, sample: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, intercept: float = 0.0) -> None: ...
 
@@ -328,7 +328,7 @@ class RehlineUnits:
 class NewtonRows:
     """Per-row work of the semismooth Newton method."""
 
-    def __init__(self, X: object, rows: object, intercept: bool) -> None: ...
+    def __init__(self, X: DesignView, rows: RowFunctions, intercept: bool) -> None: ...
 
     def subset(self, index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight_factor: float = 1.0) -> NewtonRows:
         """The given rows, copied side by side"""
@@ -372,7 +372,7 @@ class NewtonLoop:
 class NewtonPath:
     """The semismooth Newton method along a list of strengths."""
 
-    def __init__(self, rows: object, loop: object, strength: float, row_stiffness: float, stiffness: float, argument_scale: float, smooth: bool) -> None: ...
+    def __init__(self, rows: NewtonRows, loop: NewtonLoop, strength: float, row_stiffness: float, stiffness: float, argument_scale: float, smooth: bool) -> None: ...
 
     def place(self, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Start at coefficients (intercept last) and slopes in the predictions"""
@@ -389,7 +389,7 @@ class NewtonPath:
 class NewtonRun:
     """The semismooth-Newton method of multipliers on one set of rows."""
 
-    def __init__(self, loop: object, rows: object, frozen: object | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_stiffness: float, start: float, factor: float, inner_steps: int, smooth: bool, reference: float) -> None: ...
+    def __init__(self, loop: NewtonLoop, rows: NewtonRows, frozen: NewtonFrozen | None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], proximal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_stiffness: float, start: float, factor: float, inner_steps: int, smooth: bool, reference: float) -> None: ...
 
     def solve(self, target: float, max_steps: int, seconds: float) -> tuple[int, int, bool]:
         """
@@ -433,7 +433,7 @@ class NewtonRun:
 class SmoothedL1:
     """Proximal Newton steps on a smoothed loss under L1."""
 
-    def __init__(self, rows: object, intercept: bool) -> None: ...
+    def __init__(self, rows: RowFunctions, intercept: bool) -> None: ...
 
     def add(self, X: DesignView, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Add columns of X with their strengths, at coefficients of zero"""
@@ -564,11 +564,11 @@ class ProximalMultipliers:
 
     def __init__(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bend: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, n_ones: int, one_scale: float) -> None: ...
 
-    def set_sorted(self, X: object, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def set_sorted(self, X: DesignView, strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def set_groups(self, X: object, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float, l1: float) -> None: ...
+    def set_groups(self, X: DesignView, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float, l1: float) -> None: ...
 
-    def set_separable(self, X: object, l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def set_separable(self, X: DesignView, l1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def advance(self, dual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], b0: float, step: float, room: float, tolerance: float, most: int, seconds: float) -> tuple[int, float]:
         """One outer step, in place on dual and b: (Newton steps, b0)"""

@@ -138,7 +138,7 @@ def test_a_ray_proves_infeasibility():
 
 def test_sizes_are_checked():
     model = _core.BoxedSimplex()
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="must have"):
         model.add_columns(np.ones(2), np.ones(3), np.zeros(0, dtype=np.int32), np.zeros((0, 2)))
     with pytest.raises(ValueError, match="out of range"):
         model.add_rows(-np.ones(1), np.ones(1), np.array([4], dtype=np.int32), np.ones((1, 1)))

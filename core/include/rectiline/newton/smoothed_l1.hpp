@@ -45,6 +45,7 @@ class SmoothedL1 {
     // it, in units of the strengths; a negative number if no step descends.
     double step(double mu, Interrupt& interrupt);
 
+    std::int64_t n() const { return rows_.n; }
     std::span<const double> coefficients() const { return b_; }
     double intercept() const { return b0_; }
     void predictions(std::span<double> z) const;

@@ -72,6 +72,7 @@ class Rehline {
     // Recomputes q and b from the dual point, which removes accumulated rounding.
     void refresh();
 
+    std::int64_t n() const { return rows_.n; }
     const std::vector<double>& coef() const { return coefficients_.values(); }
     double intercept() const { return intercept_; }
     // Slopes in the predictions, g_i = direction_i * a_i.
