@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline.solvers.passes._draw import draw, sample_size
+from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._draw import draw
 
 N, D, BLOCK = 60_000, 3, 5_000
 
@@ -14,9 +15,10 @@ def drawn(y, loss, known=True):
     X = np.column_stack([np.arange(N), np.ones((N, D - 1))])
     parts = [slice(start, start + BLOCK) for start in range(0, N, BLOCK)]
     rows = rl.rows.from_stream(lambda: ((X[part], y[part]) for part in parts))
+    plan = RowPlan(N if known else None, D)
     if known:
         assert rows.n_rows == N
-    sample = draw(rl.Problem(rows, loss=loss), seed=0)
+    sample = draw(rl.Problem(rows, loss=loss), plan.sampled_rows, seed=0)
     np.testing.assert_array_equal(sample.rows.X[:, 0], sample.rows.rows)
     return sample
 
@@ -24,7 +26,7 @@ def drawn(y, loss, known=True):
 @pytest.mark.parametrize("known", [True, False])
 def test_rows_of_every_block_stand_for_equally_many(known):
     sample = drawn(np.arange(N) % 7.0, rl.losses.Absolute(), known)
-    size = sample_size(N, D)
+    size = RowPlan(N, D).sampled_rows
     assert sample.rows.rows.size == size
     np.testing.assert_allclose(sample.stands_for, N / size)
     found = np.bincount(sample.rows.rows // BLOCK, minlength=N // BLOCK)

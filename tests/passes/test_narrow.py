@@ -8,8 +8,9 @@ import pytest
 import rectiline as rl
 from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
 from rectiline.rows import TensorRows
-from rectiline.solvers.passes._frozen import Frozen
-from rectiline.solvers.passes._narrow import KeptRows, every_kept
+from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._reduced import Frozen
+from rectiline.solvers.rows._second_split import KeptRows
 
 L = rl.losses
 N, D = 3000, 4
@@ -24,9 +25,8 @@ def kept_rows(loss, seed=0):
     given = rl.Problem(X, y, loss=loss, sample_weight=rng.uniform(0.5, 2, N))
     numbers = np.arange(0, 7 * N, 7)  # within a larger source
     near = NearRows(numbers, X, given.data.samples)
-    kept = KeptRows(given, SimpleNamespace(near_rows=numbers, near=lambda: near))
-    kept.every = 6
-    return given, kept
+    totals = SimpleNamespace(near_rows=numbers, near=lambda: near)
+    return given, KeptRows(given, totals, numbers, every=6)
 
 
 @pytest.mark.parametrize("loss", [L.Pinball(0.3), L.Huber(1.0), L.Expectile(0.8)], ids=repr)
@@ -37,7 +37,7 @@ def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
     before = Frozen(np.full(D, 0.8), 0.3, rng.standard_normal(D), 2.0, root @ root.T, 1.0)
     split = NextSplit(3.0, 1.0, EYE, BOUND, always=kept.rows[:5])
     centre = (np.full(D, 0.9), 0.1)
-    found = kept.narrowed(before, split, lambda: 1e8, lambda some, error: centre)
+    found = kept.split_again(before, split, lambda: 1e8, lambda some, error: centre)
     near, frozen = found.near, found.frozen
     places = near.rows // 7
     assert set(kept.rows[:5]) <= set(near.rows) and near.rows.size < N / 2
@@ -80,14 +80,18 @@ def test_the_error_that_is_left_follows_from_the_rows():
         told.append((some, error))
         return np.ones(D), 0.0
 
-    assert kept.narrowed(before, split, lambda: 1e5, solved) is not None
+    assert kept.split_again(before, split, lambda: 1e5, solved) is not None
     some, error = told[0]
     assert error == pytest.approx(expected)
     np.testing.assert_array_equal(some.rows, kept.rows[::6])
     np.testing.assert_allclose(some.samples.weight, 6 * weight)
-    assert kept.narrowed(before, split, lambda: 1e3, solved) is None  # more than half is left
-    assert every_kept(100_000, D) == 1 and every_kept(1_000_000, D) == 6
-    assert every_kept(100_000, 1000) == 2 and every_kept(400, 1000) == 1
+    assert kept.split_again(before, split, lambda: 1e3, solved) is None  # more than half is left
+
+
+def test_few_near_rows_are_solved_as_they_are():
+    narrow, wide = RowPlan(10**9, D), RowPlan(10**9, 1000)
+    assert [narrow.rows_per_second_sample(kept) for kept in (100_000, 1_000_000)] == [1, 6]
+    assert [wide.rows_per_second_sample(kept) for kept in (100_000, 400)] == [2, 1]
 
 
 @pytest.mark.parametrize("loss", [L.Hinge(), L.Pinball(0.9)], ids=repr)
@@ -104,14 +108,14 @@ def test_answers_on_narrowed_rows_are_proved_in_two_passes(loss, holds, monkeypa
         rows = TensorRows(torch.from_numpy(X), torch.from_numpy(y))
     problem = rl.Problem(rows, loss=loss, penalty=rl.penalties.Ridge(n / 1e4))
     sizes = []
-    original = KeptRows.narrowed
+    original = KeptRows.split_again
 
     def noted(self, *args):
         found = original(self, *args)
         sizes.append((self.rows.size, found.near.rows.size))
         return found
 
-    monkeypatch.setattr(KeptRows, "narrowed", noted)
+    monkeypatch.setattr(KeptRows, "split_again", noted)
     solution = rl.solve(problem, tol=1e-8)
     assert solution.status == "solved" and solution.passes <= (3 if holds == "tensors" else 2)
     kept, left = sizes[-1]

@@ -21,7 +21,7 @@ from rectiline.solvers._best import Best
 from rectiline.solvers._choose import choose, remaining
 from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._polish import PairForm
-from rectiline.solvers._run import Run, RunLimits, _Polled
+from rectiline.solvers._run import Run, RunLimits
 from rectiline.solvers._watch import REPORT_EVERY, Watch
 
 _rng = np.random.default_rng(3)
@@ -241,7 +241,7 @@ def test_every_solver_looks_at_the_clock_between_iterations(solver):
     polls = []
     watch = Watch(None, lambda: True)
     watch.poll = lambda: polls.append(1) or True
-    with _Polled(watch.poll):
+    with watch.polled():
         step = method.advance(state, Budget(1_000_000, np.inf, 0.0, watch=watch))
     assert polls or step.exhausted
     assert step.iterations < 100_000
@@ -259,7 +259,7 @@ def test_reports_between_certificates_do_not_change_the_steps(solver):
     for watch in (Watch(), Watch(None, lambda: told.append(1), clock=lambda: float(next(seconds)))):
         method = SOLVERS[solver]()
         state = method.start(method.form.apply(problem), None, 0)
-        with _Polled(watch.poll):
+        with watch.polled():
             method.advance(state, Budget(20, np.inf, 1e-7, watch=watch))
         points.append(method.point(state))
     assert told or solver == "rehline"

@@ -3,6 +3,7 @@
 from rectiline.solvers._base import Callback, Progress, Solver
 from rectiline.solvers._candidate import Candidate, PathFollower
 from rectiline.solvers._drive import solve
+from rectiline.solvers._family import check_takes_rows, solve_family
 from rectiline.solvers._names import check_name
 from rectiline.solvers._polish import central_intercept
 from rectiline.solvers._session import Session
@@ -14,7 +15,6 @@ from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import KinkedFollower, Newton, NewtonFollower, ReducedNewton
-from rectiline.solvers.passes import check_takes_rows, solve_family
 from rectiline.solvers.rehline import Rehline
 
 __all__ = [

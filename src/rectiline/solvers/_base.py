@@ -20,12 +20,17 @@ Pair = tuple[Vector, float, DualPoint]
 __all__ = [
     "Budget",
     "Callback",
+    "Declined",
     "Pair",
     "Progress",
     "Solver",
     "Stage",
     "Step",
 ]
+
+
+class Declined(Exception):
+    """Raised by a solver that does not suit the problem after all; the next one takes over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,8 @@ class Budget:
         The clock of the whole call, which may end before `seconds` have passed.
     reserve : float
         Seconds of the whole call that the solver must leave for its certificate.
+    callback : callable or None
+        Who is told about certificates, and perhaps wants to know more.
     """
 
     iterations: int
@@ -75,6 +82,7 @@ class Budget:
     gap: float = math.inf
     watch: Watch | None = None
     reserve: float = 0.0
+    callback: Callback | None = None
     began: float = field(default_factory=time.perf_counter)
 
     @property

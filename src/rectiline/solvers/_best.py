@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -107,9 +108,20 @@ class Best:
                 coef = problem.move_into_constraints(coef)
         return self.keep(coef, intercept, dual, author)
 
-    def keep(self, coef: Any, intercept: Any, dual: Any, author: str) -> Certificate:
-        """Certify a pair as it is and keep it if it is the best so far."""
-        certificate, repaired = self._problem.prove(coef, intercept, dual, self.tol)
+    def keep(
+        self,
+        coef: Any,
+        intercept: Any,
+        dual: Any,
+        author: str,
+        prove: Callable[..., tuple[Certificate, Any]] | None = None,
+    ) -> Certificate:
+        """Certify a pair as it is and keep it if it is the best so far.
+
+        `prove` has a proof of the pair already.
+        """
+        prove = prove or self._problem.prove
+        certificate, repaired = prove(coef, intercept, dual, self.tol)
         if self.pair is None or _rank(certificate) < _rank(self.certificate):
             self.certificate, self.author = certificate, author
             self.pair = (coef, intercept, repaired)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import weakref
 from typing import Any
 
 import numpy as np
@@ -11,23 +9,24 @@ import numpy as np
 from rectiline._polling import SECONDS_PER_ENTRY, SECONDS_PER_PRODUCT
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
-from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
 from rectiline.solvers._choose import choose, remaining
-from rectiline.solvers._first_looks import passes_pay, zero_may_do
+from rectiline.solvers._family import check_takes_rows, solve_together
+from rectiline.solvers._first_looks import prefers_passes, zero_may_do
 from rectiline.solvers._names import SOLVERS, check_name
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run, RunLimits
 from rectiline.solvers._session import Session
 from rectiline.solvers._show import showing
-from rectiline.solvers._solution import Solution
+from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers._watch import Watch
-from rectiline.solvers.passes import solve_rows, try_passes
+from rectiline.solvers.rows import RowsTrial
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
@@ -35,6 +34,7 @@ _SECONDS_PER_ENTRY = 4e-9  # of X, in the first certificate
 _SECONDS_PER_ROW = 1e-7
 _BALANCING_ROUNDS = 3  # products of free columns in a certificate
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
+_PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
 
 
 def solve(
@@ -118,35 +118,17 @@ def solve(
     # What overflows is not finite, and only finite pairs are ever certified.
     quiet, threads = np.errstate(all="ignore"), using_threads(n_threads)
     with quiet, threads, showing(callback, verbose, progress_bar, tol) as told:
-        if solver == "passes" or (isinstance(problem, Problem) and not problem.is_in_memory):
-            return solve_rows(problem, solver, limits, told, options)
-        if solver == "auto" and _may_take_passes(problem, limits, warm_start, session, options):
-            found, limits = try_passes(problem, limits, told)
-            if found is not None:
-                if verbose:
-                    print(found)
-                return found
+        if solver == "passes" or not _checked_kind(problem).is_in_memory:
+            check_takes_rows(solver, options)
+            return solve_together([_checked_kind(problem)], limits, [told])[0]
         run, status, proof = _run(
             problem, solver, options, limits, warm_start, told, session, polish
         )
     run.warn(status, stacklevel=2)
-    solution = _solution(run, status, proof)
+    solution = answer_of(run, status, proof)
     if verbose:
         print(solution)
     return solution
-
-
-def _may_take_passes(
-    problem: Problem,
-    limits: RunLimits,
-    warm: Solution | None,
-    session: Session | None,
-    options: dict[str, Any],
-) -> bool:
-    """Whether `passes` is tried first; it has no use for a warm start or the state of others."""
-    is_cold = warm is None and session is None and limits.max_iter is None
-    given = is_cold and not options and isinstance(problem, Problem)
-    return given and passes_pay(problem)
 
 
 def solve_quietly(
@@ -159,7 +141,7 @@ def solve_quietly(
 ) -> Solution:
     """Solve a part of a larger problem: no warnings, and under the watch of the whole."""
     limits = checked_limits(tol, None, None, seed, callback)
-    return _solution(*_run(problem, "auto", {}, limits, warm_start, callback, outer=watch))
+    return answer_of(*_run(problem, "auto", {}, limits, warm_start, callback, outer=watch))
 
 
 def polish_quietly(problem: Problem, rough: Solution, seed: int, watch: Watch) -> Solution:
@@ -167,7 +149,7 @@ def polish_quietly(problem: Problem, rough: Solution, seed: int, watch: Watch) -
     run = Run(problem, checked_limits(_ROUGHEST, None, None, seed, None), outer=watch)
     run.best.keep(rough.coef, rough.intercept, rough.dual, rough.solver)
     polish_answer(run, lambda: choose(problem, warm=True))
-    return _solution(run, Status.SOLVED, None)
+    return answer_of(run, Status.SOLVED, None)
 
 
 def _run(
@@ -182,7 +164,11 @@ def _run(
     outer: Watch | None = None,
 ) -> tuple[Run, Status, InfeasibilityCertificate | None]:
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
-    plan = _plan(problem, solver, options, warm_start is not None, limits.tol)
+    given = warm_start is not None, session is not None, limits.max_iter is not None, bool(options)
+    passes_first = solver == "auto" and not any(given) and prefers_passes(_checked_kind(problem))
+    first = [_PASSES]
+    if not passes_first:
+        first = _plan(problem, solver, options, warm_start is not None, limits.tol)
     if session is not None and not isinstance(session, Session):
         raise TypeError(f"session must be a rectiline.solvers.Session or None; got {session!r}.")
     warm = _warm_pair(problem, warm_start)
@@ -193,12 +179,18 @@ def _run(
     proof = problem.terms.region.contradiction
     if proof is not None:
         return run, Status.INFEASIBLE, proof
-    hot = None if session is None else session.take(plan[0].method, problem)
+    hot = None if session is None else session.take(first[0].method, problem)
 
     def work() -> Status:
+        plan = first
+        if passes_first:
+            tried = run.run_stages(plan, limits.tol)
+            if tried not in (Status.STALLED, Status.ITERATION_LIMIT):
+                return tried
+            plan = _plan(problem, solver, options, False, limits.tol)
         status = _without_a_solver(run, plan[0], solver, warm, hot is not None)
         if status is None:
-            status = run.run_stages(plan, limits.tol, state=hot)
+            status = run.run_stages(plan, limits.tol, state=hot, after_others=passes_first)
             if solver == "auto" and status in (Status.STALLED, Status.ITERATION_LIMIT):
                 others = [POLISH_STAGE, *remaining(plan), POLISH_STAGE]
                 again = run.run_stages(others, limits.tol, after_others=True)
@@ -211,7 +203,7 @@ def _run(
         return status
 
     with limited_threads(problem):
-        return run, run.within_limits(work, plan[0].method.name), None
+        return run, run.within_limits(work, first[0].method.name), None
 
 
 def _certificate_seconds(problem: Problem) -> float:
@@ -236,7 +228,7 @@ def _without_a_solver(
             run.reasons.append("the warm start is already certified")
             run.best.author = first.method.name
             return Status.SOLVED
-    if solver == "auto" and warm is None and zero_may_do(problem):
+    if solver == "auto" and run.best.pair is None and zero_may_do(problem):
         coef, intercept, slopes = problem.zero_pair()
         run.best.keep(coef, intercept, slopes, first.method.name)
         if run.verdict(tol) is Status.SOLVED:
@@ -246,49 +238,18 @@ def _without_a_solver(
     return None
 
 
-def _solution(run: Run, status: Status, proof: InfeasibilityCertificate | None) -> Solution:
-    """Return the answer of a run."""
-    problem, best = run.problem, run.best
-    if proof is not None:
-        return Solution(
-            coef=np.full(problem.n_features, math.nan),
-            intercept=math.nan,
-            status=status,
-            solver="none",
-            n_iter=0,
-            seconds=run.watch.seconds,
-            dual=DualPoint(np.zeros(problem.n_samples), proof.inequality, proof.equality),
-            certificate=Certificate(math.inf, math.inf, math.inf, math.inf),
-            reason="the constraints contradict each other",
-            infeasibility=proof,
-            problem=weakref.ref(problem),
-            feature_names=problem.feature_names,
-        )
-    assert best.pair is not None
-    coef, intercept, dual = best.pair
-    return Solution(
-        coef=coef,
-        intercept=intercept,
-        status=status,
-        solver=best.author,
-        n_iter=run.n_iter,
-        seconds=run.watch.seconds,
-        dual=dual,
-        certificate=best.certificate,
-        reason="; then ".join(run.reasons),
-        history=tuple(run.history),
-        problem=weakref.ref(problem),
-        feature_names=problem.feature_names,
-        direction=run.direction,
-    )
+def _checked_kind(problem: Any) -> Problem:
+    """Return the problem, or say that it is none."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
+    return problem
 
 
 def _plan(
     problem: Problem, solver: str, options: dict[str, Any], warm: bool = False, tol: float = 1e-6
 ) -> list[Stage]:
     """Return the solvers to run in turn: the named one, or those of `choose`."""
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a rectiline.Problem; got {type(problem).__name__}.")
+    _checked_kind(problem)
     if solver == "auto":
         if options:
             raise TypeError(

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from rectiline.problems import Problem
+from rectiline.solvers._row_plan import RowPlan
 
-__all__ = ["passes_pay", "zero_may_do"]
+__all__ = ["prefers_passes", "zero_may_do"]
 
 _ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
 _ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
-_PASSES_ROWS, _PASSES_ROWS_PER_COLUMN = 200_000, 20_000  # from which on `passes` beats newton
 
 
-def passes_pay(problem: Problem) -> bool:
+def prefers_passes(problem: Problem) -> bool:
     """Whether there are so many rows for each column that `passes` is tried first."""
     return (
-        problem.n_samples >= max(_PASSES_ROWS, _PASSES_ROWS_PER_COLUMN * problem.n_features)
+        RowPlan(problem.n_samples, problem.n_features).is_first_choice
         and problem.is_separable
         and not problem.has_constraint_rows
         and not problem.design.is_sparse

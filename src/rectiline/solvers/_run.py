@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rectiline import _core
 from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, grace_of, time_left
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import Certificate, DualPoint, Problem
-from rectiline.solvers._base import Budget, Callback, Progress, Stage
+from rectiline.solvers._base import Budget, Callback, Declined, Progress, Stage
 from rectiline.solvers._best import Best
 from rectiline.solvers._status import Status
 from rectiline.solvers._watch import Watch
@@ -68,6 +66,7 @@ class Run:
         self.falls: Callable[[Any], Any] | None = None  # looks for it when a solver has failed
         self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
+        self.counted: Callable[[], dict[str, int]] = dict  # what that solver has counted, by name
         report = None if callback is None else self._report_again
         # Whoever is asked at checkpoints around this run may leave it less time.
         limit = math.inf if limits.time_limit is None else limits.time_limit
@@ -101,12 +100,16 @@ class Run:
             with asked_at_checkpoints(self):
                 return work()
         except OutOfTime:
-            if self.best.pair is None:
-                with asked_at_checkpoints(None):
-                    coef, intercept, _ = self.problem.zero_pair()
-                    self.best.keep(coef, intercept, self.problem.zero_dual(), author)
-                self.report(author)
-            return self.verdict(self.limits.tol) or Status.TIME_LIMIT
+            return self.out_of_time(author)
+
+    def out_of_time(self, author: str) -> Status:
+        """Return how a run ends that has no time left; `author` has found what there is."""
+        if self.best.pair is None:
+            with asked_at_checkpoints(None):
+                coef, intercept, _ = self.problem.zero_pair()
+                self.best.keep(coef, intercept, self.problem.zero_dual(), author)
+            self.report(author)
+        return self.verdict(self.limits.tol) or Status.TIME_LIMIT
 
     # ---- whether to stop --------------------------------------------------------------------
 
@@ -165,6 +168,8 @@ class Run:
                 continue
             try:
                 status = self._run_stage(stage, tol, is_first, stage is stages[-1], most, state)
+            except Declined:
+                continue
             except (ArithmeticError, np.linalg.LinAlgError):
                 # Numbers too large or too small for this solver; another one may cope.
                 self._have_some_pair(stage.method.name)
@@ -181,7 +186,12 @@ class Run:
             if status is Status.ITERATION_LIMIT:
                 ended = status
         self.best.combine()
-        return self.verdict(tol) or (Status.TIME_LIMIT if self._ran_out else ended)
+        return self.concluded(ended, tol)
+
+    def concluded(self, ended: Status, tol: float | None = None) -> Status:
+        """Return how the run ends whose last stage has ended like this."""
+        over = self.verdict(self.limits.tol if tol is None else tol)
+        return over or (Status.TIME_LIMIT if self._ran_out else ended)
 
     def _have_some_pair(self, author: str) -> None:
         """Certify zero coefficients if nothing has been certified yet."""
@@ -201,6 +211,28 @@ class Run:
         state: Any,
     ) -> Status:
         """Run one solver until it is done, exhausted, or at a limit."""
+        bursts = self.bursts(stage, tol, is_first, is_last, most, state)
+        while True:
+            try:
+                next(bursts)
+            except StopIteration as end:
+                status: Status = end.value
+                return status
+
+    def bursts(
+        self,
+        stage: Stage,
+        tol: float,
+        is_first: bool = True,
+        is_last: bool = True,
+        most: int | None = None,
+        state: Any = None,
+        form: Any = None,
+    ) -> Generator[None, None, Status]:
+        """Yield between two bursts of a solver; return how it ended.
+
+        `form` is that of the problem, if it has been made.
+        """
         method, best = stage.method, self.best
         self.reasons.append(stage.reason)
         self.tried.append(method.name)
@@ -209,15 +241,15 @@ class Run:
             limit = self.limits.max_iter - self.n_iter
         limit = limit if most is None else min(limit, most)
         try:
-            form, state = self._started(stage, is_first, state)
+            form, state = self._started(stage, is_first, state, form)
         except OutOfTime:
             return self._cut_short(lambda: self._keep_zero(method.name), method.name, tol)
-        self.last = (method, state)
+        self.last, self.counted = (method, state), getattr(state, "counted", dict)
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
             budget = self._budget(min(burst, limit - done), target)
             try:
-                with self._polled(), asked_at_checkpoints(budget):
+                with self.watch.polled(), asked_at_checkpoints(budget):
                     step = method.advance(state, budget)
             except OutOfTime:
                 self.last = None  # its state may be that of half a step
@@ -247,12 +279,15 @@ class Run:
                 return Status.STALLED  # its own estimate met the target, the certificate did not
             method.learn(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
+            yield
+            if self.watch.stopped:
+                return Status.STOPPED
 
-    def _started(self, stage: Stage, is_first: bool, state: Any) -> tuple[Any, Any]:
+    def _started(self, stage: Stage, is_first: bool, state: Any, form: Any) -> tuple[Any, Any]:
         """Return the form of the problem and the state of the solver at its start."""
         method, best = stage.method, self.best
-        with self._polled(), asked_at_checkpoints(self._budget(0, 0.0)):
-            form = method.form.apply(self.problem)
+        with self.watch.polled(), asked_at_checkpoints(self._budget(0, 0.0)):
+            form = method.form.apply(self.problem) if form is None else form
             if state is None:
                 useless = not is_first and best.certificate.relative_gap > _USELESS
                 is_cold = stage.is_cold or useless or best.pair is None
@@ -287,13 +322,17 @@ class Run:
             self.best.gap,
             self.watch,
             self._certificate_seconds,
+            self.callback,
         )
 
     def _certify(self, form: Any, method: Any, state: Any) -> Certificate:
-        """Certify the pair of the solver."""
+        """Certify the pair of the solver, unless it comes with a proof of its own."""
         before = self.watch.seconds
         coef, intercept, dual = form.invert(method.point(state))
-        certificate = self.best.offer(coef, intercept, dual, method.name)
+        if hasattr(form, "prove"):
+            certificate = self.best.keep(coef, intercept, dual, method.name, form.prove)
+        else:
+            certificate = self.best.offer(coef, intercept, dual, method.name)
         self._certificate_seconds = self.watch.seconds - before
         return certificate
 
@@ -317,10 +356,6 @@ class Run:
             self.callback(Progress(name, self.n_iter, self.watch.seconds, self.best.certificate))
         )
 
-    def _polled(self) -> AbstractContextManager[Any]:
-        """Return a context in which compiled loops poll the watch, if reports are asked for."""
-        return _Polled(self.watch.poll) if self.watch.is_polled else nullcontext()
-
     def limited(self, status: Status) -> Status:
         """Return the status after a last look at the best pair with the sharpest bound on rounding.
 
@@ -341,23 +376,15 @@ class Run:
             return
         proof = self.best.certificate
         names = " and ".join(dict.fromkeys(map(repr, self.tried))) or "The solve"
+        unit = "passes" if self.tried == ["passes"] else "iterations"
+        where = (
+            f"at a certified relative gap of {proof.relative_gap:.1e} (tol={self.limits.tol:.1e}) "
+            f"and a constraint violation of {proof.violation:.1e}"
+        )
+        if math.isinf(proof.relative_gap):
+            where = "before an answer was judged on all rows: nothing is certified"
         warnings.warn(
-            f"{names} ended ({status.value}) after {self.n_iter} iterations at a certified "
-            f"relative gap of {proof.relative_gap:.1e} (tol={self.limits.tol:.1e}) and a "
-            f"constraint violation of {proof.violation:.1e}. {status.advice}",
+            f"{names} ended ({status.value}) after {self.n_iter} {unit} {where}. {status.advice}",
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )
-
-
-class _Polled:
-    """While entered, compiled loops of this thread call `poll` now and then."""
-
-    def __init__(self, poll: Callable[[], bool]) -> None:
-        self._poll = poll
-
-    def __enter__(self) -> None:
-        self._before = _core.set_poll(self._poll)
-
-    def __exit__(self, *_: object) -> None:
-        _core.set_poll(self._before)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._frames import coefficient_frame
@@ -19,7 +21,7 @@ from rectiline.solvers._status import Status
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Solution"]
+__all__ = ["Solution", "answer_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,3 +160,43 @@ class Solution:
             f"relative_gap={proof.relative_gap:.1e}, violation={proof.violation:.1e}, "
             f"solver={self.solver!r}, n_iter={self.n_iter}, seconds={self.seconds:.3g})"
         )
+
+
+def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) -> Solution:
+    """Return the answer of a run; `proof` says that there is no feasible point."""
+    problem, best = run.problem, run.best
+    given = problem if isinstance(problem, Problem) else None
+    about: dict[str, Any] = {
+        "status": status,
+        "seconds": run.watch.seconds,
+        "problem": None if given is None else weakref.ref(given),
+        "feature_names": None if given is None else given.feature_names,
+    }
+    if proof is not None:
+        n = 0 if given is None else given.n_samples
+        return Solution(
+            coef=np.full(problem.n_features, math.nan),
+            intercept=math.nan,
+            solver="none",
+            n_iter=0,
+            dual=DualPoint(np.zeros(n), proof.inequality, proof.equality),
+            certificate=Certificate(math.inf, math.inf, math.inf, math.inf),
+            reason="the constraints contradict each other",
+            infeasibility=proof,
+            **about,
+        )
+    assert best.pair is not None
+    coef, intercept, dual = best.pair
+    return Solution(
+        coef=coef,
+        intercept=intercept,
+        solver=best.author,
+        n_iter=run.n_iter,
+        dual=dual,
+        certificate=best.certificate,
+        reason="; then ".join(run.reasons),
+        history=tuple(run.history),
+        direction=run.direction,
+        **about,
+        **run.counted(),
+    )

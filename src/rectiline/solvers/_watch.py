@@ -10,6 +10,10 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from rectiline import _core
 
 __all__ = ["REPORT_EVERY", "Watch"]
 
@@ -89,3 +93,20 @@ class Watch:
             self.stopped = bool(self._report()) or self.stopped
             self.reported()
         return self.left() <= 0.0
+
+    def polled(self) -> AbstractContextManager[Any]:
+        """Return a context in which compiled loops poll this watch, if reports are asked for."""
+        return _Polled(self.poll) if self.is_polled else nullcontext()
+
+
+class _Polled:
+    """While entered, compiled loops of this thread call `poll` now and then."""
+
+    def __init__(self, poll: Callable[[], bool]) -> None:
+        self._poll = poll
+
+    def __enter__(self) -> None:
+        self._before = _core.set_poll(self._poll)
+
+    def __exit__(self, *_: object) -> None:
+        _core.set_poll(self._before)

@@ -17,14 +17,12 @@ from rectiline.backends import take_rows
 from rectiline.problems import Problem
 from rectiline.problems.blocks import NearRows
 from rectiline.rows import Block, TensorRows, join, on_host, spread_rows
+from rectiline.solvers._row_plan import RowPlan
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Sample", "draw", "sample_size"]
+__all__ = ["Sample", "draw"]
 
-_ROWS_PER_COLUMN = 200  # of the smallest sample
-_LARGEST_SHARE = 0.05  # of the rows, in the largest
-_WITHOUT_COUNT = 200_000  # rows drawn from a source of unknown length
 _MORE_THAN_SHARE = 1.5  # times its share of the sample: what a block gives at most, or
 _LEAST_OF_BLOCK = 2_000  # rows of a class
 
@@ -60,29 +58,18 @@ class Sample:
         return replace(made, thinned=every)
 
 
-def sample_size(n: int, d: int) -> int:
-    """Return how many rows to start on.
-
-    The larger the sample, the fewer rows are near a knot within its error: both cost about the
-    same with ``(2.5 n sqrt(d))**(2/3)`` rows.
-    """
-    balanced = (2.5 * n * np.sqrt(d)) ** (2.0 / 3.0)
-    return int(min(n, max(_ROWS_PER_COLUMN * d, min(_LARGEST_SHARE * n, balanced))))
-
-
 def draw(
     problem: Problem,
+    size: int,
     seed: int,
-    size: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Sample:
-    """Return a sample of the rows: as many as `sample_size` says, or, on a device, `size`.
+    """Return a sample of about so many rows.
 
     `progress` is called with the number of rows done where all rows are read for the sample.
     """
     blocks = problem.blocks
     if blocks.has_random_access:
-        size = size or sample_size(problem.n_samples, problem.n_features)
         labels, y = problem.source.classes
         if isinstance(blocks, TensorRows):
             at, each = blocks.spread(size, seed, labels)
@@ -92,7 +79,7 @@ def draw(
             rows, stands_for = spread_rows(problem.n_samples, size, on_host(seed), y, known)
         block = blocks.take(rows)
     else:
-        block, rows, stands_for = _draw_while_reading(problem, seed, progress)
+        block, rows, stands_for = _draw_while_reading(problem, size, seed, progress)
     _refuse_non_finite(block.X.data if block.is_sparse else block.X, rows)
     return _sample(problem, block, rows, stands_for)
 
@@ -165,16 +152,14 @@ def _draw_block(block: Block, state: _DrawState) -> list[tuple[_Drawn, int]]:
 
 
 def _draw_while_reading(
-    problem: Problem, seed: int, progress: Callable[[int], None] | None
+    problem: Problem, size: int, seed: int, progress: Callable[[int], None] | None
 ) -> tuple[Block, NDArray[np.int64], Vector]:
     """Return a sample of a source without random access, in one pass over it."""
     known = problem.blocks.knows_n_rows
     d = problem.n_features
-    size = sample_size(problem.n_samples, d) if known else max(_ROWS_PER_COLUMN * d, _WITHOUT_COUNT)
     labels, _ = problem.source.classes
-    state = _DrawState(
-        seed, max(size // max(len(labels), 1), 1), labels, problem.n_samples if known else None
-    )
+    each = max(size // max(len(labels), 1), 1)
+    state = _DrawState(seed, each, labels, problem.n_samples if known else None)
     classes: list[list[_Drawn]] = [[] for _ in labels or (None,)]
     counts = [0] * len(classes)
     for answer in problem.blocks.map_blocks(_draw_block, state):
@@ -190,7 +175,7 @@ def _draw_while_reading(
     for parts, count in zip(classes, counts, strict=True):
         if not count:
             continue
-        least = sample_size(sum(counts), d) if not known else state.size
+        least = state.size if known else RowPlan(sum(counts), d).sampled_rows
         most = min(state.size, least)
         one = _smallest(parts, most, d)
         share = 1.0 if one.keys.size < most else float(one.keys.max())  # by the keys alone

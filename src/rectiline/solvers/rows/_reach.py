@@ -14,34 +14,28 @@ from scipy.special import ndtr
 
 from rectiline.problems import Problem
 from rectiline.problems.blocks import LengthBound, NextSplit
-from rectiline.solvers.passes._draw import Sample
+from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._draw import Sample
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["LARGEST_SHARE", "first_split", "rows_for_reach"]
+__all__ = ["first_split"]
 
 _CROSSING = 0.03  # of the tolerance: what rows that are frozen may add to the gap, by expectation
 _MOST_DEVIATIONS = 6.0
-LARGEST_SHARE = 0.2  # of the rows that are near, unless there are few
-_FEW_ROWS = 2000  # that are near in any case: they cost next to nothing
 _LEAST_ROWS = 20  # near a kink, per column, that its density is estimated from
 _RARE_ROWS = 30  # rows of the sample with an entry in a column, below which little is known of it
 _ROUGH_ARGUMENT = 1e-6  # of the arguments' scale: how exact the answer on a sample is at best
-_AFFORDABLE_BYTES = 1e9  # of rows that are all kept, if need be
 _ROUGHNESS = 1e-3  # share of the sampling variance that is left where all rows are drawn
 _CHUNK = 4096  # rows whose lengths are worked out together
-_MOST_ROWS = 5000  # of the sample that the error is estimated from, or 50 per column
 _SKETCHED = 32  # combinations of directions that stand for all of them: lengths within about 12 %
 
 
 def first_split(
-    sample: Sample, coef: Vector, intercept: float, objective: float, tol: float
-) -> tuple[NextSplit, bool, bool]:
-    """Return which rows count as near around the answer on a sample.
-
-    Two flags come with it: whether too many rows are near, and whether the answer on all rows is
-    expected within reach.
+    sample: Sample, coef: Vector, intercept: float, objective: float, plan: RowPlan
+) -> tuple[NextSplit, bool]:
+    """Return which rows count as near around the answer on a sample, and whether they are too many.
 
     The reach is the shortest one with which rows beyond it add little to the gap by crossing a
     knot, unless too many rows are within it. If it is less than a standard deviation for that
@@ -59,10 +53,9 @@ def first_split(
     slack = _slack(problem, coef, intercept)
     longest = float(length.max(initial=0.0)) or 1.0
     ratio = slack / np.maximum(length, 1e-300)
-    total = float(sample.stands_for.sum())
-    largest = min(1.0, max(LARGEST_SHARE, _FEW_ROWS / total))
+    largest = plan.largest_near_share
     order = np.argsort(ratio)
-    wanted = _crossing_reach(problem, ratio, order, length, _CROSSING * tol * abs(objective))
+    wanted = _crossing_reach(problem, ratio, order, length, _CROSSING * plan.tol * abs(objective))
     covered = np.cumsum(sample.stands_for[order])
 
     def share_reach(share: float) -> float:
@@ -72,15 +65,15 @@ def first_split(
 
     reach = min(wanted, share_reach(largest))
     is_crowded = reach < min(wanted, 1.0)
-    if is_crowded and 8 * total * problem.n_features <= _AFFORDABLE_BYTES:
+    if is_crowded and plan.can_keep_all:
         reach = wanted
     least = 4 * every.shape[1] / max(sample.thinned * sample.stands_for.size, 1.0)
-    least = max(least, _FEW_ROWS / total)
+    least = max(least, plan.least_near_share)
     reach = max(reach, share_reach(min(least, largest)))
     if not np.isfinite(reach):  # no row is ever near: a loss without knots
         reach = _MOST_DEVIATIONS
     split = NextSplit(max(reach, 1e-9), longest, directions, _length_bound(problem, every))
-    return split, is_crowded, reach >= wanted
+    return split, is_crowded
 
 
 def _crossing_reach(
@@ -104,11 +97,6 @@ def _crossing_reach(
     pays = problem.weight * np.maximum(beyond, 0.0) * (jump[index] + bend[index] * length)
     frozen = int(np.searchsorted(np.cumsum(pays[order[::-1]]), allowed))
     return float(min(ratio[order[-frozen]] if frozen else np.inf, _MOST_DEVIATIONS))
-
-
-def rows_for_reach(d: int) -> int:
-    """Return how many rows of a sample are enough to estimate its error from."""
-    return max(_MOST_ROWS, 50 * (d + 1))
 
 
 def _length_bound(problem: Problem, directions: Matrix) -> LengthBound:

@@ -1,4 +1,4 @@
-"""Leaves few of the rows that a first split has kept in the reduced problem of the solver `passes`.
+"""Splits rows again that a first split has kept, so that a reduced problem has few of them.
 
 The frozen rows are known exactly, so an answer on one kept row in six has a much smaller sampling
 error than the answer on the sample had. Around it most kept rows are far from every knot, and are
@@ -26,29 +26,21 @@ from rectiline.problems.blocks import (
     run_pass,
 )
 from rectiline.rows import ArrayRows, RowBlocks, TensorRows
-from rectiline.solvers.passes._draw import Sample
-from rectiline.solvers.passes._frozen import Frozen
+from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._draw import Sample
+from rectiline.solvers.rows._reduced import Frozen
 
 Vector = NDArray[np.float64]
 
-__all__ = ["KeptRows", "Narrowed", "every_kept", "sampling_variance"]
+__all__ = ["KeptRows", "SecondSplit", "sampling_variance"]
 
-_EVERY = 6  # kept rows for one that the answer rests on
-_LEAST_ROWS = 40  # of those, per column
 _MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
-_FEW_ENTRIES = 500_000  # of kept rows, which are solved as they are
 _REACH = 6.0  # in units of the error that is left
 
 
-def every_kept(kept: int, columns: int) -> int:
-    """Return how many kept rows one row stands for; 1 if they are too few for that."""
-    if kept * columns < _FEW_ENTRIES:
-        return 1
-    return max(1, min(_EVERY, kept // (_LEAST_ROWS * (columns + 1))))
-
-
+@dataclass(frozen=True, eq=False)
 class KeptRows:
-    """Rows that the first split has kept: where they are, and copies of those that are asked for.
+    """Many rows that the first split has kept; those on a device stay there.
 
     Attributes
     ----------
@@ -58,25 +50,34 @@ class KeptRows:
         For how many of them one stands in the problem that a closer centre is found with.
     """
 
-    def __init__(self, problem: Problem, totals: Totals) -> None:
-        self._problem, self._totals = problem, totals
-        self.rows = totals.near_rows
-        self.every = every_kept(self.rows.size, problem.n_features)
+    problem: Problem
+    totals: Totals
+    rows: NDArray[np.int64]
+    every: int
 
-    def all(self) -> NearRows:
-        """Return copies of all of them."""
-        return self._totals.near()
+    @classmethod
+    def of(cls, problem: Problem, totals: Totals, plan: RowPlan) -> KeptRows | None:
+        """Return the rows that a pass has kept, if they are worth another split."""
+        rows = totals.near_rows
+        every = plan.rows_per_second_sample(rows.size)
+        return cls(problem, totals, rows, every) if every > 1 else None
 
-    def narrowed(
+    def _in_place(self) -> tuple[RowBlocks, Samples | BlockSamples]:
+        """Return these rows on their device, or else copies of them; and what they pay."""
+        blocks = self.problem.blocks
+        if isinstance(blocks, TensorRows):
+            return blocks.picked(self.rows), self.problem.samples
+        near = self.totals.near()
+        return ArrayRows(near.X, None), near.samples
+
+    def split_again(
         self,
         frozen: Frozen,
         split: NextSplit,
         variance: Callable[[], float],
         solved: Callable[[NearRows, float], tuple[Vector, float]],
-    ) -> Narrowed | None:
-        """Return them split around a closer centre.
-
-        None: they are few, or the centre would not be much closer.
+    ) -> SecondSplit | None:
+        """Return them split around a closer centre; None if it would not be much closer.
 
         Parameters
         ----------
@@ -88,8 +89,8 @@ class KeptRows:
             Returns coefficients and intercept of the reduced problem on some rows, given them and
             their error in units of the sample's.
         """
-        every, problem = self.every, self._problem
-        before = variance() if every > 1 else 0.0
+        every, problem = self.every, self.problem
+        before = variance()
         if before <= 0:
             return None
         blocks, samples = self._in_place()
@@ -103,19 +104,11 @@ class KeptRows:
             return None
         centre = solved(some, error)
         closer = replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
-        return Narrowed.of(problem, self.rows, blocks, samples, frozen, centre, closer)
-
-    def _in_place(self) -> tuple[RowBlocks, Samples | BlockSamples]:
-        """Return these rows on their device, or else copies of them; and what they pay."""
-        blocks = self._problem.blocks
-        if isinstance(blocks, TensorRows):
-            return blocks.picked(self.rows), self._problem.samples
-        near = self.all()
-        return ArrayRows(near.X, None), near.samples
+        return SecondSplit.of(problem, self.rows, blocks, samples, frozen, centre, closer)
 
 
 @dataclass(frozen=True, eq=False)
-class Narrowed:
+class SecondSplit:
     """Some rows split around a centre: those near a knot, with all others frozen there.
 
     Attributes
@@ -126,8 +119,8 @@ class Narrowed:
         Of those that are left near, among these rows.
     near : NearRows
         Those that are left near.
-    frozen : Frozen
-        What all other rows add around the centre, here or frozen before.
+    before, frozen : Frozen
+        What rows frozen before add, and what all but the near rows add around the centre.
     """
 
     problem: Problem
@@ -136,6 +129,7 @@ class Narrowed:
     query: Query
     places: NDArray[np.int64]
     near: NearRows
+    before: Frozen
     frozen: Frozen
 
     @classmethod
@@ -148,7 +142,7 @@ class Narrowed:
         frozen: Frozen,
         centre: tuple[Vector, float],
         split: NextSplit,
-    ) -> Narrowed:
+    ) -> SecondSplit:
         """Split rows, which `blocks` holds, around a centre; `frozen` was frozen before."""
         inside = replace(split, always=np.searchsorted(rows, split.always))
         query = Query(samples, *centre, next_split=inside)
@@ -158,7 +152,7 @@ class Narrowed:
         rest = frozen.moved_to(*centre)
         rest = rest.with_more(np.asarray(sums["change"]), float(sums["change_total"]), more)
         near = NearRows(rows[left.rows], left.X, left.samples)
-        return cls(problem, rows, blocks, query, left.rows, near, rest)
+        return cls(problem, rows, blocks, query, left.rows, near, frozen, rest)
 
     def judged(self, coef: Vector, intercept: float) -> tuple[Totals, Vector]:
         """Return the sums over those of these rows that are frozen, and multipliers of all.

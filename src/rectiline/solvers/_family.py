@@ -1,0 +1,158 @@
+"""`solve_family`: problems that share their rows. Each has a run of its own, passes are for all."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rectiline._polling import OutOfTime, asked_at_checkpoints
+from rectiline._thread_count import using_threads
+from rectiline.exceptions import UnsupportedProblemError
+from rectiline.problems import Problem
+from rectiline.solvers._arguments import checked_limits
+from rectiline.solvers._base import Callback, Stage
+from rectiline.solvers._run import Run, RunLimits
+from rectiline.solvers._solution import Solution, answer_of
+from rectiline.solvers._status import Status
+from rectiline.solvers.rows import JudgedInPasses, RowGroup, Rows
+
+__all__ = ["check_takes_rows", "solve_family", "solve_together"]
+
+
+def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
+    """Raise if the named solver, or an option, is not for rows in blocks."""
+    if solver not in ("auto", "passes"):
+        raise UnsupportedProblemError(
+            f"Solver {solver!r} cannot take this problem: its rows are in blocks. Solvers that "
+            "can: passes."
+        )
+    if options:
+        raise TypeError(f"Solver 'passes' has no option {next(iter(options))!r}; it takes none.")
+
+
+def solve_family(
+    problems: Sequence[Problem],
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    callback: Callback | Sequence[Callback | None] | None = None,
+    random_state: int = 0,
+    n_threads: int | None = None,
+) -> list[Solution]:
+    """Solve several problems on the same rows together, each block read once for all of them.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        They share X (the same array), or their rows in blocks, and agree about the intercept.
+        Losses, weights, penalties and constraints may differ.
+    tol : float, default=1e-6
+        Largest certified relative gap that counts as solved.
+    max_iter : int, optional
+        Most passes over the rows; 30 by default.
+    time_limit : float, optional
+        Most seconds.
+    callback : callable or sequence of callables, optional
+        Called with a `Progress` for every problem after each pass; a true return value stops. A
+        sequence holds one for each problem, or None.
+    random_state : int, default=0
+        Seed of the sample.
+    n_threads : int, optional
+        Threads of passes over X, see `rectiline.set_threads`.
+
+    Returns
+    -------
+    list of Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rectiline as rl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20_000, 3))
+    >>> y = X.sum(axis=1) + rng.standard_normal(20_000)
+    >>> rows = rl.rows.from_arrays(X, y)
+    >>> levels = [rl.Problem(rows, loss=rl.losses.Pinball(q)) for q in (0.1, 0.5, 0.9)]
+    >>> solutions = rl.solve_family(levels)
+    >>> [solution.certificate.relative_gap <= 1e-6 for solution in solutions]
+    [True, True, True]
+    """
+    family = list(problems)
+    _check_shared_rows(family)
+    callbacks = list(callback) if isinstance(callback, Sequence) else [callback] * len(family)
+    if len(callbacks) != len(family):
+        raise ValueError(
+            f"callback must hold one callable or None for each of the {len(family)} problems; got "
+            f"{len(callbacks)}."
+        )
+    for one in callbacks:
+        limits = checked_limits(tol, max_iter, time_limit, random_state, one)
+    # What overflows is not finite, and never certified.
+    with np.errstate(all="ignore"), using_threads(n_threads):
+        return solve_together(family, limits, callbacks)
+
+
+def solve_together(
+    problems: Sequence[Problem],
+    limits: RunLimits,
+    callbacks: Sequence[Callback | None],
+    warns: bool = True,
+) -> list[Solution]:
+    """Return the solutions; all runs go on in turn, a burst each, and share their passes."""
+    seen = [one if one.is_in_memory else JudgedInPasses(one) for one in problems]
+    proofs = [one.terms.region.contradiction for one in seen]
+    runs = [Run(one, limits, told) for one, told in zip(seen, callbacks, strict=True)]
+    group = RowGroup([one for one, proof in zip(seen, proofs, strict=True) if proof is None])
+    ended = [Status.INFEASIBLE] * len(runs)
+    courses = {k: _course(run, group) for k, run in enumerate(runs) if proofs[k] is None}
+    while courses:
+        for place in list(courses):
+            try:
+                with asked_at_checkpoints(runs[place]):
+                    next(courses[place])
+            except StopIteration as end:
+                ended[place] = end.value
+                del courses[place]
+            except KeyboardInterrupt:
+                if any(run.best.pair is None for run in runs):
+                    raise
+                runs[place].watch.stop()
+                ended[place] = Status.STOPPED
+                del courses[place]
+        if any(run.watch.stopped for run in runs):
+            for run in runs:
+                run.watch.stop()
+    if warns:
+        for run, status in zip(runs, ended, strict=True):
+            run.warn(status, stacklevel=3)
+    return [answer_of(*parts) for parts in zip(runs, ended, proofs, strict=True)]
+
+
+def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:
+    """Yield after each burst of a run; return how it ends."""
+    stage = Stage(Rows(), "passes: all problems share them")
+    try:
+        status = yield from run.bursts(stage, run.limits.tol, form=group.apply(run.problem))
+        status = run.concluded(status)
+    except OutOfTime:
+        status = run.out_of_time(stage.method.name)
+    return run.limited(status)
+
+
+def _check_shared_rows(problems: list[Problem]) -> None:
+    """Say why problems do not share their rows."""
+    if not problems:
+        raise ValueError("problems must hold at least one problem.")
+    for one in problems:
+        if not isinstance(one, Problem):
+            raise TypeError(f"problems must hold Problem objects; got {type(one).__name__}.")
+    if len({one.fit_intercept for one in problems}) > 1:
+        raise ValueError("problems of a family must agree about fit_intercept.")
+    for place, one in enumerate(problems):
+        if not one.source.shares_rows(problems[0].source):
+            rule = "has another X than problems[0]; a family shares one array."
+            if not one.is_in_memory:
+                rule = "is on other rows than problems[0]."
+            raise ValueError(f"problems[{place}] {rule}")

@@ -1,0 +1,107 @@
+"""How rows are skipped: all thresholds that decide it, in one place.
+
+Everybody who has to know whether there are enough rows for something asks a `RowPlan`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["RowPlan"]
+
+_SAMPLED_ROWS_PER_COLUMN = 200  # of the smallest sample
+_LARGEST_SAMPLED_SHARE = 0.05
+_SAMPLED_ROWS_OF_UNKNOWN_SOURCE = 200_000
+_REACH_ROWS, _REACH_ROWS_PER_COLUMN = 5000, 50  # of a sample, to estimate its error from
+_NEAR_SHARE, _NEAR_ROWS = 0.2, 2000  # at most, after the sample
+_KEPT_SHARE, _KEPT_ROWS = 0.25, 5000  # up to which a wider reach adds to the rows near before
+_AFFORDABLE_BYTES = 1e9  # of rows that are all kept, if need be
+_HOST_SAMPLE_ROWS, _HOST_SAMPLE_ROWS_PER_COLUMN = 50_000, 1000  # a device makes larger ones itself
+_DEVICE_ROWS_PER_SAMPLED = 16
+_SECOND_SPLIT_ENTRIES = 500_000  # of near rows, from which on they are split again
+_SECOND_SPLIT_ROWS_PER_SAMPLED, _SECOND_SPLIT_ROWS_PER_COLUMN = 6, 40
+_FIRST_TRY_ROWS, _FIRST_TRY_ROWS_PER_COLUMN = 200_000, 20_000  # from which on it beats newton
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlan:
+    """What is done with so many rows and columns.
+
+    Attributes
+    ----------
+    n : int or None
+        Number of rows; None if the source does not know it.
+    d : int
+        Number of columns.
+    on_device : bool
+        Whether the rows are tensors: passes cost next to nothing beside problems on the host.
+    tol : float
+        Relative gap that is asked for.
+    """
+
+    n: int | None
+    d: int
+    on_device: bool = False
+    tol: float = 1e-6
+
+    @property
+    def is_first_choice(self) -> bool:
+        """Whether skipping rows in memory is tried before all other solvers."""
+        least = max(_FIRST_TRY_ROWS, _FIRST_TRY_ROWS_PER_COLUMN * self.d)
+        return self.n is not None and self.n >= least
+
+    @property
+    def sampled_rows(self) -> int:
+        """Rows to start on.
+
+        The larger the sample, the fewer rows are near a knot within its error: both cost about the
+        same with ``(2.5 n sqrt(d))**(2/3)`` rows.
+        """
+        least = _SAMPLED_ROWS_PER_COLUMN * self.d
+        if self.n is None:
+            return max(least, _SAMPLED_ROWS_OF_UNKNOWN_SOURCE)
+        balanced = (2.5 * self.n * math.sqrt(self.d)) ** (2.0 / 3.0)
+        return int(min(self.n, max(least, min(_LARGEST_SAMPLED_SHARE * self.n, balanced))))
+
+    @property
+    def reach_rows(self) -> int:
+        """Rows of a sample that are enough to estimate its error from."""
+        return max(_REACH_ROWS, _REACH_ROWS_PER_COLUMN * (self.d + 1))
+
+    @property
+    def device_sampled_rows(self) -> int:
+        """Rows of a sample that stays on its device; 0 if the usual one is small enough."""
+        host = max(_HOST_SAMPLE_ROWS, _HOST_SAMPLE_ROWS_PER_COLUMN * self.d)
+        if not self.on_device or self.n is None or self.sampled_rows <= host:
+            return 0
+        return self.n // _DEVICE_ROWS_PER_SAMPLED
+
+    @property
+    def largest_near_share(self) -> float:
+        """Share of the rows that may be near after the sample; few rows cost next to nothing."""
+        return min(1.0, max(_NEAR_SHARE, self.least_near_share))
+
+    @property
+    def least_near_share(self) -> float:
+        """Share of the rows that are near in any case."""
+        assert self.n is not None
+        return _NEAR_ROWS / self.n
+
+    @property
+    def can_keep_all(self) -> bool:
+        """Whether all rows may be near if they meet on a knot."""
+        assert self.n is not None
+        return 8.0 * self.n * self.d <= _AFFORDABLE_BYTES
+
+    def may_widen(self, near: int) -> bool:
+        """Whether more rows than those near before may be near."""
+        assert self.n is not None
+        return near < max(_KEPT_SHARE * self.n, _KEPT_ROWS)
+
+    def rows_per_second_sample(self, near: int) -> int:
+        """Near rows for one that a closer centre rests on; 1: they are solved as they are."""
+        if near * self.d < _SECOND_SPLIT_ENTRIES:
+            return 1
+        most = near // (_SECOND_SPLIT_ROWS_PER_COLUMN * (self.d + 1))
+        return max(1, min(_SECOND_SPLIT_ROWS_PER_SAMPLED, most))

@@ -1,0 +1,6 @@
+"""The solver `passes`: it skips rows that are far from every knot of their loss."""
+
+from rectiline.solvers.rows._group import JudgedInPasses, RowGroup
+from rectiline.solvers.rows.solver import Rows, RowsTrial
+
+__all__ = ["JudgedInPasses", "RowGroup", "Rows", "RowsTrial"]

@@ -1,0 +1,200 @@
+"""Problems that share their rows: the passes for all of them, and what the driver sees of each.
+
+Each problem has a run of the driver of its own; the first of them that goes on makes the next round
+of passes for all. A pass judges an answer and splits the rows around it at once, so the driver is
+handed what the pass has proved (`RowMember.prove`) instead of proving it again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline._polling import OutOfTime, checkpoint, time_left
+from rectiline.problems import Certificate, Problem
+from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
+from rectiline.rows import TensorRows
+from rectiline.solvers._base import Budget, Pair, Step
+from rectiline.solvers._show import PassProgress
+from rectiline.solvers.rows._row_run import Next, RowRun
+from rectiline.solvers.rows._start import start_runs
+
+Vector = NDArray[np.float64]
+
+__all__ = ["JudgedInPasses", "RowGroup", "RowMember"]
+
+_NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
+
+
+class JudgedInPasses:
+    """A problem on blocks as the driver sees it: only passes of a solver prove anything.
+
+    Attributes
+    ----------
+    fallback : tuple
+        Coefficients and intercept if time runs out before anything has been judged.
+    """
+
+    is_constrained = False  # answers are moved into the constraints before they are judged
+    has_linear_term = False
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.terms, self.n_features = problem.terms, problem.n_features
+        self.fallback: tuple[Vector, float] = (np.zeros(problem.n_features), 0.0)
+        self._proved: list[tuple[Vector, Certificate]] = []
+
+    def zero_pair(self) -> tuple[Vector, float, Any]:
+        """Return what to fall back on, about which nothing is known."""
+        return (*self.fallback, self.zero_dual())
+
+    def zero_dual(self) -> Any:
+        """Return slopes at what to fall back on."""
+        return SplitDual(*self.fallback, np.zeros(0, dtype=np.int64), np.zeros(0))
+
+    def note(self, coef: Vector, certificate: Certificate) -> None:
+        """Take what a pass has proved about coefficients."""
+        self._proved.append((coef, certificate))
+
+    def prove(
+        self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
+    ) -> tuple[Certificate, Any]:
+        """Return what passes have proved about coefficients; anything else would take a pass."""
+        known = [proof for judged, proof in self._proved if judged is coef]
+        return known[-1] if known else _NOTHING, dual
+
+
+@dataclass(frozen=True, eq=False)
+class RowMember:
+    """One problem of a group: the form that the driver applies, and the state that it moves."""
+
+    group: RowGroup
+    place: int
+
+    @classmethod
+    def apply(cls, problem: Problem | JudgedInPasses) -> RowMember:
+        """Return a problem that shares its rows with no other."""
+        return cls(RowGroup([problem]), 0)
+
+    @property
+    def run(self) -> RowRun | None:
+        """The moving state, once there is a sample."""
+        return self.group.runs[self.place] if self.group.runs else None
+
+    def point_of(self, *_: Any) -> None:
+        """Return nothing: a sample is a better start than any pair."""
+
+    def invert(self, run: RowRun | None) -> Pair:
+        """Return the judged candidate, or what to fall back on before there is one."""
+        if run is None or run.judged is None:
+            return cast(Pair, self.group.seen[self.place].zero_pair())
+        return run.judged[:3]
+
+    def prove(
+        self, coef: Vector, intercept: float, dual: Any, tol: float | None = None
+    ) -> tuple[Certificate, Any]:
+        """Return what the last pass has proved about the pair of `invert`."""
+        seen, run = self.group.seen[self.place], self.run
+        if run is None or run.judged is None:
+            return cast(tuple[Certificate, Any], seen.prove(coef, intercept, dual, tol))
+        certificate = run.judged.certificate
+        if isinstance(seen, JudgedInPasses):
+            seen.note(coef, certificate)
+        return certificate, dual
+
+
+class RowGroup:
+    """Problems on the same rows.
+
+    Parameters
+    ----------
+    seen : sequence of Problem or JudgedInPasses
+
+    Attributes
+    ----------
+    passes : int
+        Full passes over the rows so far.
+    runs : list of RowRun
+        The moving state of each problem, once there is a sample.
+    """
+
+    def __init__(self, seen: Sequence[Problem | JudgedInPasses]) -> None:
+        self.seen = list(seen)
+        self.passes = 0
+        self.runs: list[RowRun] = []
+        self._problems = [one if isinstance(one, Problem) else one.problem for one in seen]
+        self._steps: list[Step | None] = [None] * len(self.seen)
+        self._is_broken = False  # whether time ran out in the middle of a round
+
+    def apply(self, problem: Any) -> RowMember:
+        """Return the member of the group that the driver sees as `problem`."""
+        return RowMember(self, next(k for k, one in enumerate(self.seen) if one is problem))
+
+    def advance(self, place: int, budget: Budget, seed: int, declines: bool) -> Step:
+        """Move one problem; the first that asks makes a round for all that go on."""
+        if self._steps[place] is None and self.runs and self.runs[place].next is Next.STOP:
+            return Step(0, False, exhausted=True)
+        if self._steps[place] is None:
+            if self._is_broken:
+                raise OutOfTime
+            self._is_broken = True
+            self._round(budget, seed, declines)
+            self._is_broken = False
+        step, self._steps[place] = self._steps[place], None
+        assert step is not None
+        return step
+
+    def _round(self, budget: Budget, seed: int, declines: bool) -> None:
+        """Solve reduced problems and judge their answers on all rows; at first, split the rows."""
+        before = self.passes
+        if not self.runs:
+            tell = self._listener(budget, 0)
+            self.runs = start_runs(self._problems, budget.relative_gap, seed, declines, tell)
+            for one, run in zip(self.seen, self.runs, strict=True):
+                if isinstance(one, JudgedInPasses):
+                    one.fallback = (run.coef, run.intercept)
+        active = [run for run in self.runs if run.next is not Next.STOP]
+        if active[0].next is Next.SPLIT:
+            self._split(active, budget)
+        if self.passes - before < budget.iterations:  # else no pass is left to judge with
+            for run in active:
+                run.resolve()
+            queries = [run.query() for run in active]
+            for run, totals in zip(active, self._pass(queries, budget), strict=True):
+                run.take(totals)
+        step = Step(self.passes - before, False)
+        self._steps = [step if run in active else None for run in self.runs]
+
+    def _split(self, runs: list[RowRun], budget: Budget) -> None:
+        """Run the first pass, which only splits the rows, and measures them if need be."""
+        found = self._pass([run.first_query() for run in runs], budget)
+        for run, totals in zip(runs, found, strict=True):
+            run.take_first(totals)
+
+    def _pass(self, queries: list[Query], budget: Budget) -> list[Totals]:
+        """Run a pass, and tell who listens how far it is."""
+        checkpoint()
+        problem = self._problems[0]
+        at_hand = isinstance(problem.blocks, TensorRows) or problem.is_in_memory
+        state = PassState(tuple(queries), problem.fit_intercept, time_left(), copies=not at_hand)
+        found = run_pass(problem.blocks, state, self._listener(budget, self.passes + 1))
+        if found is None:
+            raise OutOfTime
+        self.passes += 1
+        return found
+
+    def _listener(self, budget: Budget, number: int) -> Callable[[int], None] | None:
+        """Return what is called with the rows done during a pass; None if nobody wants to know."""
+        if not hasattr(budget.callback, "during_pass"):
+            return None
+        told, blocks = cast(PassProgress, budget.callback), self._problems[0].blocks
+
+        def tell(done: int) -> None:
+            told.during_pass(number, done, blocks.n_rows if blocks.knows_n_rows else None)
+
+        return tell

@@ -1,0 +1,154 @@
+"""The reduced problem of the solver `passes`: near rows, and what the frozen rows add."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline._polling import time_left
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.problems import DualPoint, Problem
+from rectiline.problems.blocks import NearRows, with_frozen_rows
+from rectiline.problems.forms import FormPoint, RectifiedForm
+from rectiline.solvers._base import Budget
+from rectiline.solvers.newton import Newton
+from rectiline.solvers.newton._model import Model
+from rectiline.solvers.newton._run import Run, Schedule
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+__all__ = ["Frozen", "Reduced", "solve_quietly", "solve_reduced"]
+
+_SCHEDULES = (Schedule(50.0, 5.0, 40), Schedule(1.0, 3.0, 15))  # quick, careful
+_MOST_STEPS = 300
+_CURVED_TARGET = 1e-13
+_FAILED_GAP = 1e-4  # relative gap from which on another solver has a try
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frozen:
+    """What frozen rows add around a point: gradient, its intercept entry, curvature or None."""
+
+    coef: Vector
+    intercept: float
+    gradient: Vector
+    total: float
+    curvature: Matrix | None
+    loss: float
+
+    def moved_to(self, coef: Vector, intercept: float) -> Frozen:
+        """Return this term written around another point."""
+        gradient, total = self.gradient, self.total
+        if self.curvature is not None:
+            d = coef.size
+            step = np.append(coef - self.coef, intercept - self.intercept)
+            change = self.curvature @ step[: self.curvature.shape[0]]
+            gradient = gradient + change[:d]
+            total += float(change[d:].sum())
+        return replace(self, coef=coef, intercept=intercept, gradient=gradient, total=total)
+
+    def with_more(self, gradient: Vector, total: float, curvature: Vector) -> Frozen:
+        """Return the term with more frozen rows; `curvature`: entries of a matrix, or none."""
+        matrix = self.curvature
+        if curvature.size:
+            order = math.isqrt(curvature.size)
+            more = curvature.reshape(order, order)
+            matrix = more if matrix is None else matrix + more
+        return replace(
+            self, gradient=self.gradient + gradient, total=self.total + total, curvature=matrix
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduced:
+    """The answer to a reduced problem."""
+
+    coef: Vector
+    intercept: float
+    dual: DualPoint  # of the near rows, and of the constraints
+    relative_gap: float
+
+
+def solve_reduced(
+    problem: Problem, near: NearRows, frozen: Frozen, objective: float, target: float
+) -> Reduced:
+    """Return the answer to the reduced problem; `target` is relative to `objective`, of all rows.
+
+    It ends early when whoever is asked at checkpoints has no time left.
+    """
+    part = near.problem(problem.terms)
+    if Newton.refuses(part) is not None:
+        return _solve_as_rows(part, frozen, objective, target)
+    form = RectifiedForm.apply(part)
+    width, kinked = form.slope_width()
+    model = Model(form, form.argument_scale(), width)
+    linear = frozen.gradient
+    if problem.fit_intercept:
+        linear = np.append(linear, frozen.total)
+    quadratic = None
+    if frozen.curvature is not None:
+        quadratic = model.contract_matrix(frozen.curvature.copy())
+        target = min(target, _CURVED_TARGET)  # an estimate that bounds what is left
+    centre = model.from_user(frozen.coef, frozen.intercept)
+    terms = _core.NewtonFrozen(model.contract(linear), quadratic, centre.copy())
+    best: Reduced | None = None
+    for schedule in _SCHEDULES:
+        rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
+        rows.place(model.expand(centre))
+        rows.set_multiplier(None)
+        run = Run(
+            rows,
+            model,
+            centre,
+            model.no_multipliers(),
+            schedule,
+            not kinked,
+            frozen=terms,
+            reference=abs(objective),
+        )
+        run.solve(target, _MOST_STEPS, Budget(_MOST_STEPS, time_left(), target))
+        run.move_to_polished()
+        constraint = run.constraint_multipliers() / model.row_norm
+        coef, intercept = model.to_user(run.b)
+        found = form.invert(FormPoint(coef, intercept, rows.dual(), constraint))
+        gap = float(run.relative_gap)
+        if best is None or gap < best.relative_gap:
+            best = Reduced(*found, gap)
+        if gap <= target or time_left() <= 0.0:
+            break
+    assert best is not None
+    if best.relative_gap > _FAILED_GAP and time_left() > 0.0:
+        other = _solve_as_rows(part, frozen, objective, target)
+        return other if other.relative_gap < best.relative_gap else best
+    return best
+
+
+def _solve_as_rows(near: Problem, frozen: Frozen, objective: float, target: float) -> Reduced:
+    """Return the answer with frozen rows stated as rows of a problem, which any solver takes."""
+    centre = (frozen.coef, frozen.intercept)
+    whole = with_frozen_rows(
+        near, centre, frozen.gradient, frozen.total, frozen.curvature, frozen.loss
+    )
+    size = abs(whole.objective(*centre))
+    tol = float(np.clip(target * abs(objective) / max(size, 1e-300), 1e-13, 1e-2))
+    coef, intercept, dual, relative_gap = solve_quietly(whole, "auto", tol)
+    dual = replace(dual, sample=dual.sample[: near.n_samples])
+    return Reduced(coef, intercept, dual, relative_gap * size / max(abs(objective), 1e-300))
+
+
+def solve_quietly(
+    problem: Problem, solver: str, tol: float
+) -> tuple[Vector, float, DualPoint, float]:
+    """Return coefficients, intercept, multipliers and relative gap; a proof on all rows decides."""
+    from rectiline.solvers import solve
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = solve(problem, solver, tol=tol)
+    return found.coef, found.intercept, found.dual, found.certificate.relative_gap

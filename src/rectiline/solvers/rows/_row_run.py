@@ -1,0 +1,252 @@
+"""One problem on its way through the passes: where rows are frozen, and what comes next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems import Certificate, DualPoint, Problem
+from rectiline.problems.blocks import (
+    NearRows,
+    NextSplit,
+    Query,
+    RowFacts,
+    SplitDual,
+    Totals,
+    judge,
+)
+from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
+from rectiline.solvers.rows._second_split import KeptRows, SecondSplit
+
+Vector = NDArray[np.float64]
+
+__all__ = ["Judged", "Next", "RowRun"]
+
+_NARROWER, _WIDER = 0.3, 3.0  # reach of the next split after a good step, and after another
+_WIDE_REACH = 3.0  # standard deviations of the sample's answer
+_GOOD_STEP = 0.1  # share of the gap that a good step leaves at most
+_AIM, _TIGHTER = 0.2, 0.03  # of the tolerance: what a reduced problem is solved to; if not enough
+_ROUGH_AIM = 0.02  # of what is left of the sample's gap: what some near rows are solved to
+_CROSSING_SHARE = 0.3  # of the gap that rows across a knot must have to be what is wrong
+
+
+class Next(Enum):
+    """What a problem needs next."""
+
+    SPLIT = auto()  # a pass that splits the rows around the sample's answer
+    RESOLVE = auto()  # an answer to the reduced problem
+    JUDGE = auto()  # a pass that judges this answer
+    STOP = auto()  # nothing: the answer is good enough, or no better one can be found
+
+
+class Judged(NamedTuple):
+    """A pair, multipliers of all rows or by exception, and what a pass has proved about it."""
+
+    coef: Vector
+    intercept: float
+    dual: Any
+    certificate: Certificate
+
+
+@dataclass(slots=True, eq=False)
+class RowRun:
+    """The moving state of one problem.
+
+    Attributes
+    ----------
+    coef, intercept
+        The centre of the next split, and the candidate that is judged with it.
+    split : NextSplit
+        How far rows count as near.
+    near, frozen
+        What the last pass has split the rows into; None before the first pass.
+    second : SecondSplit or None
+        How many near rows were split again before the first reduced problem.
+    """
+
+    problem: Problem
+    plan: RowPlan
+    coef: Vector
+    intercept: float
+    split: NextSplit
+    objective: float
+    variance: Callable[[], float]  # of the slopes' sum in the sample
+    roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
+    facts: RowFacts | None = None  # about all rows; the first pass measures them
+    argument_scale: float = 1.0  # of the sample
+    next: Next = Next.SPLIT
+    near: NearRows | None = None
+    second: SecondSplit | None = None
+    frozen: Frozen | None = None
+    answer: Reduced | None = None
+    judged: Judged | None = None  # the last candidate that a pass has judged,
+    totals: Totals | None = None  # the sums of this pass,
+    crossing_gap: float = 0.0  # and what rows that have crossed a knot add to the gap
+    rows_kept: int = 0
+    out: Vector | None = None  # multipliers of frozen rows at the candidate, in memory
+    last_gap: float = math.inf
+    was_good: bool = True
+    is_rough: bool = False  # whether the reduced problem was not solved well enough
+    aim: float = _AIM
+
+    # ---- the first split ------------------------------------------------------------------------
+
+    def first_query(self) -> Query:
+        """Return what to ask of the first pass, which only splits."""
+        return Query(
+            self.problem.samples,
+            self.coef,
+            self.intercept,
+            next_split=self.split,
+            measure=self.facts is None,
+        )
+
+    def take_first(self, totals: Totals) -> None:
+        """Take the answers of the first pass."""
+        if self.facts is None:
+            self.facts = RowFacts.measured(self.problem, totals, self.argument_scale)
+        self.rows_kept = totals.near_rows.size
+        change, total = np.asarray(totals["change"]), float(totals["change_total"])
+        matrix = self._curvature(totals)
+        self.frozen = Frozen(self.coef, self.intercept, change, total, matrix, self.objective)
+        kept = KeptRows.of(self.problem, totals, self.plan)
+        if kept is not None:
+            self.second = kept.split_again(self.frozen, self.split, self.variance, self._centre)
+        if self.second is None:
+            self.near = totals.near()
+        else:
+            self.near, self.frozen = self.second.near, self.second.frozen
+        self.next = Next.RESOLVE
+
+    def _curvature(self, totals: Totals, before: Frozen | None = None) -> Vector | None:
+        order = self.problem.n_features + self.problem.fit_intercept
+        matrix = None if before is None else before.curvature
+        if totals.has("curvature"):
+            change = np.reshape(totals["curvature"], (order, order))
+            matrix = change if matrix is None else matrix + change
+        return matrix
+
+    def _centre(self, some: NearRows, error: float) -> tuple[Vector, float]:
+        """Return the answer on some near rows, whose error is this much of the sample's."""
+        target = max(self.aim * self.plan.tol, _ROUGH_AIM * error**2 * self.roughness)
+        found = self._solve(some, target)
+        return found.coef, found.intercept
+
+    # ---- rounds ---------------------------------------------------------------------------------
+
+    def resolve(self) -> None:
+        """Move to the answer of the reduced problem."""
+        assert self.near is not None and self.facts is not None
+        self.answer = self._solve(self.near, self.aim * self.plan.tol)
+        coef, terms = self.answer.coef, self.problem.terms
+        if terms.is_constrained:
+            coef = terms.region.move_into(terms.region.clip(coef), self.facts.coef_unit)
+        self.coef, self.intercept = coef, self.answer.intercept
+        self.next = Next.JUDGE
+
+    def _solve(self, near: NearRows, target: float) -> Reduced:
+        assert self.frozen is not None
+        return solve_reduced(self.problem, near, self.frozen, self.objective, target)
+
+    def query(self) -> Query:
+        """Return what to ask of a pass: judge the candidate, and split around it."""
+        assert self.near is not None and self.frozen is not None
+        split = self.frozen if self.second is None else self.second.before
+        if self.problem.is_in_memory:
+            self.out = np.empty(self.problem.n_samples)
+        return Query(
+            self.problem.samples,
+            self.coef,
+            self.intercept,
+            split=(split.coef, split.intercept),
+            listed=self.near.rows if self.second is None else self.second.rows,
+            next_split=self.next_split(),
+            out=self.out,
+        )
+
+    def next_split(self) -> NextSplit:
+        """Return how far rows will count as near around the candidate.
+
+        A step after which the gap is small leaves little to move. A step that did not help has
+        gone too far for the rows that were near: more of them stay, if they are not too many. If
+        no rows have crossed a knot, the same rows are solved again, more accurately.
+        """
+        assert self.near is not None
+        reach, keeps = self.split.reach, False
+        if self.last_gap == math.inf:  # after the sample: fewer rows than its error asks for?
+            reach *= _NARROWER if reach >= _WIDE_REACH else 1.0
+        elif self.is_rough:
+            keeps = True
+        elif self.was_good:
+            reach *= _NARROWER
+        elif self.plan.may_widen(self.near.rows.size):
+            reach, keeps = reach * _WIDER, True
+        return replace(self.split, reach=max(reach, 1e-9), keeps_listed=keeps)
+
+    def take(self, totals: Totals) -> None:
+        """Take the answers of a pass; without `go_on` the candidate is the last one."""
+        assert self.near is not None and self.answer is not None and self.frozen is not None
+        assert self.facts is not None
+        at = self.frozen if self.second is None else self.second.before
+        found = self.answer.dual
+        dual = SplitDual(
+            at.coef,
+            at.intercept,
+            self.near.rows,
+            found.sample,
+            found.inequality,
+            found.equality,
+        )
+        sums, multipliers = totals, None
+        if self.second is not None:
+            frozen_too, multipliers = self.second.judged(self.coef, self.intercept)
+            sums = totals.plus(frozen_too)
+        proof = judge(self.problem, self.facts, self.coef, self.intercept, dual, sums, self.near)
+        dual = proof.dual
+        if multipliers is not None and self.second is not None:
+            multipliers[self.second.places] = dual.values
+            dual = replace(dual, rows=self.second.rows, values=multipliers)
+        every: Any = dual if self.out is None else _on_all_rows(dual, self.out)
+        self.judged = Judged(self.coef, self.intercept, every, proof.certificate)
+        self.totals, self.crossing_gap = totals, float(sums["gap"])
+        self.next = Next.STOP
+
+    def go_on(self, certificate: Certificate) -> None:
+        """Prepare the next round after a candidate that was refused."""
+        assert self.totals is not None and self.frozen is not None
+        totals, self.totals = self.totals, None
+        if math.isfinite(certificate.primal):
+            self.objective = certificate.primal
+        self.split = self.next_split()
+        gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
+        total = float(totals["total"]) + float(totals["change_total"])
+        before = self.frozen if self.second is None else self.second.before
+        curvature = self._curvature(totals, before)
+        self.near, self.second = totals.near(), None
+        self.rows_kept = max(self.rows_kept, self.near.rows.size)
+        self.frozen = Frozen(
+            self.coef, self.intercept, gradient, total, curvature, float(totals["loss"])
+        )
+        self.was_good = certificate.relative_gap <= _GOOD_STEP * self.last_gap
+        crossing = self.crossing_gap / max(abs(certificate.primal), 1e-300)
+        self.is_rough = crossing < _CROSSING_SHARE * certificate.relative_gap
+        if self.is_rough:
+            self.aim *= _TIGHTER
+        self.last_gap = min(self.last_gap, certificate.relative_gap)
+        limited = self.is_rough and certificate.limited_by_rounding(self.plan.tol)
+        self.next = Next.STOP if limited else Next.RESOLVE
+
+
+def _on_all_rows(dual: SplitDual, frozen: Vector) -> DualPoint:
+    """Return multipliers by exception as those of all rows; `frozen` is overwritten."""
+    frozen[dual.rows] = dual.values
+    if dual.share != 1.0:
+        frozen *= dual.share
+    return DualPoint(frozen, dual.share * dual.inequality, dual.share * dual.equality)

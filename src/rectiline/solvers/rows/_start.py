@@ -1,0 +1,186 @@
+"""Solves problems on a sample of their rows, where the solver `passes` starts.
+
+About 5,000 rows of a sample are solved first. Around that answer most rows of the sample are far
+from every knot and are frozen, so that the answer on the sample is a small problem as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.problems import Problem
+from rectiline.problems.blocks import (
+    BlockData,
+    BlockSamples,
+    LengthBound,
+    NextSplit,
+    RowFacts,
+)
+from rectiline.rows import ArrayRows, TensorRows
+from rectiline.solvers._base import Declined
+from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers._run import RunLimits
+from rectiline.solvers.newton import Newton
+from rectiline.solvers.rows._draw import Sample, draw
+from rectiline.solvers.rows._reach import first_split
+from rectiline.solvers.rows._reduced import Frozen, solve_quietly, solve_reduced
+from rectiline.solvers.rows._row_run import RowRun
+from rectiline.solvers.rows._second_split import SecondSplit, sampling_variance
+
+Vector = NDArray[np.float64]
+
+__all__ = ["SampleAnswer", "plan_of", "start_runs"]
+
+_SAMPLE_TOL = 1e-5
+_LEAST_SAMPLE_TOL = 1e-9
+_DEVICE_PASSES = 4
+_SCALE_ROWS_PER_COLUMN = 30  # of the sample, that are kept for their scales
+_REACH = 4.0  # rows of the sample are frozen beyond so many standard deviations
+_MOST_GAP = 10.0  # times the tolerance: of an answer with rows that were frozen
+_MOST_NEAR_SHARE, _LEAST_NEAR_PER_COLUMN = 0.5, 10  # rows of the sample that are left
+
+
+class SampleAnswer(NamedTuple):
+    """An answer on some rows: its objective, and the number of rows where it is not obvious."""
+
+    coef: Vector
+    intercept: float
+    objective: float
+    n_rows: int = 0
+
+
+def plan_of(problem: Problem, tol: float) -> RowPlan:
+    """Return the plan for the rows of a problem."""
+    blocks = problem.blocks
+    n = blocks.n_rows if blocks.knows_n_rows else None
+    return RowPlan(n, problem.n_features, isinstance(blocks, TensorRows), tol)
+
+
+def start_runs(
+    problems: Sequence[Problem],
+    tol: float,
+    seed: int,
+    declines: bool,
+    progress: Callable[[int], None] | None,
+) -> list[RowRun]:
+    """Solve every problem on a sample of its rows.
+
+    Parameters
+    ----------
+    declines : bool
+        Whether to raise `Declined` where too many rows are near a knot.
+    progress : callable or None
+        Called with the number of rows done where all rows are read for the sample.
+    """
+    first = problems[0]
+    plan = plan_of(first, tol)
+    answers = None
+    if plan.device_sampled_rows:
+        answers = _answers_on_device(problems, plan.device_sampled_rows, seed)
+    size = plan.sampled_rows if answers is None else plan.reach_rows
+    sample = draw(first, size, seed, progress)
+    plan = plan_of(first, tol)  # the number of rows may be known now
+    few = sample.thin(first, plan.reach_rows)
+    runs: list[RowRun] = []
+    for place, problem in enumerate(problems):
+        own = sample if problem is first else sample.of(problem)
+        some = own if few is sample else few if problem is first else few.of(problem)
+        if answers is None:
+            start = _solve(some)
+        else:
+            start = answers[place]
+            own = some = replace(own, thinned=max(1.0, start.n_rows / own.stands_for.size))
+        split, is_crowded = first_split(some, start.coef, start.intercept, start.objective, plan)
+        if is_crowded and declines:
+            raise Declined
+        if some is not own:
+            start = _on_sample(problem, own, some, start, split)
+        runs.append(
+            RowRun(
+                problem=problem,
+                plan=plan,
+                coef=start.coef,
+                intercept=start.intercept,
+                split=replace(split, always=_scale_rows(own, problem)),
+                objective=start.objective,
+                variance=partial(sampling_variance, own, start.coef, start.intercept),
+                roughness=problem.n_features / (own.thinned * own.stands_for.size),
+                facts=RowFacts.in_memory(problem) if problem.is_in_memory else None,
+                argument_scale=own.problem.argument_scale,
+            )
+        )
+    shared = LengthBound.with_one_sum([run.split.bound for run in runs])
+    for run, bound in zip(runs, shared, strict=True):
+        run.split = replace(run.split, bound=bound)
+    return runs
+
+
+def _answers_on_device(problems: Sequence[Problem], size: int, seed: int) -> list[SampleAnswer]:
+    """Return answers on a large sample that stays on its device.
+
+    Passes over rows on a device cost next to nothing beside the reduced problems, which are solved
+    on the host. So the sample is as large as can be: its error is small, and few rows are near.
+    """
+    from rectiline.solvers._family import solve_together
+
+    blocks = problems[0].blocks
+    assert isinstance(blocks, TensorRows)
+    at, stands_for = blocks.spread(size, seed, problems[0].source.classes[0])
+    rows = blocks.picked(at, stands_for)
+    inner = [
+        Problem.of(BlockData(rows, cast(BlockSamples, one.samples)), one.terms) for one in problems
+    ]
+    tol = float(np.clip(0.5 * rows.n_features / rows.n_rows, _LEAST_SAMPLE_TOL, _SAMPLE_TOL))
+    limits = RunLimits(tol, _DEVICE_PASSES, None, seed)
+    found = solve_together(inner, limits, [None] * len(inner), warns=False)
+    return [SampleAnswer(one.coef, one.intercept, one.objective, rows.n_rows) for one in found]
+
+
+def _scale_rows(sample: Sample, problem: Problem) -> NDArray[np.int64]:
+    count = _SCALE_ROWS_PER_COLUMN * (problem.n_features + 1)
+    rows = sample.rows.rows
+    return np.sort(rows[:: max(1, rows.size // count)])
+
+
+def _solve(sample: Sample) -> SampleAnswer:
+    problem = sample.problem
+    solver = "newton" if Newton.refuses(problem) is None else "auto"
+    coef, intercept, _, _ = solve_quietly(problem, solver, _SAMPLE_TOL)
+    return SampleAnswer(coef, intercept, problem.objective(coef, intercept))
+
+
+def _on_sample(
+    problem: Problem, sample: Sample, few: Sample, start: SampleAnswer, split: NextSplit
+) -> SampleAnswer:
+    """Return the answer on a sample by way of the answer on few of its rows.
+
+    `split` has the standard deviations of the sample's answer; that on few rows has larger ones.
+    """
+    if Newton.refuses(sample.problem) is not None:
+        return _solve(sample)
+    coef, intercept, objective, _ = start
+    near = SecondSplit.of(
+        problem,
+        sample.rows.rows,
+        ArrayRows(sample.rows.X, None),
+        replace(sample.rows.samples, weight=sample.problem.weight),
+        Frozen(coef, intercept, np.zeros(coef.size), 0.0, None, objective),
+        (coef, intercept),
+        replace(split, reach=_REACH * math.sqrt(few.thinned - 1.0)),
+    )
+    most = _MOST_NEAR_SHARE * sample.stands_for.size
+    if not _LEAST_NEAR_PER_COLUMN * coef.size <= near.places.size <= most:
+        return _solve(sample)
+    found = solve_reduced(problem, near.near, near.frozen, objective, _SAMPLE_TOL)
+    crossing, _ = near.judged(found.coef, found.intercept)
+    gap = found.relative_gap * abs(objective) + float(crossing["gap"])
+    if gap > _MOST_GAP * _SAMPLE_TOL * abs(objective):
+        return _solve(sample)
+    return SampleAnswer(found.coef, found.intercept, objective)
