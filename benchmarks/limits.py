@@ -40,7 +40,6 @@ LIMIT = 1.0  # seconds, of one solve
 MANY = 3.0  # times as long a limit for what solves several problems
 SOLVERS = [
     "auto",
-    "first_order",
     "generation",
     "interior",
     "newton",
@@ -169,7 +168,7 @@ def many_cases(table: Table) -> Iterator[Case]:
     for name, fit in fits.items():
         yield f"{table.name} {name}", fit
     tasks = np.arange(n) % 4
-    for solver in ("auto", "apg", "apg_joint", "bcd"):
+    for solver in ("auto", "apg", "bcd"):
         parts = [np.flatnonzero(tasks == task) for task in range(4)]
         made = MultiTaskProblem(
             [X[part] for part in parts], [y[part] for part in parts], rl.losses.Huber()

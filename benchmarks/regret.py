@@ -30,7 +30,7 @@ from rectiline import losses as rlo
 from rectiline import penalties as rp
 
 RESULTS = Path(__file__).parent / "results" / "regret.csv"
-NAMED = ("newton", "interior", "generation", "reduced_newton", "rehline", "first_order")
+NAMED = ("newton", "interior", "generation", "reduced_newton", "rehline")
 TOL = 1e-6
 LONGEST = 30.0  # seconds that auto may take, on the clock of a busy machine
 REPEATS = 3  # of runs that are shorter than this many seconds together

@@ -268,7 +268,6 @@ void bind_design(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_rehline(nb::module_& m);
-void bind_rehline_units(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_newton_loop(nb::module_& m);
 void bind_newton_path(nb::module_& m);

@@ -47,7 +47,6 @@ NB_MODULE(_core, m) {
     bind_rows(m);
     bind_proof(m);
     bind_rehline(m);
-    bind_rehline_units(m);
     bind_newton(m);
     bind_newton_loop(m);
     bind_newton_path(m);

@@ -28,15 +28,20 @@ def solvers() -> Table:
 
     X, y = read_school()
     lines, remarks, measured = [], [], []
-    names = ("bcd_plain", "bcd", "apg")
+    methods = {
+        "bcd_plain": SOLVERS["bcd"](memory=0),
+        "bcd": SOLVERS["bcd"](),
+        "apg": SOLVERS["apg"](),
+    }
+    names = tuple(methods)
     for alpha, eta in ((10.0, 0.1), (1.0, 0.01), (100.0, 0.01)):
         problem = MultiTaskProblem(X, y, SquaredError(), SharedSubspace(2, alpha, alpha * eta))
         steps = LeastSquaresSteps(problem)
         best = solve_multitask(problem, tol=1e-11, max_iter=2000).objective
-        counts = {name: _count(problem, steps, SOLVERS[name](), best) for name in names}
+        counts = {name: _count(problem, steps, methods[name], best) for name in names}
         seconds = _in_turn(
             {
-                (name, k): _advance(problem, steps, SOLVERS[name](), k)
+                (name, k): _advance(problem, steps, methods[name], k)
                 for name in names
                 for k in counts[name]
             }

@@ -296,35 +296,6 @@ class Rehline:
     @property
     def constraint_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-class RehlineUnits:
-    """Dual coordinate ascent, one unit at a time."""
-
-    def __init__(self, X: object, rows: object, units: Sequence[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], float]], columns: object, A: object, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], equality: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], shuffle: bool, shrink: bool, seed: int) -> None: ...
-
-    def restart(self, relu: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, rehu: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, constraint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
-
-    def run(self, max_sweeps: int, absolute: float, relative: float, seconds: float) -> RehlineProgress: ...
-
-    @property
-    def coef(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    @property
-    def intercept(self) -> float: ...
-
-    @property
-    def sample_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    @property
-    def constraint_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    @property
-    def relu_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """One row per ReLU of the loss, one column per sample"""
-
-    @property
-    def rehu_dual(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """One row per ReHU of the loss, one column per sample"""
-
 class NewtonRows:
     """Per-row work of the semismooth Newton method."""
 

@@ -30,7 +30,7 @@ ROWS[0, [2, 3]], ROWS[1, 2] = 1.0, -1.0
         ({"loss": losses.Huber}, TypeError, r"^loss=Huber is a class; give an object: Huber\(\)"),
         ({"loss": "hubber"}, ValueError, "'absolute', 'asymmetric', .* Did you mean 'huber'"),
         ({"loss": "mae"}, ValueError, "Did you mean 'absolute'"),
-        ({"solver": "newtn"}, ValueError, "'auto', 'first_order', .* Did you mean 'newton'"),
+        ({"solver": "newtn"}, ValueError, "'auto', 'generation', .* Did you mean 'newton'"),
         ({"solver": "simplex"}, ValueError, "Did you mean 'generation'"),
         ({"constraints": constraints.Nonnegative}, TypeError, "Nonnegative is a class"),
         ({"constraints": {"bmo": ">=0"}}, ValueError, "no column 'bmo'. Did you mean 'bmi'"),

@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from reference_methods.apg_joint import JointAPG
 
 from rectiline import constraints, losses
 from rectiline._polling import OutOfTime
 from rectiline.exceptions import (
     ConvergenceWarning,
     InfeasibleError,
-    UnsupportedProblemError,
 )
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask import (
+    SOLVERS,
     _round,
     round_solution,
     shared_directions,
@@ -32,20 +33,21 @@ by_name = pytest.mark.parametrize("case", PLAIN, ids=lambda case: case.name)
     [case for case in CASES if case.name.split("-")[0] in ("plain", "line", "rank", "weighted")],
     ids=lambda case: case.name,
 )
-@pytest.mark.parametrize("solver", ["apg", "bcd_plain"])
-def test_all_solvers_agree(case, solver):
+@pytest.mark.parametrize("solver, options", [("apg", {}), ("bcd", {"memory": 0})], ids=str)
+def test_all_solvers_agree(case, solver, options):
     best = solve_multitask(case.problem(), tol=1e-7)
-    other = solve_multitask(case.problem(), solver, tol=1e-6)
+    other = solve_multitask(case.problem(), solver, tol=1e-6, max_iter=5000, **options)
     assert other.solver == solver
     assert other.objective == pytest.approx(best.objective, rel=1e-6)
     np.testing.assert_allclose(other.coef, best.coef, atol=5e-3 * np.abs(best.coef).max())
 
 
 @by_name
-def test_the_method_of_the_paper_gets_there_too(case):
+def test_the_method_of_the_paper_gets_there_too(case, monkeypatch):
+    monkeypatch.setitem(SOLVERS, "joint", JointAPG)
     problem = case.problem()
     best = solve_multitask(problem, tol=1e-7)
-    other = solve_multitask(problem, "apg_joint", tol=1e-7)
+    other = solve_multitask(problem, "joint", tol=1e-7)
     assert other.objective == pytest.approx(best.objective, rel=1e-6)
 
 
@@ -220,11 +222,10 @@ def _out_of_time(*_):
     raise OutOfTime
 
 
-def test_the_reference_solver_refuses_matrices_of_too_many_columns():
-    X = [sp.csr_array((3, 5001)), sp.csr_array((3, 5001))]
-    problem = MultiTaskProblem(X, [np.arange(3.0)] * 2, losses.SquaredError())
-    with pytest.raises(UnsupportedProblemError, match="at most 5000 columns"):
-        solve_multitask(problem, "apg_joint")
+@pytest.mark.parametrize("gone, successor", [("apg_joint", "'apg'"), ("bcd_plain", "memory=0")])
+def test_solvers_that_are_gone_name_their_successor(gone, successor):
+    with pytest.raises(ValueError, match=f"{gone}.*is gone.*{successor}"):
+        solve_multitask(PLAIN[0].problem(), gone)
 
 
 def test_no_subspace_is_better_than_the_bound_says():

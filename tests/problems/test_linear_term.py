@@ -14,7 +14,6 @@ from scipy.optimize import linprog
 import rectiline as rl
 from rectiline import verify
 from rectiline.constraints import LinearConstraint, Nonnegative
-from rectiline.exceptions import UnsupportedProblemError
 from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge, Slope
 
 N, D = 69, 14
@@ -120,7 +119,5 @@ def test_a_direction_whose_entries_are_tied_across_scales():
     assert linear @ answer.direction + 1e-4 * np.abs(answer.direction).sum() < 0
 
 
-def test_what_is_no_sum_of_units_is_refused_by_the_variant_of_units():
-    with pytest.raises(UnsupportedProblemError, match="variant='sample'"):
-        rl.solve(problem(Ridge(1.0)), solver="rehline", variant="unit")
+def test_rehline_takes_linear_terms():
     assert rl.solve(problem(Ridge(1.0)), solver="rehline").status == "solved"

@@ -62,7 +62,7 @@ def test_a_solver_refuses_or_solves(case, name, constraints):
     problem = Problem(X, Y, loss=Absolute(), penalty=case.make(5), constraints=constraints)
     reason = METHODS[name].refuses(problem)
     if reason is None:
-        tol = 1e-2 if name in ("first_order", "smoothed") else 1e-6  # these prepare the others
+        tol = 1e-2 if name == "smoothed" else 1e-6  # it prepares the others
         solution = rl.solve(problem, solver=name, tol=tol)
         assert solution.status == "solved" and solution.solver == name
         return

@@ -123,7 +123,7 @@ def test_every_solver_has_its_turn_before_auto_gives_up():
         plan = choose(Problem(X, y, loss=loss, penalty=penalty))
         after = remaining(plan)
         names = [stage.method.name for stage in [*plan, *after]]
-        assert set(names) == set(SOLVERS) - {"first_order", "smoothed"}  # they give rough answers
+        assert set(names) == set(SOLVERS) - {"smoothed"}  # which gives rough answers
         # From its own start, as if it had been named.
         alone = {plan[0].method.name} | {stage.method.name for stage in after if stage.is_cold}
         assert alone == set(names)

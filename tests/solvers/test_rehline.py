@@ -227,37 +227,9 @@ def test_multipliers_of_another_problem_are_clipped_on_a_restart():
     np.testing.assert_array_equal(state.constraint, [0.0, 0.0, 0.0, 2.0])
 
 
-@pytest.mark.parametrize("shrink", [True, False])
-@pytest.mark.parametrize("shuffle", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_variant_of_the_paper_leads_to_the_same_answer(kind, shuffle, shrink):
-    problem = Problem(X, **KINDS[kind], fit_intercept=False)
-    exact = rl.solve(problem, solver="rehline", tol=1e-8)
-    paper = rl.solve(
-        problem, solver="rehline", variant="unit", shuffle=shuffle, shrink=shrink, tol=1e-8
-    )
-    assert paper.status == "solved"
-    assert paper.objective == pytest.approx(exact.objective, rel=2e-8)
-
-
-@pytest.mark.parametrize("case", LOSSES, ids=[case.name for case in LOSSES])
-def test_the_variant_of_the_paper_takes_every_loss(case):
-    y = LABELS if case.loss.of == "margin" else SIGNAL
-    weight = np.random.default_rng(1).uniform(0, 2, 700) * (np.arange(700) % 5 > 0)
-    problem = Problem(
-        X, y, loss=case.loss, penalty=Ridge(200.0), sample_weight=weight, fit_intercept=False
-    )
-    paper = rl.solve(problem, solver="rehline", variant="unit")
-    assert paper.status == "solved"
-    exact = rl.solve(problem, solver="rehline")
-    assert paper.objective == pytest.approx(exact.objective, rel=2e-6)
-
-
-def test_the_variant_of_the_paper_refuses_an_intercept():
-    with pytest.raises(ValueError, match="intercept"):
+def test_the_variant_of_the_paper_is_gone_and_says_so():
+    with pytest.raises(TypeError, match="no option 'variant'"):
         rl.solve(Problem(X, **KINDS["hinge"]), solver="rehline", variant="unit")
-    with pytest.raises(ValueError, match="variant='pairs'"):
-        rl.solve(Problem(X, **KINDS["hinge"]), solver="rehline", variant="pairs")
 
 
 def test_options_are_frozen_and_shown():

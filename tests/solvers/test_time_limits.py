@@ -115,9 +115,7 @@ def passes(monkeypatch):
 @pytest.mark.parametrize(
     ("solver", "penalty"),
     [
-        *product(
-            ["auto", "interior", "newton", "first_order"], [rl.penalties.ElasticNet(1.0, 1.0), None]
-        ),
+        *product(["auto", "interior", "newton"], [rl.penalties.ElasticNet(1.0, 1.0), None]),
         ("rehline", rl.penalties.ElasticNet(1.0, 1.0)),  # it needs a penalty
     ],
 )
@@ -245,7 +243,7 @@ def test_matrices_of_products_are_summed_in_pieces_that_ask(kind):
         compute()
 
 
-@pytest.mark.parametrize("solver", ["interior", "generation", "newton", "rehline", "first_order"])
+@pytest.mark.parametrize("solver", ["interior", "generation", "newton", "rehline"])
 def test_without_time_there_is_a_certified_answer(solver):
     X = RNG.normal(size=(300, 6))
     y = X[:, 0] + RNG.normal(size=300)

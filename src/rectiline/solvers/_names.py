@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from rectiline._suggest import unknown_name
 from rectiline.solvers._base import Solver
-from rectiline.solvers.first_order import FirstOrder
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
 
-__all__ = ["SOLVERS", "check_name"]
+__all__ = ["SOLVERS", "check_name", "check_not_gone"]
 
 SOLVERS: dict[str, type[Solver]] = {
-    "first_order": FirstOrder,
     "generation": Generation,
     "interior": Interior,
     "newton": Newton,
@@ -28,7 +26,7 @@ SOLVERS: dict[str, type[Solver]] = {
 # What other libraries call such methods.
 _ALIASES = {
     "coordinate_descent": "rehline",
-    "fista": "first_order",
+    "fista": "smoothed",
     "ipm": "interior",
     "interior_point": "interior",
     "liblinear": "rehline",
@@ -37,8 +35,22 @@ _ALIASES = {
     "ssnal": "newton",
 }
 
+# Names of earlier releases, and what took their places.
+_SUCCESSORS = {
+    "apg_joint": "'apg'",
+    "bcd_plain": "'bcd' with memory=0",
+    "first_order": "'smoothed' for rough answers under L1, or 'generation'",
+}
+
+
+def check_not_gone(solver: str) -> None:
+    """Raise ValueError about a solver of earlier releases that no longer exists."""
+    if solver in _SUCCESSORS:
+        raise ValueError(f"solver={solver!r} is gone since 0.3.0: use {_SUCCESSORS[solver]}.")
+
 
 def check_name(solver: str) -> None:
     """Raise ValueError if there is no solver of that name."""
+    check_not_gone(solver)
     if solver not in ("auto", "passes") and solver not in SOLVERS:
         raise ValueError(unknown_name("solver", solver, ["auto", "passes", *SOLVERS], _ALIASES))

@@ -1,8 +1,8 @@
 """`rehline`: dual coordinate ascent with one exact step per sample.
 
 The loop lives in ``rectiline/rehline/rehline.hpp``, which states the problem, the step and the
-departures from the paper; the paper's own variant is started by ``rehline_units.py``. This file
-starts it, asks for gap-safe screening after certificates, and refuses what the method cannot do.
+departures from the paper. This file starts it, asks for gap-safe screening after certificates, and
+refuses what the method cannot do.
 
 An unpenalised intercept is handled by the method of multipliers on ``sum_i g_i = 0``; the
 certificate repairs what is left of that sum.
@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from rectiline import _core
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.rehline_units import start_units
 
 __all__ = ["Rehline"]
 
@@ -33,7 +32,7 @@ _PROBE = 4  # sweeps between two looks at the rate
 class RehlineState:
     """The compiled loop and the best gap known, for screening."""
 
-    loop: _core.Rehline | _core.RehlineUnits
+    loop: _core.Rehline
     form: RectifiedForm
     screened_gap: float = math.inf
     work: float = 0.0  # in sweeps over all rows
@@ -59,10 +58,6 @@ class Rehline:
     patience : float, optional
         Give up when more work than this many sweeps over all rows is done, or seems to be left by
         the rate so far.
-    variant : {"sample", "unit"}, default="sample"
-        "sample" moves all units of a sample in one exact step. "unit" moves one ReLU or ReHU at a
-        time, as Algorithm 1 of the paper does and, with `shrink`, Algorithm 2: for comparison.
-        It takes no intercept and ignores `accelerate` and `screen`.
     """
 
     shuffle: bool = True
@@ -70,16 +65,11 @@ class Rehline:
     shrink: bool = True
     screen: bool = True
     patience: float | None = None
-    variant: Literal["sample", "unit"] = "sample"
 
     name: ClassVar[str] = "rehline"
     form: ClassVar[type[Any]] = RectifiedForm
     default_max_iter: ClassVar[int] = 10_000
     first_burst: ClassVar[int] = 60  # its estimate is close: certificates in between only screen
-
-    def __post_init__(self) -> None:
-        if self.variant not in ("sample", "unit"):
-            raise ValueError(f"variant={self.variant!r}: must be 'sample' or 'unit'.")
 
     @staticmethod
     def refuses(problem: Problem) -> str | None:
@@ -93,9 +83,6 @@ class Rehline:
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> RehlineState:
         """Return the loop at zero multipliers, or at those of `warm`."""
-        if self.variant == "unit":
-            switches = {"shuffle": self.shuffle, "shrink": self.shrink}
-            return RehlineState(start_units(form, warm, seed=seed, **switches), form)
         design = form.design.by_rows
         step = 0.0
         if form.fit_intercept:
@@ -169,8 +156,6 @@ class Rehline:
 
     def learn(self, state: RehlineState, certificate: Certificate) -> None:
         """Look at all rows again; screen when the certified gap has fallen enough for a pass."""
-        if isinstance(state.loop, _core.RehlineUnits):
-            return
         state.loop.take_all_rows_back()
         if not self.screen or state.form.fit_intercept or certificate.relative_violation > 1e-9:
             return

@@ -27,7 +27,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.first_order import spread_of_arguments, zero_dual
+from rectiline.solvers._screening import spread_of_arguments, zero_dual
 
 __all__ = ["Smoothed"]
 

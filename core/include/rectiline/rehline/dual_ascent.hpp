@@ -1,6 +1,5 @@
-// What the two loops of dual coordinate ascent (rehline.hpp, rehline_units.hpp) share: b = grad
-// h*(q) kept up to date while one coordinate moves, the constraints' coordinates, and what a sweep
-// reports.
+// Parts of dual coordinate ascent (rehline.hpp): b = grad h*(q) kept up to date while one
+// coordinate moves, the constraints' coordinates, and what a sweep reports.
 #pragma once
 
 #include "rectiline/columns/columns.hpp"
@@ -27,8 +26,8 @@ struct RehlineProgress {
     double gap;             // estimate: Fenchel-Young terms met during the last sweep
     double objective;       // estimate of the primal value during the last full sweep
     double violation;       // largest constraint violation met during the last sweep
-    std::int64_t n_active;  // rows (or units) visited by the last sweep
-    std::int64_t visits;    // rows (or units) visited in this call
+    std::int64_t n_active;  // rows visited by the last sweep
+    std::int64_t visits;    // rows visited in this call
     bool reached;           // gap estimate over all rows is at most the target
     bool interrupted;
 };

@@ -6,8 +6,7 @@
 //
 // with h_j strongly convex (rho_j > 0). The method keeps b = grad h*(q) while one dual coordinate
 // moves. Source: Dai and Qiu, "ReHLine: regularized composite ReLU-ReHU loss minimization with
-// linear computation and linear convergence", NeurIPS 2023, Algorithms 1-3 (the paper's own
-// variant, one ReLU or ReHU unit at a time, is in rehline_units.hpp). Departures here:
+// linear computation and linear convergence", NeurIPS 2023, Algorithms 1-3. Departures here:
 //  - one exact step per *sample*: all units of a row move together, by the slope of the Moreau
 //    envelope of f_i (one dot product and one update instead of one pair per unit);
 //  - l1 and bounds enter through b = grad h*(q), not through extra rows; where that map is not

@@ -16,7 +16,7 @@ fit_intercept : bool, default=True
     Whether each task has an unpenalised intercept of its own.
 constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
     Where the coefficients of each task may live, see `rectiline.constraints`.
-solver : {"auto", "bcd", "apg", "bcd_plain", "apg_joint"}, default="auto"
+solver : {"auto", "bcd", "apg"}, default="auto"
     "bcd" is accelerated block coordinate descent, "apg" accelerated proximal gradients; the
     last two are the methods of the paper, kept as references.
 solver_options : dict, optional

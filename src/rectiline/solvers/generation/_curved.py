@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.first_order import screened_columns, zero_dual
+from rectiline.solvers._screening import screened_columns, zero_dual
 from rectiline.solvers.generation._proximal import ProximalMaster
 
 Vector = NDArray[np.float64]

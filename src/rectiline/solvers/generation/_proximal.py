@@ -36,7 +36,7 @@ from rectiline._polling import checkpoint
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers._base import Budget
-from rectiline.solvers.first_order import spread_of_arguments
+from rectiline.solvers._screening import spread_of_arguments
 from rectiline.solvers.generation._blocks import row_norms
 from rectiline.solvers.generation._points import ProximalPoint
 

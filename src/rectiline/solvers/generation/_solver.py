@@ -19,7 +19,7 @@ from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.first_order import zero_dual
+from rectiline.solvers._screening import zero_dual
 from rectiline.solvers.generation._barrier_rounds import (
     BarrierState,
     advance_barrier,
@@ -39,7 +39,7 @@ _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups l
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
 _MASTERS = ("auto", "linear", "second_order", "barrier")
-_STARTS = ("auto", "screening", "smoothed", "averaged", "subsample", "path")
+_STARTS = ("auto", "path", "smoothed", "subsample")
 
 
 @dataclass(slots=True, eq=False)
@@ -56,10 +56,10 @@ class Generation:
 
     Parameters
     ----------
-    start_with : {"auto", "screening", "smoothed", "averaged", "subsample", "path"}, default="auto"
-        First guess: columns most correlated with the slopes at zero; the smoothed problem on
-        screened columns; the same averaged over subsamples; the program on an eighth of the
-        samples, started the same way; a path of decreasing strengths.
+    start_with : {"auto", "path", "smoothed", "subsample"}, default="auto"
+        First guess: a path of decreasing strengths, from columns most correlated with the slopes
+        at zero on; the smoothed problem on such columns; the program on an eighth of the samples,
+        started the same way.
     columns, samples : bool, optional
         Whether columns and samples are generated; by default where there are many of them.
     columns_per_round : int, default=200
@@ -174,8 +174,6 @@ class Generation:
         start = self.start_with
         if start == "auto":
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
-            if start == "path" and not form.is_separable and form.levels is None:
-                start = "screening"  # groups found at a larger strength bring the wrong signs
         units = self.samples_per_round
         if units is None:
             units = max(n_units // (10 if is_mostly_zeros(form.design) else 50), 400)

@@ -11,7 +11,7 @@ from rectiline._polling import time_left
 from rectiline.backends import Design
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget
-from rectiline.solvers.first_order import smoothed_start, zero_dual
+from rectiline.solvers._screening import zero_dual
 from rectiline.solvers.generation._linear import (
     LinearState,
     advance_linear,
@@ -19,9 +19,10 @@ from rectiline.solvers.generation._linear import (
     drop_directions,
 )
 from rectiline.solvers.generation._master import Master
-from rectiline.solvers.generation._pricing import pricing_for
+from rectiline.solvers.generation._pricing import AtomPricing, pricing_for
 from rectiline.solvers.generation._rebuild import guess_basis
 from rectiline.solvers.generation._samples import nearest_units
+from rectiline.solvers.generation._smoothed_start import smoothed_start
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -67,6 +68,8 @@ def start_linear(
     if not (np.isfinite(guess.q).all() and np.isfinite(guess.coef).all()):
         raise FloatingPointError("The numbers of the linear program are too large for a float64.")
     pricing = pricing_for(form)
+    # Groups found at a larger strength bring the wrong signs: their path has one strength.
+    goes_down = warm is None and plan.start == "path" and not isinstance(pricing, AtomPricing)
     limit = max(plan.directions_per_round // 4, 20) if plan.columns else 2 * d
     pricing.seed(guess.q, guess.coef, limit)
     z = np.full(n, guess.intercept)
@@ -79,7 +82,7 @@ def start_linear(
     arguments = form.arguments(z)
     width = form.weight[form.units.sample]
     count = arguments.size
-    if plan.samples and (warm is not None or plan.start != "path"):
+    if plan.samples and not goes_down:
         count = max(4 * int(np.count_nonzero(guess.coef)), plan.units_per_round)
     units = nearest_units(arguments, width, count)
     master = Master(form, pricing.directions, arguments > 0, units)
@@ -98,7 +101,7 @@ def start_linear(
         plan.units_per_round,
         plan.samples,
     )
-    if warm is None and plan.start == "path":
+    if goes_down:
         share = form.shrink_factor(_without(guess.q, form.free_columns))
         continue_down(state, _PATH_START / max(share, 1e-6))
     return state
@@ -156,20 +159,11 @@ def _warm_guess(form: LinearProgramForm, warm: FormPoint) -> Guess:
 def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
     intercept, g = zero_dual(form)
     q = -_image(form.design, g)
-    n, d = form.design.n_samples, form.design.n_features
-    if plan.start in ("screening", "path"):
-        return Guess(np.zeros(d), intercept, q)
     if plan.start == "subsample":
         return _subsample_guess(form, plan, intercept, q, seed)
-    coef, intercept = smoothed_start(
-        form,
-        q,
-        n_columns=min(d, 10 * n),
-        n_samples=n if plan.start == "smoothed" else min(n, max(2 * min(d, 1000), 1000)),
-        repeats=1 if plan.start == "smoothed" else 3,
-        seed=seed,
-    )
-    return Guess(coef, intercept, q)
+    if plan.start == "smoothed":
+        return Guess(*smoothed_start(form, q, seed), q)
+    return Guess(np.zeros(q.size), intercept, q)
 
 
 def _subsample_guess(

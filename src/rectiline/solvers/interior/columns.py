@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint
-from rectiline.solvers.first_order import zero_dual
+from rectiline.solvers._screening import zero_dual
 from rectiline.solvers.interior.build import build
 from rectiline.solvers.interior.rows import UnitRows
 from rectiline.solvers.interior.verdict import Iterate, Verdict

@@ -12,13 +12,13 @@ from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Progress, Stage
+from rectiline.solvers._names import check_not_gone
 from rectiline.solvers._run import Run
 from rectiline.solvers._status import Status
 from rectiline.solvers.multitask._blocks import Space, thread_count
 from rectiline.solvers.multitask._polish import polish_tasks
 from rectiline.solvers.multitask.apg import APG
-from rectiline.solvers.multitask.apg_joint import JointAPG
-from rectiline.solvers.multitask.bcd import BCD, PlainBCD
+from rectiline.solvers.multitask.bcd import BCD
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -27,7 +27,7 @@ Start = tuple[Matrix, Vector, list[DualPoint] | None]
 __all__ = ["SOLVERS", "MultiTaskSolution", "solve_multitask"]
 
 _SECONDS_PER_ENTRY = 3e-9  # of X, in a certificate
-SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG, PlainBCD, JointAPG)}
+SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +99,9 @@ def solve_multitask(
     Parameters
     ----------
     problem : MultiTaskProblem
-    solver : {"auto", "bcd", "apg", "bcd_plain", "apg_joint"}, default="auto"
+    solver : {"auto", "bcd", "apg"}, default="auto"
         "bcd" is accelerated block coordinate descent, the choice of "auto"; "apg" accelerated
-        proximal gradients on the coefficients alone. The last two are the methods of the paper,
-        kept as references.
+        proximal gradients on the coefficients alone.
     tol : float, default=1e-6
         Largest certified relative gap that counts as solved.
     max_iter : int, optional
@@ -186,6 +185,7 @@ def _stages(
             Stage(BCD(n_threads=n_threads), "bcd: accelerated block descent is the quickest"),
             Stage(APG(n_threads=n_threads), "apg: the solvers before have given up"),
         ]
+    check_not_gone(solver)
     kind = solver_kind(solver, SOLVERS, options)
     refusal = kind.refuses(problem)
     if refusal is not None:

@@ -34,7 +34,7 @@ from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_st
 
 Matrix = NDArray[np.float64]
 
-__all__ = ["BCD", "PlainBCD"]
+__all__ = ["BCD"]
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +59,7 @@ class BCD(TaskMethod):
     Parameters
     ----------
     memory : int, default=8
-        Number of earlier passes that acceleration combines; 0 switches it off.
+        Number of earlier passes that acceleration combines; 0 is Algorithm 2 of the paper.
     n_threads : int, default=1
         Threads that share the tasks.
     """
@@ -107,16 +107,6 @@ class BCD(TaskMethod):
             state.anderson.reset()
         state.value, state.space = _objective(state, answer)
         state.point = Block(answer.flat, answer.n_tasks)
-
-
-@dataclass(frozen=True, slots=True)
-class PlainBCD(BCD):
-    """Algorithm 2 of the paper: no acceleration. Kept as a reference."""
-
-    memory: int = 0
-
-    name: ClassVar[str] = "bcd_plain"
-    default_max_iter: ClassVar[int] = 5000
 
 
 def _objective(state: BCDState, point: Block) -> tuple[float, Space]:

@@ -1,8 +1,8 @@
-"""`apg_joint`: accelerated projected gradients on (U, M) together, as the paper has it.
+"""Accelerated projected gradients on (U, M) together, as the paper has it.
 
 Appendix A, Algorithm 1, on ``f(U, M) = c tr(U'(eta I + M)^-1 U)`` with ``g`` the losses and the
 set of M: the step solves Eq. (36) (one program per task; a projection of the eigenvalues of M),
-and Eq. (37) doubles the constant until the model lies above f. Kept as a reference: f has no
+and Eq. (37) doubles the constant until the model lies above f. An oracle for tests: f has no
 Lipschitz constant on the feasible set, so the method depends on the unit of y and is slow. The
 search point may leave the set; where ``eta I + M`` is no longer positive definite the momentum is
 dropped.
@@ -27,7 +27,6 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["JointAPG", "project_onto_capped_simplex"]
 
-_MOST_COLUMNS = 5000
 _DECOMPOSITIONS = 12.0  # times n_features^3: products of a step
 
 
@@ -72,15 +71,8 @@ class JointAPG(TaskMethod):
     constant: float = 1.0
     n_threads: int = 1
 
-    name: ClassVar[str] = "apg_joint"
+    name: ClassVar[str] = "joint"
     default_max_iter: ClassVar[int] = 20_000
-
-    @staticmethod
-    def refuses(problem: MultiTaskProblem) -> str | None:
-        """Return why the method does not apply, or None."""
-        if problem.n_features > _MOST_COLUMNS:
-            return f"it decomposes matrices of n_features^2, at most {_MOST_COLUMNS} columns"
-        return "it does not take center=True" if problem.center else None
 
     def start(self, form: MultiTaskForm, warm: Block | None, seed: int) -> JointState:
         """Return the state at a given point."""

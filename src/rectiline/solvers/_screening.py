@@ -1,0 +1,50 @@
+"""First looks at a composite form, for solvers that generate columns.
+
+The slopes of the losses at zero coefficients say which columns matter most (Section 4.4 of the
+paper on column generation, see ``generation``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rectiline._typing import Indices, Vector
+from rectiline.problems.forms import CompositeForm
+
+__all__ = ["screened_columns", "spread_of_arguments", "zero_dual"]
+
+
+def spread_of_arguments(form: CompositeForm) -> float:
+    """Return the unit in which smoothing is measured: 1 for margins, the spread of y otherwise."""
+    offset = form.offset
+    middle = float(np.median(offset))
+    spread = float(np.average(np.abs(offset - middle), weights=form.weight))
+    return spread if spread > 0 else 1.0
+
+
+def zero_dual(form: CompositeForm) -> tuple[float, Vector]:
+    """Return the best intercept for zero coefficients, and balanced slopes there."""
+    intercept = form.best_intercept(np.zeros(form.design.n_samples))
+    g = form.rows.slopes(np.full(form.design.n_samples, intercept))
+    if form.fit_intercept:
+        form.rows.balance(g)
+    return intercept, g
+
+
+def screened_columns(form: CompositeForm, q: Vector, count: int) -> Indices:
+    """Return about `count` columns with the largest ``|q_j|``; whole groups where there are any."""
+    if form.groups is not None:
+        totals = np.array([np.abs(q[group]).sum() for group in form.groups])
+        order = np.argsort(-totals, kind="stable")
+        sizes = np.cumsum([form.groups[g].size for g in order])
+        kept = order[: max(1, int(np.searchsorted(sizes, count)))]
+        chosen = np.concatenate([form.groups[g] for g in kept])
+        return np.union1d(chosen, form.free_columns)
+    score = np.abs(q)
+    if form.is_separable:
+        l1 = form.columns.l1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.where(l1 > 0, score / l1, np.inf)
+    if count >= score.size:
+        return np.arange(score.size)
+    return np.sort(np.argpartition(-score, count - 1)[:count])
