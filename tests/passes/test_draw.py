@@ -5,7 +5,7 @@ import pytest
 
 import rectiline as rl
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.rows._draw import draw
+from rectiline.solvers.rows._sample import draw
 
 N, D, BLOCK = 60_000, 3, 5_000
 
@@ -19,7 +19,7 @@ def drawn(y, loss, known=True):
     if known:
         assert rows.n_rows == N
     sample = draw(rl.Problem(rows, loss=loss), plan.sampled_rows, seed=0)
-    np.testing.assert_array_equal(sample.rows.X[:, 0], sample.rows.rows)
+    np.testing.assert_array_equal(sample.block.X[:, 0], sample.rows)
     return sample
 
 
@@ -27,9 +27,9 @@ def drawn(y, loss, known=True):
 def test_rows_of_every_block_stand_for_equally_many(known):
     sample = drawn(np.arange(N) % 7.0, rl.losses.Absolute(), known)
     size = RowPlan(N, D).sampled_rows
-    assert sample.rows.rows.size == size
+    assert sample.rows.size == size
     np.testing.assert_allclose(sample.stands_for, N / size)
-    found = np.bincount(sample.rows.rows // BLOCK, minlength=N // BLOCK)
+    found = np.bincount(sample.rows // BLOCK, minlength=N // BLOCK)
     share = size * BLOCK / N
     assert np.all(abs(found - share) < 5 * np.sqrt(share))
 
@@ -38,7 +38,7 @@ def test_classes_in_few_blocks_keep_their_weight():
     # 4,800 rows of a class in the first block, and 200 in each of the others.
     y = np.where(np.arange(N) < BLOCK, np.arange(N) % 25 != 0, np.arange(N) % 25 == 0)
     sample = drawn(y.astype(float), rl.losses.Hinge())
-    rows, each = sample.rows.rows, sample.stands_for
+    rows, each = sample.rows, sample.stands_for
     for label in (0.0, 1.0):
         assert each[y[rows] == label].sum() == pytest.approx((y == label).sum())
     here, rare = rows < BLOCK, y[rows] == 1

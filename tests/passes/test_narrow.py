@@ -37,7 +37,7 @@ def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
     before = Frozen(np.full(D, 0.8), 0.3, rng.standard_normal(D), 2.0, root @ root.T, 1.0)
     split = NextSplit(3.0, 1.0, EYE, BOUND, always=kept.rows[:5])
     centre = (np.full(D, 0.9), 0.1)
-    found = kept.split_again(before, split, lambda: 1e8, lambda some, error: centre)
+    found = kept.split_again(before, split, 1e8, lambda some, error: centre)
     near, frozen = found.near, found.frozen
     places = near.rows // 7
     assert set(kept.rows[:5]) <= set(near.rows) and near.rows.size < N / 2
@@ -80,12 +80,12 @@ def test_the_error_that_is_left_follows_from_the_rows():
         told.append((some, error))
         return np.ones(D), 0.0
 
-    assert kept.split_again(before, split, lambda: 1e5, solved) is not None
+    assert kept.split_again(before, split, 1e5, solved) is not None
     some, error = told[0]
     assert error == pytest.approx(expected)
     np.testing.assert_array_equal(some.rows, kept.rows[::6])
     np.testing.assert_allclose(some.samples.weight, 6 * weight)
-    assert kept.split_again(before, split, lambda: 1e3, solved) is None  # more than half is left
+    assert kept.split_again(before, split, 1e3, solved) is None  # more than half is left
 
 
 def test_few_near_rows_are_solved_as_they_are():

@@ -37,7 +37,7 @@ from rectiline.estimators._model import FitsC
 from rectiline.estimators._parameters import COMMON
 from rectiline.estimators._row_fits import RowsData, RowTask
 from rectiline.estimators._rows import PredictsRows, sample_rows
-from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._run import RunOptions, seed_of, solve_all
 from rectiline.estimators._scale import column_spreads, robust_scale, weighted_median
 from rectiline.estimators._state import keep_parameters
 from rectiline.exceptions import ConvergenceWarning
@@ -192,11 +192,16 @@ class PLQRegressor(PredictsRows[np.float64], InferenceMixin, RegressorMixin, Fit
         if isinstance(loss, Loss) and (C != "auto" or not isinstance(self.penalty, str)):
             C = 1.0 if C == "auto" else float(C)
             return RowsData(rows, [RowTask(loss)], [C], constraints)
-        X, y, weight = sample_rows(rows)
-        targets = np.asarray(y, dtype=np.float64)[:, None]
-        some = RegressionData(X, y, targets, check_design(X), weight, constraints, None)
+        sample = sample_rows(rows, seed_of(self.random_state))
+        block, weight = sample.block, sample.stands_for / sample.stands_for.max()
+        if block.weight is not None:
+            weight = weight * np.asarray(block.weight, dtype=np.float64)
+        targets = np.asarray(block.y, dtype=np.float64)[:, None]
+        design = check_design(block.X)
+        some = RegressionData(block.X, block.y, targets, design, weight, constraints, None)
         made = self._with_defaults(some, loss)
-        return RowsData(rows, [RowTask(made.losses[0])], made.C, constraints, scale=made.scale)
+        tasks = [RowTask(made.losses[0])]
+        return RowsData(rows, tasks, made.C, constraints, scale=made.scale, sample=sample)
 
     def _with_defaults(self, data: RegressionData, loss: Loss | RelativeLoss) -> RegressionData:
         """Return the data with a loss and a C for each output, where they depend on the data."""

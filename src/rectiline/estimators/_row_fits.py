@@ -16,6 +16,7 @@ from rectiline.estimators._rows import count_labels
 from rectiline.losses import Loss
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import RowBlocks
+from rectiline.solvers import RowSample
 
 __all__ = ["RowTask", "RowsData", "classification_tasks"]
 
@@ -39,6 +40,7 @@ class RowsData:
     constraints: list[Constraint]
     classes: NDArray[Any] | None = None
     scale: NDArray[np.float64] | None = None
+    sample: RowSample | None = None  # that defaults come from; the solver starts on it, too
     X: None = None
     y: None = None
     groups: None = None

@@ -13,6 +13,7 @@ from rectiline import rows as row_sources
 from rectiline.estimators._array_api import as_numpy, like, on_host
 from rectiline.estimators._check import linear_scores
 from rectiline.rows import Block, RowBlocks
+from rectiline.solvers import RowSample, draw_rows
 
 Vector = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -25,7 +26,6 @@ __all__ = [
     "predicted",
     "refuse_on_rows",
     "sample_rows",
-    "spread_numbers",
 ]
 
 _FORMATS = ("csr", "csc")
@@ -59,17 +59,17 @@ def refuse_on_rows(estimator: Any, **asked: bool) -> None:
             )
 
 
-def spread_numbers(rows: RowBlocks) -> NDArray[np.int64]:
-    """Return the numbers of up to 100,000 rows, evenly spread."""
+def sample_rows(rows: RowBlocks, seed: int) -> RowSample:
+    """Return up to 100,000 rows, evenly spread where rows can be taken anywhere.
+
+    Of other sources it is the sample that the solver starts on as well, as long as it is held.
+    """
+    if not rows.has_random_access:
+        return draw_rows(rows, _SAMPLE, seed)
     n = rows.n_rows
-    return np.arange(min(n, _SAMPLE), dtype=np.int64) * n // min(n, _SAMPLE)
-
-
-def sample_rows(rows: RowBlocks) -> tuple[Any, NDArray[Any], Vector]:
-    """Return X, y and weights of up to 100,000 rows, evenly spread; equal rows give equal ones."""
-    block = rows.take(spread_numbers(rows))
-    weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight, float)
-    return block.X, np.asarray(block.y), weight
+    size = min(n, _SAMPLE)
+    numbers = np.arange(size, dtype=np.int64) * n // size
+    return RowSample(rows.take(numbers), numbers, np.full(size, n / size))
 
 
 def count_labels(rows: RowBlocks) -> tuple[NDArray[Any], Vector]:

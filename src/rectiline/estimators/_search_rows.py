@@ -21,7 +21,7 @@ from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._classes import first_largest
 from rectiline.estimators._infeasible import raise_if_infeasible
 from rectiline.estimators._row_fits import RowsData
-from rectiline.estimators._rows import refuse_on_rows, spread_numbers
+from rectiline.estimators._rows import refuse_on_rows, sample_rows
 from rectiline.estimators._run import RunOptions
 from rectiline.estimators._scoring import predictions
 from rectiline.estimators._search import Chosen, best_place, mean_scores, score_table
@@ -158,12 +158,11 @@ class _RowSearch:
 
         def make(task: int, ratio: float | None, keep: None) -> Problem:
             problem = self._problem(task, ratio, 1.0)
-            at = spread_numbers(self.data.rows)
-            block = self.data.rows.take(at)
+            block, at = sample.block, sample.rows
             near = NearRows(at, block.X, problem.samples.of_block(block, at))
-            weight = near.samples.weight * (problem.n_samples / at.size)
-            return near.problem(problem.terms, weight)
+            return near.problem(problem.terms, near.samples.weight * sample.stands_for)
 
+        sample = sample_rows(self.data.rows, self.options.seed)
         grid: Vector = self.model._grid(make, ratio, len(self.data.tasks))
         return grid
 

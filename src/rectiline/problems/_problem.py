@@ -130,7 +130,7 @@ class Problem(ProblemParts):
         linear: ArrayLike | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> None:
-        others = {
+        others: dict[str, Any] = {
             "sample_weight": sample_weight,
             "loss_index": loss_index,
             "linear": linear,

@@ -120,12 +120,12 @@ class Samples:
         first = parts[0]
         if len(parts) == 1:
             return first
-        names = ("direction", "offset", "weight")
-        if first.index is not None:
-            names = (*names, "index")
-        return replace(
-            first, **{name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
-        )
+        together: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in parts])
+            for name in ("direction", "offset", "weight", "index")
+            if getattr(first, name) is not None
+        }
+        return replace(first, **together)
 
     @cached_property
     def rows(self) -> _core.RowFunctions:

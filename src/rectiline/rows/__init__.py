@@ -4,8 +4,8 @@ A problem on such rows is solved in a few passes over them (solver "passes").
 """
 
 from rectiline.rows._arrays import ArrayRows
-from rectiline.rows._base import RowBlocks, join, pick
-from rectiline.rows._block import Block
+from rectiline.rows._base import RowBlocks
+from rectiline.rows._block import Block, join, pick
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
 from rectiline.rows._make import from_arrays, from_stream, is_source, of

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, join, pick
 
 State = TypeVar("State")
 Result = TypeVar("Result")
@@ -161,6 +160,14 @@ class RowBlocks(ABC):
         found = [part for part in self.map_blocks(pick, wanted) if part.n_rows]
         return join(found, self.n_features)
 
+    def quick_rows(self, size: int) -> tuple[Block, NDArray[np.int64]] | None:
+        """Return about `size` rows that are read without reading all, and their numbers.
+
+        They are spread over the source as well as can be; None where there is no such way. A
+        source that is small may hold all its rows from then on.
+        """
+        return None
+
     def map_blocks(
         self, function: Callable[[Block, State], Result], state: State
     ) -> Iterator[Result]:
@@ -183,41 +190,6 @@ class RowBlocks(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shown_rows} x {self.n_features}, {self.dtype})"
-
-
-def pick(block: Block, rows: NDArray[np.int64]) -> Block:
-    """Return the rows of a block whose numbers in the source are among the sorted `rows`."""
-    first, last = np.searchsorted(rows, (block.start, block.start + block.n_rows))
-    at: Any = np.asarray(rows[first:last]) - block.start
-    if block.is_tensor:
-        import torch
-
-        at = torch.as_tensor(at, device=block.X.device)
-    y = None if block.y is None else block.y[at]
-    weight = None if block.weight is None else block.weight[at]
-    return Block(block.X[at], y, weight, block.start)
-
-
-def join(parts: list[Block], n_features: int) -> Block:
-    """Return blocks of picked rows as one; row numbers are those of the parts put together."""
-    if not parts:
-        return Block(np.empty((0, n_features)), np.empty(0), None, 0)
-    if len(parts) == 1:
-        return Block(parts[0].X, parts[0].y, parts[0].weight, 0)
-    first = parts[0]
-    stack: Callable[[list[Any]], Any] = np.concatenate
-    stack_X: Callable[[list[Any]], Any] = np.concatenate
-    if first.is_tensor:
-        import torch
-
-        stack = stack_X = torch.cat
-    elif first.is_sparse:
-        import scipy.sparse as sp
-
-        stack_X = partial(sp.vstack, format="csr")
-    y = None if first.y is None else stack([part.y for part in parts])
-    weight = None if first.weight is None else stack([part.weight for part in parts])
-    return Block(stack_X([part.X for part in parts]), y, weight, 0)
 
 
 def _sum_of_weights(block: Block, _: None) -> float:

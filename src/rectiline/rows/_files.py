@@ -12,6 +12,7 @@ from typing import Any
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._cache import Cache, checked_cache
 from rectiline.rows._columns import Columns, require_arrow
+from rectiline.rows._groups import RowGroups
 from rectiline.rows._npy import NpyRows
 from rectiline.rows._svmlight import SvmlightRows
 from rectiline.rows._tables import TableRows
@@ -132,7 +133,8 @@ def from_parquet(
         Where the first pass writes the decoded rows: a folder that stays and is used again for
         unchanged files, or nowhere, so that each pass decodes the files. "auto" writes CSV to a
         temporary folder that is removed with the source (if its disk has room), and nothing else:
-        Parquet and Feather are decoded about as fast as a cache is written and read.
+        Parquet and Feather are decoded about as fast as a cache is written and read. Small Parquet
+        files are held in memory if defaults of an estimator come from all of their rows.
     format : {"parquet", "feather", "csv"}, optional
         By default that of the names of the files.
 
@@ -224,7 +226,9 @@ def _of_dataset(
         )
         return scanner.to_batches()
 
-    return TableRows(open_batches, chosen, block_rows, kept, n)
+    is_parquet = type(getattr(data, "format", None)).__name__ == "ParquetFileFormat"
+    groups = RowGroups(data) if is_parquet and cache is not False else None
+    return TableRows(open_batches, chosen, block_rows, kept, n, groups=groups)
 
 
 def from_table(

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rectiline.rows._arrays import block_length
-from rectiline.rows._base import RowBlocks, join, pick
-from rectiline.rows._block import Block
+from rectiline.rows._base import RowBlocks
+from rectiline.rows._block import Block, join, pick
 from rectiline.rows._cache import Cache, CacheWriter, checked_cache
 from rectiline.rows._finite import refuse_non_finite
 

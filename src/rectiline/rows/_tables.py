@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from rectiline._polling import checkpoint
 from rectiline.rows._arrays import block_length, checked_vector
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, join
 from rectiline.rows._cache import Cache, CacheWriter
 from rectiline.rows._columns import Columns, decoded
 from rectiline.rows._finite import refuse_non_finite
+from rectiline.rows._groups import RowGroups
 
 __all__ = ["TableRows"]
 
@@ -24,6 +25,8 @@ Result = TypeVar("Result")
 # Of X in one block: decoded columns are copied once, and memory of this size is used again by the
 # allocator. Blocks of 32 MiB take 1.3 times as long to decode and copy (20 columns of float32).
 _BLOCK_BYTES = 1 << 23
+_QUICK_ROWS, _QUICK_SHARE = 20_000, 0.05  # at most one of them is read of row groups for a sample
+_HELD_BYTES = 1 << 25  # of X, up to which a table is held in memory once all of it was asked for
 
 
 class TableRows(RowBlocks):
@@ -41,6 +44,8 @@ class TableRows(RowBlocks):
     n_rows : int or None
     y, sample_weight : array-like or None
         Targets and weights that are not columns of the table.
+    groups : RowGroups or None
+        Where a sample is read without reading everything.
     """
 
     def __init__(
@@ -52,8 +57,10 @@ class TableRows(RowBlocks):
         n_rows: int | None = None,
         y: Any = None,
         sample_weight: Any = None,
+        groups: RowGroups | None = None,
     ) -> None:
         super().__init__()
+        self._groups = groups
         self._open_batches, self._columns = open_batches, columns
         self.feature_names = tuple(columns.features)
         self.n_features, self.dtype = len(columns.features), columns.dtype
@@ -164,6 +171,32 @@ class TableRows(RowBlocks):
         if self._stored is None:
             return super().take(rows)
         return self._part(np.asarray(rows, dtype=np.int64), 0)
+
+    def quick_rows(self, size: int) -> tuple[Block, NDArray[np.int64]] | None:
+        """Return all rows of a small table, or the first rows of row groups, if that will do."""
+        if self._groups is None:
+            return None
+        n, d = self.n_rows, self.n_features
+        if size >= n and n * d * self.dtype.itemsize <= _HELD_BYTES:
+            self._hold()
+            return self._part(slice(None), 0), np.arange(n)
+        few = min(size, max(_QUICK_ROWS, int(_QUICK_SHARE * n)))
+        found = self._groups.first_rows(self._columns.names, few)
+        if found is None:
+            return None
+        batches, rows = found
+        try:
+            (block,) = decoded(batches, self._columns, rows.size)
+            refuse_non_finite(block, 0, self.feature_names)
+        except ValueError:
+            return None  # a pass over all rows says what is wrong, and where
+        return block, rows
+
+    def _hold(self) -> None:
+        """Keep all rows in memory, decoded."""
+        whole = join(list(self), self.n_features)
+        parts = {"X": whole.X, "y": whole.y, "weight": whole.weight}
+        self._stored = {name: part for name, part in parts.items() if part is not None}
 
     def read_once(self) -> RowBlocks:
         """Read a stream that cannot be opened again into the cache."""

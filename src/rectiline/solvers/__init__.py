@@ -16,6 +16,7 @@ from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import KinkedFollower, Newton, NewtonFollower, ReducedNewton
 from rectiline.solvers.rehline import Rehline
+from rectiline.solvers.rows import RowSample, draw_rows
 
 __all__ = [
     "Callback",
@@ -32,6 +33,7 @@ __all__ = [
     "ProgressBar",
     "ReducedNewton",
     "Rehline",
+    "RowSample",
     "Session",
     "SmallInterior",
     "Solution",
@@ -42,6 +44,7 @@ __all__ = [
     "central_intercept",
     "check_name",
     "check_takes_rows",
+    "draw_rows",
     "limited_threads",
     "one_thread",
     "progress_line",

@@ -21,9 +21,9 @@ def run_fast(block: Block, query: Query, curve: Any, state: PassState) -> Answer
 
     device = block.X.device
     samples: Any = query.samples
-    labels = None
-    if samples.encoding.labels is not None:
-        labels = tuple(map(float, samples.encoding.labels))
+    labels: Any = samples.encoding.labels
+    if labels is not None:
+        labels = tuple(map(float, labels))
     next_split = query.next_split
     listed = _here(query.listed, block, device)
     always = listed if next_split is None else _here(next_split.always, block, device)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.problems._block_samples import BlockSamples
 from rectiline.problems._samples import Samples
 from rectiline.problems.blocks._pass import NearRows
 from rectiline.rows import Block, copy_to_host
@@ -16,7 +15,7 @@ __all__ = ["column_sums", "copies", "encode", "places", "refuse", "summed_depth"
 _RUN = 1024  # rows that are added up first; the order within is the library's
 
 
-def encode(samples: BlockSamples, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any]:
+def encode(samples: Any, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any]:
     """Return signs, offsets and weights of some rows, on their device."""
     import torch
 
@@ -52,7 +51,7 @@ def _refuse(bad: Any, values: Any, start: int, rule: str) -> None:
         raise ValueError(f"{rule}; row {start + row} has {values[row].item()}.")
 
 
-def copies(block: Block, samples: BlockSamples, at: Any) -> NearRows:
+def copies(block: Block, samples: Any, at: Any) -> NearRows:
     """Return copies of some rows of a block on the host."""
     weight = None if block.weight is None else block.weight[at]
     encoded = encode(samples, block.y[at], weight, block.start)
@@ -60,18 +59,19 @@ def copies(block: Block, samples: BlockSamples, at: Any) -> NearRows:
     return _near(block, samples, at, copy_to_host(block.X[at]), arrays)
 
 
-def places(block: Block, samples: BlockSamples, at: Any) -> NearRows:
+def places(block: Block, samples: Any, at: Any) -> NearRows:
     """Return the numbers of some rows of a block without copies of them."""
     nothing = np.zeros(0)
     return _near(block, samples, at, nothing, [nothing] * 3)
 
 
-def _near(block: Block, samples: BlockSamples, at: Any, X: Any, arrays: list[Any]) -> NearRows:
-    encoded = Samples(samples.losses, None, *arrays, samples.fit_intercept)
+def _near(block: Block, samples: Any, at: Any, X: Any, arrays: list[Any]) -> NearRows:
+    direction, offset, weight = arrays
+    encoded = Samples(samples.losses, None, direction, offset, weight, samples.fit_intercept)
     return NearRows(at.cpu().numpy() + block.start, X, encoded)
 
 
-def refuse(block: Block, samples: BlockSamples) -> None:
+def refuse(block: Block, samples: Any) -> None:
     """Raise an error that names a row with an entry that is not allowed, if there is one."""
     import torch
 

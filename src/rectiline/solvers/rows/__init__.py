@@ -1,6 +1,7 @@
 """The solver `passes`: it skips rows that are far from every knot of their loss."""
 
+from rectiline.solvers.rows._draw import RowSample, draw_rows
 from rectiline.solvers.rows._group import JudgedInPasses, RowGroup
 from rectiline.solvers.rows.solver import Rows, RowsTrial
 
-__all__ = ["JudgedInPasses", "RowGroup", "Rows", "RowsTrial"]
+__all__ = ["JudgedInPasses", "RowGroup", "RowSample", "Rows", "RowsTrial", "draw_rows"]

@@ -1,109 +1,147 @@
-"""Draws the rows that the solver `passes` starts on: a sample with inclusion weights.
+"""Draws a sample of the rows of a source: the solver `passes` starts on it, defaults come from it.
 
-Each class is drawn on its own, so that a rare one is not missed. Rows with entries
-in rare columns need no draw: the first split keeps all of them, see `_reach`.
+A source with random access gives rows that are spread over all of them. Of others, blocks are read
+and the rows with the smallest random keys are kept, each class on its own, so that a rare one is
+not missed. A source that has rows which are quick to read gives these; as they may not be like the
+others, a sample of all rows is drawn during the first pass, in case it shows that they are not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.backends import take_rows
-from rectiline.problems import Problem
-from rectiline.problems.blocks import NearRows
-from rectiline.rows import Block, TensorRows, join, on_host, spread_rows
+from rectiline.rows import Block, RowBlocks, TensorRows, join, on_host, spread_rows
 from rectiline.solvers._row_plan import RowPlan
 
 Vector = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
-__all__ = ["Sample", "draw"]
+__all__ = ["Drawing", "RowSample", "draw_block", "draw_rows", "sample_source"]
 
-_MORE_THAN_SHARE = 1.5  # times its share of the sample: what a block gives at most, or
-_LEAST_OF_BLOCK = 2_000  # rows of a class
+_BLOCK_SHARES = 1.5  # a block gives at most so many times its share of the sample, or
+_LEAST_ROWS_OF_BLOCK = 2_000  # of a class
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """Drawn rows, how many rows each of them stands for, and the problem on them.
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class RowSample:
+    """Some rows of a source.
 
-    `thinned`: one in so many of the drawn rows is here.
+    Attributes
+    ----------
+    block : Block
+        Copies of the rows.
+    rows : ndarray of int64
+        Their numbers in the source.
+    stands_for : ndarray of shape (n_rows,)
+        How many rows of the source each of them stands for.
+    drawing : Drawing or None
+        If these rows were the quickest ones to read: where a sample of all rows grows.
     """
 
-    rows: NearRows
+    block: Block
+    rows: Numbers
     stands_for: Vector
-    problem: Problem
-    block: Block  # the drawn rows as the source holds them
-    thinned: float = 1
+    drawing: Drawing | None = None
 
-    def of(self, problem: Problem) -> Sample:
-        """Return the sample of another problem on the same rows, which shares X."""
-        rows = self.rows.with_samples(problem.samples.of_block(self.block, self.rows.rows))
-        part = rows.problem(problem.terms, rows.samples.weight * self.stands_for)
-        return replace(self, rows=rows, problem=part)
-
-    def thin(self, problem: Problem, size: int) -> Sample:
-        """Return evenly spaced rows, at least `size`, that stand for all; self if it has few."""
-        every = self.stands_for.size // size
+    def thin(self, size: int) -> tuple[RowSample, int]:
+        """Return evenly spaced rows, at least `size`, and for how many one stands."""
+        every = self.rows.size // size
         if every < 2:
+            return self, 1
+        few = self.take(np.arange(0, self.rows.size, every))
+        return replace(few, stands_for=every * few.stands_for), every
+
+    def cut(self, size: int) -> RowSample:
+        """Return `size` rows, evenly spaced, that stand for all; self if there are not more."""
+        n = self.rows.size
+        if n <= size:
             return self
-        at = np.arange(0, self.stands_for.size, every)
-        y, weight = (None if one is None else one[at] for one in (self.block.y, self.block.weight))
-        block = Block(take_rows(self.block.X, at), y, weight, 0)
-        made = _sample(problem, block, self.rows.rows[at], every * self.stands_for[at])
-        return replace(made, thinned=every)
+        few = self.take(np.arange(size) * n // size)
+        return replace(few, stands_for=(n / size) * few.stands_for)
+
+    def take(self, at: NDArray[np.intp]) -> RowSample:
+        """Return some of the rows, which stand for what they stood for."""
+        return replace(
+            self, block=self.block.take(at), rows=self.rows[at], stands_for=self.stands_for[at]
+        )
 
 
-def draw(
-    problem: Problem,
+_HELD: WeakKeyDictionary[RowBlocks, tuple[Any, ref[RowSample]]] = WeakKeyDictionary()
+
+
+def draw_rows(blocks: RowBlocks, least: int, seed: int) -> RowSample:
+    """Return a sample of a source without random access; a solver starts on it while it is held.
+
+    It has `least` rows if there are as many, and no quicker ones.
+    """
+    n = blocks.n_rows if blocks.knows_n_rows else None
+    size = RowPlan(n, blocks.n_features).sampled_rows
+    return sample_source(blocks, max(size, least), seed)
+
+
+def sample_source(
+    blocks: RowBlocks,
     size: int,
     seed: int,
+    labels: Sequence[Any] = (),
+    y: Any = None,
     progress: Callable[[int], None] | None = None,
-) -> Sample:
-    """Return a sample of about so many rows.
+) -> RowSample:
+    """Return about `size` rows of a source.
 
-    `progress` is called with the number of rows done where all rows are read for the sample.
+    Parameters
+    ----------
+    labels : sequence
+        Labels of classes that are drawn on their own.
+    y : ndarray, optional
+        The labels of all rows, where they are at hand.
+    progress : callable, optional
+        Called with the number of rows done where all rows are read for the sample.
     """
-    blocks = problem.blocks
+    if isinstance(blocks, TensorRows):
+        at, each = blocks.spread(size, seed, labels)
+        rows = at.cpu().numpy()
+        return RowSample(blocks.take(rows), rows, each.cpu().numpy())
     if blocks.has_random_access:
-        labels, y = problem.source.classes
-        if isinstance(blocks, TensorRows):
-            at, each = blocks.spread(size, seed, labels)
-            rows, stands_for = at.cpu().numpy(), each.cpu().numpy()
-        else:
-            known = () if y is None else labels
-            rows, stands_for = spread_rows(problem.n_samples, size, on_host(seed), y, known)
-        block = blocks.take(rows)
-    else:
-        block, rows, stands_for = _draw_while_reading(problem, size, seed, progress)
-    _refuse_non_finite(block.X.data if block.is_sparse else block.X, rows)
-    return _sample(problem, block, rows, stands_for)
+        rows, each = spread_rows(blocks.n_rows, size, on_host(seed), y, () if y is None else labels)
+        return RowSample(blocks.take(rows), rows, each)
+    key, (known, held) = (seed, tuple(labels)), _HELD.get(blocks, (None, lambda: None))
+    sample = held() if known == key else None
+    if sample is None or (sample.drawing is None and sample.rows.size < min(size, blocks.n_rows)):
+        sample = _quick_sample(blocks, size, seed, labels)
+        if sample is None:
+            drawing = Drawing(blocks, size, seed, labels)
+            for drawn in blocks.map_blocks(draw_block, drawing.state):
+                drawing.add(drawn)
+                if progress is not None:
+                    progress(drawing.n_read)
+            sample = drawing.finish()
+        _HELD[blocks] = (key, ref(sample))
+    return sample
 
 
-def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
-    """Raise if drawn rows hold NaN or infinity; passes name those in the other rows."""
-    if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
-        return
-    where = ""
-    if values.ndim == 2:
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
-        where = f": row {rows[row]}, column {column} is {values[row, column]}"
-    raise ValueError(f"X contains NaN or infinity{where}. Impute or drop such entries first.")
-
-
-def _sample(problem: Problem, block: Block, rows: NDArray[np.int64], stands_for: Vector) -> Sample:
-    near = NearRows(rows, block.X, problem.samples.of_block(block, rows))
-    part = near.problem(problem.terms, near.samples.weight * stands_for)
-    return Sample(near, stands_for, part, block)
+def _quick_sample(
+    blocks: RowBlocks, size: int, seed: int, labels: Sequence[Any]
+) -> RowSample | None:
+    """Return rows that are quick to read, if there are any; classes may be missing in them."""
+    found = None if labels else blocks.quick_rows(size)
+    if found is None:
+        return None
+    block, rows = found
+    each = np.full(rows.size, blocks.n_rows / rows.size)
+    is_all = rows.size == blocks.n_rows
+    return RowSample(block, rows, each, None if is_all else Drawing(blocks, size, seed, labels))
 
 
 @dataclass(frozen=True, slots=True)
 class _DrawState:
-    """What is sent to every block of a source that is read once for the sample."""
+    """What is sent to every block."""
 
     seed: int
     size: int  # rows of each class
@@ -118,22 +156,21 @@ class _DrawState:
         """
         if self.n_rows is None:
             return self.size
-        share = int(_MORE_THAN_SHARE * self.size * block.n_rows / self.n_rows)
-        return min(self.size, max(share, _LEAST_OF_BLOCK))
+        share = int(_BLOCK_SHARES * self.size * block.n_rows / self.n_rows)
+        return min(self.size, max(share, _LEAST_ROWS_OF_BLOCK))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drawn:
-    """Rows of a class with the smallest random keys."""
+    """Rows with the smallest random keys of a block, or of several, and out of how many."""
 
     keys: Vector
-    block: Block
-    rows: NDArray[np.int64]
-    stands_for: Vector  # how many rows of its block each stands for
+    sample: RowSample  # they stand for rows of their block
+    count: int
 
 
-def _draw_block(block: Block, state: _DrawState) -> list[tuple[_Drawn, int]]:
-    """Return, for each class, the rows of a block with the smallest keys, and how many it has."""
+def draw_block(block: Block, state: _DrawState) -> list[_Drawn]:
+    """Return, for each class, the rows of a block with the smallest keys."""
     keys = np.random.default_rng((state.seed, block.start)).random(block.n_rows)
     found = []
     for label in state.labels or (None,):
@@ -144,57 +181,61 @@ def _draw_block(block: Block, state: _DrawState) -> list[tuple[_Drawn, int]]:
         if count > most:
             at = at[np.argpartition(keys[at], most)[:most]]
         at.sort()
-        weight = None if block.weight is None else block.weight[at]
-        part = Block(block.X[at], None if block.y is None else block.y[at], weight, block.start)
         each = np.full(at.size, count / max(at.size, 1))
-        found.append((_Drawn(keys[at], part, at + block.start, each), count))
+        found.append(_Drawn(keys[at], RowSample(block.take(at), at + block.start, each), count))
     return found
 
 
-def _draw_while_reading(
-    problem: Problem, size: int, seed: int, progress: Callable[[int], None] | None
-) -> tuple[Block, NDArray[np.int64], Vector]:
-    """Return a sample of a source without random access, in one pass over it."""
-    known = problem.blocks.knows_n_rows
-    d = problem.n_features
-    labels, _ = problem.source.classes
-    each = max(size // max(len(labels), 1), 1)
-    state = _DrawState(seed, each, labels, problem.n_samples if known else None)
-    classes: list[list[_Drawn]] = [[] for _ in labels or (None,)]
-    counts = [0] * len(classes)
-    for answer in problem.blocks.map_blocks(_draw_block, state):
-        for place, (drawn, count) in enumerate(answer):
-            counts[place] += count
-            classes[place].append(drawn)
-            if sum(one.keys.size for one in classes[place]) > 4 * state.size:
-                classes[place] = [_smallest(classes[place], state.size, d)]
-        if progress is not None:
-            progress(sum(counts))
-    chosen: list[_Drawn] = []
-    stands_for = []
-    for parts, count in zip(classes, counts, strict=True):
-        if not count:
-            continue
-        least = state.size if known else RowPlan(sum(counts), d).sampled_rows
-        most = min(state.size, least)
-        one = _smallest(parts, most, d)
-        share = 1.0 if one.keys.size < most else float(one.keys.max())  # by the keys alone
-        each_for = np.maximum(one.stands_for, 1.0 / share)
-        chosen.append(one)
-        stands_for.append(each_for * (count / each_for.sum()))
-    rows = np.concatenate([one.rows for one in chosen])
-    return join([one.block for one in chosen], d), rows, np.concatenate(stands_for)
+class Drawing:
+    """A sample that grows while the blocks of a source are read.
 
+    Parameters
+    ----------
+    size : int
+        Number of rows, for all classes together.
+    labels : sequence
+        Labels of the classes, if any.
+    """
 
-def _smallest(parts: list[_Drawn], size: int, d: int) -> _Drawn:
-    """Return the rows with the smallest keys of several draws."""
-    keys = np.concatenate([one.keys for one in parts])
-    block = join([one.block for one in parts], d)
-    rows = np.concatenate([one.rows for one in parts])
-    stands_for = np.concatenate([one.stands_for for one in parts])
-    if keys.size <= size:
-        return _Drawn(keys, block, rows, stands_for)
-    at = np.sort(np.argpartition(keys, size)[:size])
-    weight = None if block.weight is None else block.weight[at]
-    y = None if block.y is None else block.y[at]
-    return _Drawn(keys[at], Block(block.X[at], y, weight, 0), rows[at], stands_for[at])
+    def __init__(self, blocks: RowBlocks, size: int, seed: int, labels: Sequence[Any]) -> None:
+        n, each = blocks.n_rows if blocks.knows_n_rows else None, size // max(len(labels), 1)
+        self.state = _DrawState(seed, max(each, 1), tuple(labels), n)
+        self.n_read = 0
+        self._d = blocks.n_features
+        self._classes: list[list[_Drawn]] = [[] for _ in labels or (None,)]
+
+    def add(self, drawn: list[_Drawn]) -> None:
+        """Add what `draw_block` has found in the next block."""
+        for place, one in enumerate(drawn):
+            parts = self._classes[place]
+            parts.append(one)
+            self.n_read += one.count
+            if sum(part.keys.size for part in parts) > 4 * self.state.size:
+                self._classes[place] = [self._smallest(parts)]
+
+    def finish(self) -> RowSample:
+        """Return the sample of all rows that were read."""
+        chosen: list[RowSample] = []
+        for one in map(self._smallest, self._classes):
+            if not one.count:
+                continue
+            is_all = one.keys.size < self.state.size
+            share = 1.0 if is_all else float(one.keys.max())  # by the keys alone
+            each = np.maximum(one.sample.stands_for, 1.0 / share)
+            chosen.append(replace(one.sample, stands_for=each * (one.count / each.sum())))
+        return self._joined(chosen)
+
+    def _smallest(self, parts: list[_Drawn]) -> _Drawn:
+        """Return the rows with the smallest keys of several draws."""
+        size, count = self.state.size, sum(one.count for one in parts)
+        keys = np.concatenate([one.keys for one in parts])
+        sample = self._joined([one.sample for one in parts])
+        if keys.size <= size:
+            return _Drawn(keys, sample, count)
+        at = np.sort(np.argpartition(keys, size)[:size])
+        return _Drawn(keys[at], sample.take(at), count)
+
+    def _joined(self, parts: list[RowSample]) -> RowSample:
+        rows = np.concatenate([one.rows for one in parts])
+        stands_for = np.concatenate([one.stands_for for one in parts])
+        return RowSample(join([one.block for one in parts], self._d), rows, stands_for)

@@ -21,6 +21,7 @@ from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_p
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Budget, Pair, Step
 from rectiline.solvers._show import PassProgress
+from rectiline.solvers.rows._draw import Drawing, draw_block
 from rectiline.solvers.rows._row_run import Next, RowRun
 from rectiline.solvers.rows._start import start_runs
 
@@ -160,7 +161,7 @@ class RowGroup:
                     one.fallback = (run.coef, run.intercept)
         active = [run for run in self.runs if run.next is not Next.STOP]
         if active[0].next is Next.SPLIT:
-            self._split(active, budget)
+            active = self._split(budget, seed, declines)
         if self.passes - before < budget.iterations:  # else no pass is left to judge with
             for run in active:
                 run.resolve()
@@ -170,19 +171,33 @@ class RowGroup:
         step = Step(self.passes - before, False)
         self._steps = [step if run in active else None for run in self.runs]
 
-    def _split(self, runs: list[RowRun], budget: Budget) -> None:
-        """Run the first pass, which only splits the rows, and measures them if need be."""
-        found = self._pass([run.first_query() for run in runs], budget)
-        for run, totals in zip(runs, found, strict=True):
-            run.take_first(totals)
+    def _split(self, budget: Budget, seed: int, declines: bool) -> list[RowRun]:
+        """Run the first pass, which only splits the rows, and measures them if need be.
 
-    def _pass(self, queries: list[Query], budget: Budget) -> list[Totals]:
-        """Run a pass, and tell who listens how far it is."""
+        If it shows that the rows of the sample are not like the others, it has drawn a better one.
+        """
+        drawing = self.runs[0].sample.drawn.drawing
+        found = self._pass([run.first_query() for run in self.runs], budget, drawing)
+        if drawing is not None and not all(map(RowRun.is_expected, self.runs, found)):
+            tol = budget.relative_gap
+            drawn = drawing.finish()
+            self.runs = start_runs(self._problems, tol, seed, declines, None, drawn)
+            found = self._pass([run.first_query() for run in self.runs], budget)
+        for run, totals in zip(self.runs, found, strict=True):
+            run.take_first(totals)
+        return self.runs
+
+    def _pass(
+        self, queries: list[Query], budget: Budget, drawing: Drawing | None = None
+    ) -> list[Totals]:
+        """Run a pass, and tell who listens how far it is; it may draw a sample besides."""
         checkpoint()
         problem = self._problems[0]
         at_hand = isinstance(problem.blocks, TensorRows) or problem.is_in_memory
         state = PassState(tuple(queries), problem.fit_intercept, time_left(), copies=not at_hand)
-        found = run_pass(problem.blocks, state, self._listener(budget, self.passes + 1))
+        tell = self._listener(budget, self.passes + 1)
+        also = None if drawing is None else (draw_block, drawing.state, drawing.add)
+        found = run_pass(problem.blocks, state, tell, also)
         if found is None:
             raise OutOfTime
         self.passes += 1

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from rectiline.problems import Problem
 from rectiline.problems.blocks import LengthBound, NextSplit
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.rows._draw import Sample
+from rectiline.solvers.rows._sample import Sample
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from rectiline.problems.blocks import (
 )
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
+from rectiline.solvers.rows._sample import Sample
 from rectiline.solvers.rows._second_split import KeptRows, SecondSplit
 
 Vector = NDArray[np.float64]
@@ -77,10 +77,9 @@ class RowRun:
     intercept: float
     split: NextSplit
     objective: float
-    variance: Callable[[], float]  # of the slopes' sum in the sample
+    sample: Sample
     roughness: float = 0.0  # relative gap of the sample's answer, by its number of rows
     facts: RowFacts | None = None  # about all rows; the first pass measures them
-    argument_scale: float = 1.0  # of the sample
     next: Next = Next.SPLIT
     near: NearRows | None = None
     second: SecondSplit | None = None
@@ -108,17 +107,23 @@ class RowRun:
             measure=self.facts is None,
         )
 
+    def is_expected(self, totals: Totals) -> bool:
+        """Whether the first pass shows that the sample is like all rows."""
+        return self.sample.is_like(totals, self.coef, self.intercept)
+
     def take_first(self, totals: Totals) -> None:
         """Take the answers of the first pass."""
         if self.facts is None:
-            self.facts = RowFacts.measured(self.problem, totals, self.argument_scale)
+            scale = self.sample.problem.argument_scale
+            self.facts = RowFacts.measured(self.problem, totals, scale)
         self.rows_kept = totals.near_rows.size
         change, total = np.asarray(totals["change"]), float(totals["change_total"])
         matrix = self._curvature(totals)
         self.frozen = Frozen(self.coef, self.intercept, change, total, matrix, self.objective)
         kept = KeptRows.of(self.problem, totals, self.plan)
         if kept is not None:
-            self.second = kept.split_again(self.frozen, self.split, self.variance, self._centre)
+            variance = self.sample.variance(self.coef, self.intercept)
+            self.second = kept.split_again(self.frozen, self.split, variance, self._centre)
         if self.second is None:
             self.near = totals.near()
         else:

@@ -27,12 +27,11 @@ from rectiline.problems.blocks import (
 )
 from rectiline.rows import ArrayRows, RowBlocks, TensorRows
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers.rows._draw import Sample
 from rectiline.solvers.rows._reduced import Frozen
 
 Vector = NDArray[np.float64]
 
-__all__ = ["KeptRows", "SecondSplit", "sampling_variance"]
+__all__ = ["KeptRows", "SecondSplit"]
 
 _MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
 _REACH = 6.0  # in units of the error that is left
@@ -74,7 +73,7 @@ class KeptRows:
         self,
         frozen: Frozen,
         split: NextSplit,
-        variance: Callable[[], float],
+        variance: float,
         solved: Callable[[NearRows, float], tuple[Vector, float]],
     ) -> SecondSplit | None:
         """Return them split around a closer centre; None if it would not be much closer.
@@ -83,15 +82,14 @@ class KeptRows:
         ----------
         frozen, split
             What frozen rows add around the sample's answer, and how rows have been split there.
-        variance : callable
-            Returns the variance of the slopes' sum that the sample's error comes from.
+        variance : float
+            Of the slopes' sum that the sample's error comes from.
         solved : callable
             Returns coefficients and intercept of the reduced problem on some rows, given them and
             their error in units of the sample's.
         """
         every, problem = self.every, self.problem
-        before = variance()
-        if before <= 0:
+        if variance <= 0:
             return None
         blocks, samples = self._in_place()
         at = np.arange(0, self.rows.size, every)
@@ -99,7 +97,7 @@ class KeptRows:
         paid = samples.of_block(block, at)
         some = NearRows(self.rows[at], block.X, replace(paid, weight=every * paid.weight))
         slopes = _slopes(some.problem(problem.terms), frozen.coef, frozen.intercept)
-        error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / before)
+        error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / variance)
         if error > _MOST_ERROR:
             return None
         centre = solved(some, error)
@@ -177,13 +175,6 @@ def _run(blocks: RowBlocks, query: Query, fit_intercept: bool) -> Totals:
     found = run_pass(blocks, PassState((query,), fit_intercept))
     assert found is not None  # there was no limit
     return found[0]
-
-
-def sampling_variance(sample: Sample, coef: Vector, intercept: float) -> float:
-    """Return the variance of the slopes' sum that comes from drawing a sample."""
-    slopes = _slopes(sample.problem, coef, intercept)
-    whole = np.maximum(sample.stands_for / sample.thinned, 1.0)
-    return float((slopes**2 * (1.0 - 1.0 / whole)).sum()) / sample.thinned
 
 
 def _slopes(problem: Problem, coef: Vector, intercept: float) -> Vector:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -28,11 +27,12 @@ from rectiline.solvers._base import Declined
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers._run import RunLimits
 from rectiline.solvers.newton import Newton
-from rectiline.solvers.rows._draw import Sample, draw
+from rectiline.solvers.rows._draw import RowSample
 from rectiline.solvers.rows._reach import first_split
 from rectiline.solvers.rows._reduced import Frozen, solve_quietly, solve_reduced
 from rectiline.solvers.rows._row_run import RowRun
-from rectiline.solvers.rows._second_split import SecondSplit, sampling_variance
+from rectiline.solvers.rows._sample import Sample, draw
+from rectiline.solvers.rows._second_split import SecondSplit
 
 Vector = NDArray[np.float64]
 
@@ -69,6 +69,7 @@ def start_runs(
     seed: int,
     declines: bool,
     progress: Callable[[int], None] | None,
+    drawn: RowSample | None = None,
 ) -> list[RowRun]:
     """Solve every problem on a sample of its rows.
 
@@ -78,6 +79,8 @@ def start_runs(
         Whether to raise `Declined` where too many rows are near a knot.
     progress : callable or None
         Called with the number of rows done where all rows are read for the sample.
+    drawn : RowSample, optional
+        The sample, if there is one already.
     """
     first = problems[0]
     plan = plan_of(first, tol)
@@ -85,8 +88,10 @@ def start_runs(
     if plan.device_sampled_rows:
         answers = _answers_on_device(problems, plan.device_sampled_rows, seed)
     size = plan.sampled_rows if answers is None else plan.reach_rows
-    sample = draw(first, size, seed, progress)
+    if drawn is None:
+        drawn = draw(first, size, seed, progress)
     plan = plan_of(first, tol)  # the number of rows may be known now
+    sample = Sample.on(first, drawn)
     few = sample.thin(first, plan.reach_rows)
     runs: list[RowRun] = []
     for place, problem in enumerate(problems):
@@ -110,10 +115,9 @@ def start_runs(
                 intercept=start.intercept,
                 split=replace(split, always=_scale_rows(own, problem)),
                 objective=start.objective,
-                variance=partial(sampling_variance, own, start.coef, start.intercept),
+                sample=own,
                 roughness=problem.n_features / (own.thinned * own.stands_for.size),
                 facts=RowFacts.in_memory(problem) if problem.is_in_memory else None,
-                argument_scale=own.problem.argument_scale,
             )
         )
     shared = LengthBound.with_one_sum([run.split.bound for run in runs])

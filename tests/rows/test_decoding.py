@@ -1,0 +1,90 @@
+"""How often files are decoded: a fit reads Parquet twice, and a small part of it for its sample."""
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline.rows import _tables
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N, D, FILES = 1_200_000, 4, 3
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory):
+    """A partitioned folder of Parquet files with a few row groups each."""
+    folder = tmp_path_factory.mktemp("flights")
+    rng = np.random.default_rng(0)
+    for year in range(FILES):
+        X = rng.standard_normal((N // FILES, D))
+        delay = X @ np.arange(1.0, D + 1) + 0.2 * year + rng.standard_t(3, N // FILES)
+        table = {**{f"c{k}": X[:, k] for k in range(D)}, "delay": delay}
+        (folder / f"year={year}").mkdir()
+        path = folder / f"year={year}" / "part.parquet"
+        pq.write_table(pa.table(table), path, row_group_size=150_000)
+    return folder
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Return a list with the number of rows of each run of decoding."""
+    runs = []
+
+    def counted(*arguments):
+        runs.append(0)
+        for block in decoded(*arguments):
+            runs[-1] += block.n_rows
+            yield block
+
+    decoded = _tables.decoded
+    monkeypatch.setattr(_tables, "decoded", counted)
+    return runs
+
+
+def test_the_example_of_the_readme_decodes_the_files_twice(flights, read):
+    rows = rl.rows.from_parquet(flights, target="delay")
+    model = rl.PLQRegressor("huber").fit(rows)
+    assert model.solution_.status == "solved" and model.solution_.passes == 2
+    assert read.count(N) == 2
+    assert sum(read) < 2.1 * N  # the sample comes from the first rows of row groups
+    assert list(model.feature_names_in_) == [*(f"c{k}" for k in range(D)), "year"]
+    scale = np.subtract(*np.percentile(np.random.default_rng(1).standard_t(3, N), [75, 25])) / 1.349
+    assert model.scale_ == pytest.approx(scale, rel=0.05)
+
+
+def test_problems_and_families_decode_the_files_twice(flights, read):
+    rows = rl.rows.from_parquet(flights, target="delay")
+    levels = [rl.Problem(rows, loss=rl.losses.Pinball(q)) for q in (0.2, 0.8)]
+    for solution in rl.solve_family(levels):
+        assert solution.status == "solved" and solution.passes == 2
+    assert read.count(N) == 2 and sum(read) < 2.1 * N
+
+
+def test_small_files_are_decoded_once_if_defaults_need_all_rows(tmp_path, read):
+    rng = np.random.default_rng(0)
+    X, noise = rng.standard_normal((20_000, 3)), rng.standard_t(3, 20_000)
+    y = X.sum(axis=1) + noise
+    table = pa.table({**{f"c{k}": X[:, k] for k in range(3)}, "y": y})
+    pq.write_table(table, tmp_path / "small.parquet")
+    rows = rl.rows.from_parquet(tmp_path / "small.parquet", target="y")
+    model, memory = rl.PLQRegressor("huber").fit(rows), rl.PLQRegressor("huber").fit(X, y)
+    assert read == [20_000]
+    assert model.scale_ == pytest.approx(memory.scale_, rel=1e-6)
+    np.testing.assert_allclose(model.coef_, memory.coef_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("key", ["y", "c0"])
+def test_files_sorted_within_row_groups_are_solved(tmp_path, key):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400_000, 3))
+    columns = {
+        **{f"c{k}": X[:, k] for k in range(3)},
+        "y": X.sum(axis=1) + rng.standard_t(3, 400_000),
+    }
+    order = np.argsort(columns[key])
+    pq.write_table(pa.table({n: c[order] for n, c in columns.items()}), tmp_path / "sorted.parquet")
+    rows = rl.rows.from_parquet(tmp_path / "sorted.parquet", target="y")
+    solution = rl.solve(rl.Problem(rows, loss=rl.losses.Pinball(0.9)))
+    assert solution.status == "solved" and solution.passes <= 3  # the first one draws a sample
