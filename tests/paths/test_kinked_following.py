@@ -9,7 +9,7 @@ import rectiline as rl
 from rectiline.paths import path
 from rectiline.penalties import ElasticNet, Ridge
 from rectiline.solvers import KinkedFollower
-from rectiline.solvers.newton import _follow_kinks
+from rectiline.solvers.newton._working_set import WorkingSet
 
 RNG = np.random.default_rng(8)
 N, D = 4000, 6
@@ -44,8 +44,8 @@ def test_most_strengths_take_one_small_problem(loss, monkeypatch):
         sizes.append(N if working is None else working.rows.n)
         return working
 
-    _freeze = _follow_kinks.freeze_far_rows
-    monkeypatch.setattr(_follow_kinks, "freeze_far_rows", counted)
+    _freeze = WorkingSet.split
+    monkeypatch.setattr(WorkingSet, "split", counted)
     one = problem(loss)
     found = path(one, GRID)
     check(found, one)

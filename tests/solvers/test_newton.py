@@ -7,12 +7,14 @@ import pytest
 from scipy import sparse as sp
 
 import rectiline as rl
+from rectiline.problems import Certificate
 from rectiline.problems.forms import RectifiedForm, ReducedForm
 from rectiline.solvers import Newton, ReducedNewton
 from rectiline.solvers._base import Budget
+from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton._model import Model
-from rectiline.solvers.newton._phases import choose_subsamples, freeze_far_rows, row_lengths
 from rectiline.solvers.newton._run import Run
+from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 
 LOSSES = {
     "hinge": rl.losses.Hinge(),
@@ -70,15 +72,10 @@ def test_storage_does_not_matter(make):
     assert answers[1].status == "solved"
 
 
-def test_subsamples_grow_and_spread_over_sorted_data():
-    levels = choose_subsamples(1_000_000, 20, seed=0)
-    assert [level.size for level in levels] == [10_000, 100_000]
-    for level in levels:
-        assert level.min() >= 0 and level.max() < 1_000_000
-        assert np.all(np.diff(level) >= 0)
-        quarter = np.histogram(level, bins=4, range=(0, 1_000_000))[0]
-        assert quarter.min() == quarter.max()
-    assert choose_subsamples(2000, 20, seed=0) == []
+def test_samples_grow_and_are_left_out_where_they_do_not_pay():
+    assert RowPlan(1_000_000, 20).newton_samples == [10_000, 100_000]
+    assert RowPlan(40_000, 100).newton_samples == [5000]
+    assert RowPlan(2000, 20).newton_samples == []
 
 
 def started(one, **options):
@@ -92,8 +89,8 @@ def test_freezing_refuses_when_most_rows_would_stay():
     _, _, state = started(one)
     state.rows.place(state.model.expand(state.b))
     length = row_lengths(state.model)
-    assert freeze_far_rows(state.rows, state.model, state.b, 1e6, length) is None
-    few = freeze_far_rows(state.rows, state.model, state.b, 1e-9, length)
+    assert WorkingSet.split(state.rows, state.model, state.b, 1e6, length) is None
+    few = WorkingSet.split(state.rows, state.model, state.b, 1e-9, length)
     assert few is not None and few.index.size >= 8 * state.model.order
 
 
@@ -105,8 +102,8 @@ def test_kept_rows_can_balance_the_frozen_ones():
     X[rare] += 2.0
     one = rl.Problem(X, np.where(rare, -1, 1), rl.losses.Hinge(), rl.penalties.Ridge(1e-3))
     method, _, state = started(one)
-    method._subsample_start(state, 60, Budget(60, np.inf, 1e-9))
-    working = freeze_far_rows(state.rows, state.model, state.b, 1e-9, row_lengths(state.model))
+    method._start_on_samples(state, Budget(60, np.inf, 1e-9))
+    working = WorkingSet.split(state.rows, state.model, state.b, 1e-9, row_lengths(state.model))
     assert working is not None and working.index.size < 10_000
     low, high = one.dual_boxes
     need = -working.frozen_dual.sum()
@@ -124,31 +121,26 @@ def test_rows_that_cannot_balance_are_not_frozen():
     state.rows.place(np.array([0.0, 0.0, 0.0, 1.0]))
     assert state.rows.freeze(rare.view(np.uint8), 0.9, np.inf) is None
     length = row_lengths(state.model)
-    assert freeze_far_rows(state.rows, state.model, state.b, 0.0, length) is None
+    assert WorkingSet.split(state.rows, state.model, state.b, 0.0, length) is None
 
 
-def test_a_working_set_that_missed_rows_is_enlarged():
+def test_a_working_set_that_missed_rows_is_enlarged_and_never_shrinks_again():
+    """Shrinking again after each refusal, it would mislead the solver for ever."""
     one = problem("pinball", 40_000, 5, C=1e2)
     method, _, state = started(one)
-    method._subsample_start(state, 60, Budget(60, np.inf, 1e-9))
-    state.reach, state.length = 1e-6, row_lengths(state.model)  # far too small
-    method._working_set_rounds(state, 1e-9, 400, Budget(400, np.inf, 1e-9))
-    assert state.reach > 1e-6
-
-
-def test_a_working_set_that_certificates_refuse_grows_every_time(monkeypatch):
-    """Shrinking again after each refusal, it would mislead the solver for ever."""
-    one = problem("pinball", 40_000, 5, C=1.0)
-    method, _, state = started(one)
     budget = Budget(400, np.inf, 1e-6)
+    poor = Certificate(1.0, 0.5, 0.0, 0.0)
     assert method.advance(state, budget).reached and state.reach is not None
-    seen = []
-    for _ in range(3):  # whoever asks again does not believe the answer
-        state.moved = 0.1 * state.reach
+    method.learn(state, poor)
+    for _ in range(2):  # whoever asks again does not believe the answer
         before = state.reach
         assert method.advance(state, budget).reached
-        seen.append(state.reach / before)
-    assert min(seen) >= 5.0
+        method.learn(state, poor)
+        assert state.reach >= 5.0 * before
+    reach = state.reach
+    method.advance(state, budget)
+    method.learn(state, Certificate(1.0, 1e-5, 0.0, 0.0))
+    assert state.reach == reach
 
 
 def test_too_stiff_a_start_is_stepped_back_from():

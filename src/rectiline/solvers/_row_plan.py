@@ -23,6 +23,12 @@ _SECOND_SPLIT_ENTRIES = 500_000  # of near rows, from which on they are split ag
 _SECOND_SPLIT_ROWS_PER_SAMPLED, _SECOND_SPLIT_ROWS_PER_COLUMN = 6, 40
 _FIRST_TRY_ROWS, _FIRST_TRY_ROWS_PER_COLUMN = 200_000, 20_000  # from which on it beats newton
 
+# Of `newton`, in memory: shares and least rows per column of the samples it starts on.
+_NEWTON_SAMPLES = ((0.01, 50), (0.1, 400))
+_NEWTON_SAMPLE_ROWS = 1000
+_ROWS_PER_NEWTON_SAMPLED, _LEAST_GROWTH = 5, 3  # all rows, and those of the next sample, at least
+_WORKING_SET_ROWS, _WORKING_SET_ROWS_PER_COLUMN = 1000, 20  # from which on freezing rows pays
+
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
@@ -105,3 +111,22 @@ class RowPlan:
             return 1
         most = near // (_SECOND_SPLIT_ROWS_PER_COLUMN * (self.d + 1))
         return max(1, min(_SECOND_SPLIT_ROWS_PER_SAMPLED, most))
+
+    @property
+    def has_working_set(self) -> bool:
+        """Whether `newton` freezes rows that are far from every knot."""
+        assert self.n is not None
+        return self.n >= max(_WORKING_SET_ROWS_PER_COLUMN * self.d, _WORKING_SET_ROWS)
+
+    @property
+    def newton_samples(self) -> list[int]:
+        """Rows of the growing samples that `newton` starts on; none where they do not pay."""
+        assert self.n is not None
+        sizes: list[int] = []
+        for share, per_column in _NEWTON_SAMPLES:
+            size = max(int(share * self.n), per_column * self.d, _NEWTON_SAMPLE_ROWS)
+            grows = not sizes or size >= _LEAST_GROWTH * sizes[-1]
+            if self.n < _ROWS_PER_NEWTON_SAMPLED * size or not grows:
+                break
+            sizes.append(size)
+        return sizes

@@ -21,9 +21,9 @@ from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers._candidate import Candidate
 from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._phases import WorkingSet, freeze_far_rows, row_lengths
 from rectiline.solvers.newton._run import Run, Schedule
 from rectiline.solvers.newton._starts import column_multipliers
+from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 
 Vector = NDArray[np.float64]
 
@@ -153,36 +153,29 @@ class KinkedFollower:
         if error is None:
             return None
         reach = _REACH * error
-        return freeze_far_rows(self._rows, model, pair.b, reach, self._length, budget.left)
+        return WorkingSet.split(self._rows, model, pair.b, reach, self._length, budget.left)
 
     def _improve(
         self, model: Model, pair: _Pair, working: WorkingSet | None, start: float, budget: Budget
     ) -> tuple[Run, _Pair, int]:
         """Solve on the working set; return the run, judged on all rows, its pair and its steps."""
-        rows, frozen, given, aim = self._rows, None, pair.sample, _AIM
+        multipliers = Multipliers(pair.column, np.zeros(0))
+        schedule = Schedule(start, _FACTOR, _INNER_STEPS)
         if working is not None:
-            rows, frozen, aim = working.rows, working.frozen, _REDUCED_AIM
-            given = given[working.index]
-        rows.set_multiplier(np.ascontiguousarray(given))
-        run = Run(
-            rows,
-            model,
-            pair.b,
-            Multipliers(pair.column, np.zeros(0)),
-            Schedule(start, _FACTOR, _INNER_STEPS),
-            False,
-            frozen=frozen,
-            reference=abs(pair.objective),
-        )
-        steps = run.solve(aim * self._target, _MOST_STEPS, budget).steps
-        sample = rows.dual()
-        if working is not None:
-            working.frozen_dual[working.index] = sample
-            sample = working.frozen_dual
-        run.move_to_polished()
+            aim = _REDUCED_AIM * self._target
+            run, sample, out = working.solve(
+                pair.sample, multipliers, schedule, pair.objective, aim, _MOST_STEPS, budget
+            )
+        else:
+            self._rows.set_multiplier(np.ascontiguousarray(pair.sample))
+            size = abs(pair.objective)
+            run = Run(self._rows, model, pair.b, multipliers, schedule, False, reference=size)
+            out = run.solve(_AIM * self._target, _MOST_STEPS, budget)
+            run.move_to_polished()
+            sample = self._rows.dual()
         z = self._predictions(*model.to_user(run.b))
         run.judge(*self._form.rows.sums(z, sample))
-        return run, _Pair(run.b, z, sample, run.multipliers.column, run.objective), steps
+        return run, _Pair(run.b, z, sample, run.multipliers.column, run.objective), out.steps
 
     def _remember(self, pair: _Pair, predicted: _Pair, strength: float) -> None:
         """Take the pair, and what its move says about the next one."""

@@ -1,8 +1,9 @@
-"""`newton`: a second-order method that touches all rows only a few times.
+"""`newton`: a semismooth-Newton method of multipliers, on few of many rows where that is enough.
 
-1. Subsample start (n much larger than d): solve on about one percent of the rows.
-2. Working set: freeze the rows far from every knot on their piece, finish on the others, certify
-   with one pass over all rows, enlarge and repeat if needed.
+1. Samples (many more rows than columns): solve on about one percent of the rows, then on ten.
+   Without samples: solve roughly on all rows.
+2. Working set (losses with kinks): freeze the rows far from every knot on their piece and solve on
+   the others. The certificate looks at all rows; a refused answer is the centre of the next set.
 3. Otherwise, and as the fallback: all rows.
 
 The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
@@ -11,7 +12,7 @@ The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,38 +20,39 @@ from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline.problems import Certificate, Problem
-from rectiline.problems.forms import FormPoint, RectifiedForm
+from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
+from rectiline.rows import on_host, spread_rows
 from rectiline.solvers._base import Budget, Step
+from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton._model import Model, Multipliers
-from rectiline.solvers.newton._phases import (
-    choose_subsamples,
-    copy_rows,
-    freeze_far_rows,
-    row_lengths,
-)
 from rectiline.solvers.newton._run import Run, Schedule
 from rectiline.solvers.newton._starts import column_multipliers, gentle_start
+from rectiline.solvers.newton._working_set import WorkingSet, copy_rows, row_lengths
 
 Vector = NDArray[np.float64]
 
-__all__ = ["Newton"]
+__all__ = ["Newton", "ReducedNewton"]
 
 _FAST = Schedule(start=10.0, factor=5.0, inner_steps=40)  # many more rows than columns
 _CAREFUL = Schedule(start=1.0, factor=3.0, inner_steps=15)
 _WARM_START = 30.0
-_FAST_RATIO = 200  # rows per column from which the fast schedule is measured to win
-_MOST_ENTRIES = 50_000_000  # of constraint rows, which are made dense
+_FAST_ROWS_PER_COLUMN = 200  # from which on the fast schedule is measured to win
+_MOST_CONSTRAINT_ENTRIES = 50_000_000  # of constraint rows, which are made dense
+_SAMPLE_TARGET, _SAMPLE_STEPS = 1e-4, 60
 _REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
-_SMOOTH_SAMPLE, _KINKED_SAMPLE = 20, 50  # rows per column of the smallest sample to start on
-_WARM_ROUGH = 1e-2  # relative gap of a warm start from which on the same is hoped for
-_ROUGH = 1e-3  # relative gap on all rows from which most rows stay on their piece
+_WIDER, _NARROWER = 5.0, 0.2  # reach of the next working set after a poor step, and after a good
+_GOOD_STEP = 0.2  # share of the gap that a good step leaves at most
+_WARM_ROUGH_GAP = 1e-2  # of a warm start, up to which rows are frozen around it
+_ROUGH_GAP = 1e-3  # on all rows, from which on most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
 _STIFFER = 5.0  # start of the working set against the start on all rows: multipliers are better
-_FREEZE_ROWS = 1000  # and rows in all
-_FREEZE_RATIO = 20  # rows per column from which a working set pays
-_TINY = 2000  # entries of X up to which a few more steps take less time than a certificate in vain
-_TIGHTER = 1e-3  # of the target, for those; no less than
-_LEAST_TARGET = 1e-11  # relative gap
+_STIFFEST_START = 1e3
+_LATER_START = 1 / 25  # of the stiffness that the last working set ended with
+_WORKING_SET_AIM = 0.2  # of the target
+_WORKING_SET_STEPS = 200
+_TINY_ENTRIES = 2000  # of X, up to which a few steps take less time than a certificate in vain
+_TINY_AIM, _LEAST_AIM = 1e-3, 1e-11  # of the target, for those; no less than this relative gap
+_MOST_GUARDS = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -65,18 +67,19 @@ class NewtonState:
     smooth: bool
     seed: int
     sample: Vector
-    cold: bool
+    is_cold: bool
     schedule: Schedule
-    may_freeze: bool  # whether a working set can pay
+    has_working_set: bool
     reach: float | None = None  # how far arguments may still move, once known,
     least_reach: float = 0.0  # and no less, since shorter ones have misled it
     length: Vector | None = None  # of each row, for the working set
-    growth: float = 0.0  # stiffness that the last reduced run ended with
-    run: Run | None = None
+    moved: float | None = None  # by how much arguments moved in the last working set
+    growth: float = 0.0  # stiffness that it ended with
+    certified_gap: float = np.inf  # of the last answer
+    run: Run | None = None  # on all rows
     steps: int = 0
-    relative_gap: float = field(default=np.inf)
-    objective: float = 0.0  # of the pair on all rows, once known
-    moved: float | None = None  # by how much arguments moved in a working set not judged since
+    relative_gap: float = np.inf  # estimated
+    objective: float = 0.0  # on all rows, once known
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,31 +107,30 @@ class Newton:
         """Return why the method does not apply, or None."""
         rows = problem.constraint_rows
         entries = (rows.c.size + rows.f.size) * problem.n_features
-        if entries > _MOST_ENTRIES:
+        if entries > _MOST_CONSTRAINT_ENTRIES:
             return f"its copy of the constraint rows would have {entries:,} entries"
         return RectifiedForm.accepts(problem)
 
     def start(self, form: RectifiedForm, warm: FormPoint | None, seed: int) -> NewtonState:
         """Return the state at zero, or at `warm`."""
         design = form.design.by_rows
+        n = design.n_samples
         width, kinked = form.slope_width()
         model = Model(form, form.argument_scale(), width)
         rows = _core.NewtonRows(design.view, form.rows, form.fit_intercept)
         multipliers = model.no_multipliers()
-        b = np.zeros(model.order)
-        sample = np.zeros(design.n_samples)
+        b, sample = np.zeros(model.order), np.zeros(n)
         if warm is not None:
             b = model.from_user(warm.coef, warm.intercept)
             sample = warm.sample
             multipliers.constraint = warm.constraint * model.row_norm
             if model.kinked.size:
                 multipliers.column = column_multipliers(form, model, b, warm)
-        many = design.n_samples >= _FAST_RATIO * model.order
         plain = not model.kinked.size and not model.n_constraints
-        schedule = _FAST if many and plain else _CAREFUL
+        schedule = _FAST if n >= _FAST_ROWS_PER_COLUMN * model.order and plain else _CAREFUL
         if warm is not None:  # good multipliers make stiff envelopes safe
             schedule = replace(schedule, start=_WARM_START * schedule.start)
-        elif design.n_samples <= 2 * model.order and form.columns.strongly_convex:
+        elif n <= 2 * model.order and form.columns.strongly_convex:
             schedule = replace(schedule, start=min(1.0, gentle_start(form, model)))
         return NewtonState(
             form=form,
@@ -139,145 +141,97 @@ class Newton:
             smooth=not kinked,
             seed=seed,
             sample=sample,
-            cold=warm is None,
+            is_cold=warm is None,
             schedule=schedule,
-            may_freeze=self.working_set
-            and design.n_samples >= max(_FREEZE_RATIO * model.order, _FREEZE_ROWS),
+            # Without kinks a few steps on all rows are enough.
+            has_working_set=kinked and self.working_set and RowPlan(n, model.order).has_working_set,
         )
 
     def advance(self, state: NewtonState, budget: Budget) -> Step:
-        """Run the phases until the estimated gap meets the target."""
-        before = state.steps
-        target = budget.relative_gap
-        if state.form.design.n_stored <= _TINY:
-            target = max(_TIGHTER * target, min(target, _LEAST_TARGET))
-        if state.relative_gap <= target:  # believed, but not certified: look again
-            state.relative_gap = np.inf
-            self._look_at_all_rows(state)
-        last = before + budget.iterations
-        if state.cold and self.subsample:
-            self._subsample_start(state, budget.iterations, budget)
+        """Run until the estimated gap on a working set, or on all rows, meets the target."""
+        before, target = state.steps, budget.relative_gap
+        if state.form.design.n_stored <= _TINY_ENTRIES:
+            target = max(_TINY_AIM * target, min(target, _LEAST_AIM))
+        if state.is_cold and self.subsample:
+            self._start_on_samples(state, budget)
             if budget.is_over():
                 return Step(max(state.steps - before, 1), False)
-        if state.smooth:
-            state.may_freeze = False  # a few steps on all rows are enough
-        if state.may_freeze and state.reach is None:
-            self._prepare_to_freeze(state, target, last, budget)
-        state.cold = False
-        if state.may_freeze:
-            self._working_set_rounds(state, target, last, budget)
+        last = before + budget.iterations
+        if state.has_working_set and state.reach is None:
+            self._prepare_to_freeze(state, target, last - state.steps, budget)
+        state.is_cold = False
         failed = False
-        if state.relative_gap > target and not budget.is_over():
+        if state.relative_gap > target and not budget.is_over() and state.steps < last:
             left = last - state.steps
-            failed = left > 0 and self._all_rows(state, target, left, budget)
+            if not self._on_working_set(state, target, left, budget):
+                failed = self._on_all_rows(state, target, left, budget)
         return Step(state.steps - before, state.relative_gap <= target, exhausted=failed)
 
-    def _subsample_start(self, state: NewtonState, max_steps: int, budget: Budget) -> None:
-        model = state.model
-        first = _SMOOTH_SAMPLE if state.smooth else _KINKED_SAMPLE
-        levels = choose_subsamples(state.rows.n, model.order, state.seed, first)
-        for index in levels:
-            if budget.is_over():
-                return
-            rows = copy_rows(state.rows, index, model, state.rows.n / index.size)
+    def _start_on_samples(self, state: NewtonState, budget: Budget) -> None:
+        model, n = state.model, state.rows.n
+        sizes = RowPlan(n, model.order).newton_samples
+        for size in sizes:
+            index, _ = spread_rows(n, size, on_host(state.seed))
+            rows = copy_rows(state.rows, index, model, n / index.size)
             rows.set_multiplier(None)
             rows.place(model.expand(state.b))
             before = rows.arguments()
             run = Run(rows, model, state.b, state.multipliers, state.schedule, state.smooth)
-            out = run.solve(1e-4, min(60, max_steps), budget)
-            state.b, state.multipliers = run.b, run.multipliers
-            state.steps += out.steps
-            # The error falls with the square root of the rows: what the last level moved, scaled.
-            if index is levels[-1] and len(levels) > 1 and not budget.is_over():
-                state.length = row_lengths(model)
-                change = (rows.arguments() - before) / state.length[index]
-                state.reach = _REACH * float(np.sqrt(0.1 * np.mean(change * change)))
-        if levels and not budget.is_over():
+            state.steps += run.solve(_SAMPLE_TARGET, _SAMPLE_STEPS, budget).steps
+            state.b, state.multipliers, state.objective = run.b, run.multipliers, run.objective
+            if budget.is_over():
+                return
+        if sizes:
             state.rows.place(model.expand(state.b))
+        if len(sizes) > 1 and state.has_working_set:
+            # The error falls with the square root of the rows: what the last sample moved, scaled.
+            state.length = row_lengths(model)
+            change = (rows.arguments() - before) / state.length[index]
+            share = sizes[-2] / sizes[-1]
+            state.reach = _REACH * float(np.sqrt(share * np.mean(change * change)))
 
     def _prepare_to_freeze(
-        self, state: NewtonState, target: float, last_step: int, budget: Budget
+        self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
-        if state.cold or self._whole_run(state).look() > _WARM_ROUGH:
-            self._all_rows(state, max(target, _ROUGH), last_step - state.steps, budget)
+        if state.is_cold or self._whole_run(state).look() > _WARM_ROUGH_GAP:
+            self._on_all_rows(state, max(target, _ROUGH_GAP), max_steps, budget)
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
         share = int(_NEAR_SHARE * near.size)
         state.reach = float(np.partition(near, share)[share])
 
-    def _working_set_rounds(
-        self, state: NewtonState, target: float, last_step: int, budget: Budget
-    ) -> None:
-        model = state.model
-        while state.relative_gap > target and state.steps < last_step and not budget.is_over():
-            assert state.reach is not None and state.length is not None
-            working = freeze_far_rows(
-                state.rows, model, state.b, state.reach, state.length, budget.left
-            )
-            if working is None:
-                state.may_freeze = False
-                return
-            rows = working.rows
-            rows.set_multiplier(np.ascontiguousarray(state.sample[working.index]))
-            stiffness = max(_STIFFER * state.schedule.start, state.growth / 25.0)
-            schedule = replace(state.schedule, start=min(stiffness, 1e3))
-            multipliers = Multipliers(state.multipliers.column, state.multipliers.constraint)
-            before = rows.arguments()
-            run = Run(
-                rows,
-                model,
-                state.b,
-                multipliers,
-                schedule,
-                state.smooth,
-                frozen=working.frozen,
-                reference=abs(state.objective),
-            )
-            # No use in solving the reduced problem far beyond what freezing lets it prove.
-            aim = 0.2 * target if state.relative_gap < 1e-3 else max(0.2 * target, 1e-6)
-            out = run.solve(aim, min(200, last_step - state.steps), budget)
-            state.steps += max(out.steps, 1)
-            sample = working.frozen_dual
-            sample[working.index] = rows.dual()
-            change = (rows.arguments() - before) / state.length[working.index]
-            moved = _REACH * float(np.sqrt(np.mean(change * change)))
-            previous = state.relative_gap
-            run.move_to_polished()
-            if aim < target and run.relative_gap <= aim and state.relative_gap < _ROUGH:
-                # The certificate is about to look at all rows: no need to do so here as well.
-                state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
-                state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
-                state.moved = moved
-                return
-            gap = self._judge(state, run, sample)
-            if gap < previous:
-                state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
-                state.relative_gap, state.growth = gap, run.growth
-                state.objective = run.objective
-                state.reach = max(0.2 * state.reach, state.least_reach)
-                state.run = None
-            else:
-                state.rows.place(model.expand(state.b))
-            if gap > 0.2 * previous or out.failed:
-                state.reach = max(5.0 * state.reach, 2.0 * moved)
-
-    def _look_at_all_rows(self, state: NewtonState) -> None:
-        """Go on after an answer on a working set that all rows did not bear out."""
-        if state.moved is None or state.reach is None:
-            return
-        state.rows.place(state.model.expand(state.b))
-        state.reach = state.least_reach = max(5.0 * state.reach, 2.0 * state.moved)
-        state.moved = None
-
-    def _judge(self, state: NewtonState, run: Run, sample: Vector) -> float:
-        """Return the relative gap of a reduced run's answer on all rows; they stay placed there."""
-        form, model = state.form, state.model
-        coef, intercept = model.to_user(run.b)
-        z = form.design.dot(coef) + intercept
-        state.rows.place_at(z)
-        run.judge(*form.rows.sums(z, sample))
-        return run.relative_gap
+    def _on_working_set(
+        self, state: NewtonState, target: float, max_steps: int, budget: Budget
+    ) -> bool:
+        """Solve on the rows near a knot; return whether they are few enough for that."""
+        if not state.has_working_set:
+            return False
+        assert state.reach is not None and state.length is not None
+        working = WorkingSet.split(
+            state.rows, state.model, state.b, state.reach, state.length, budget.left
+        )
+        if working is None:
+            state.has_working_set = False
+            return False
+        stiffness = max(_STIFFER * state.schedule.start, _LATER_START * state.growth)
+        schedule = replace(state.schedule, start=min(stiffness, _STIFFEST_START))
+        before = working.rows.arguments()
+        run, sample, out = working.solve(
+            state.sample,
+            Multipliers(state.multipliers.column, state.multipliers.constraint),
+            schedule,
+            state.objective,
+            _WORKING_SET_AIM * target,
+            min(_WORKING_SET_STEPS, max_steps),
+            budget,
+        )
+        change = (working.rows.arguments() - before) / state.length[working.index]
+        state.moved = np.inf if out.failed else _REACH * float(np.sqrt(np.mean(change * change)))
+        state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
+        state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
+        state.steps += max(out.steps, 1)
+        return True
 
     @staticmethod
     def _whole_run(state: NewtonState) -> Run:
@@ -290,17 +244,20 @@ class Newton:
             )
         return state.run
 
-    def _all_rows(self, state: NewtonState, target: float, max_steps: int, budget: Budget) -> bool:
+    def _on_all_rows(
+        self, state: NewtonState, target: float, max_steps: int, budget: Budget
+    ) -> bool:
+        """Solve on all rows; return whether this fails."""
         run = self._whole_run(state)
         out = run.solve(target, max_steps, budget)
         state.b, state.multipliers = run.b, run.multipliers
         state.sample = state.rows.dual()
         state.steps += out.steps
         state.relative_gap, state.objective = run.relative_gap, run.objective
-        if out.guards > 4 and run.schedule is _FAST:
+        if out.guards > _MOST_GUARDS and run.schedule is _FAST:
             run.restart(_CAREFUL)
             return False
-        return out.failed or out.guards > 4
+        return out.failed or out.guards > _MOST_GUARDS
 
     def point(self, state: NewtonState) -> FormPoint:
         """Return the current pair, with exact zeros and bounds where it has reached them."""
@@ -313,4 +270,27 @@ class Newton:
         return FormPoint(coef, intercept, state.sample, constraint / state.model.row_norm)
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:
-        """Nothing to learn: the next burst aims lower."""
+        """Choose the reach of the next working set: all rows did not bear out the last answer."""
+        gap, before = certificate.relative_gap, state.certified_gap
+        state.relative_gap, state.certified_gap = np.inf, gap
+        if state.moved is None or state.reach is None:
+            return
+        if gap <= _GOOD_STEP * before and state.moved < np.inf:
+            state.reach = max(_NARROWER * state.reach, state.least_reach)
+        else:
+            state.reach = state.least_reach = max(_WIDER * state.reach, 2.0 * state.moved)
+        state.objective, state.moved = certificate.primal, None
+        state.rows.place(state.model.expand(state.b))
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedNewton(Newton):
+    """`newton` in the span of the rows, for many more columns than rows under a ridge penalty."""
+
+    name: ClassVar[str] = "reduced_newton"
+    form: ClassVar[type[Any]] = ReducedForm
+
+    @staticmethod
+    def refuses(problem: Problem) -> str | None:
+        """Return why the problem does not reduce to the span of its rows, or None."""
+        return ReducedForm.accepts(problem)

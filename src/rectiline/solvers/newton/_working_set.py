@@ -1,0 +1,124 @@
+"""Rows near a knot, and all others frozen on their pieces: for `newton` and its path follower."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline import _core
+from rectiline._polling import checkpoint
+from rectiline.solvers._base import Budget
+from rectiline.solvers.newton._model import Model, Multipliers
+from rectiline.solvers.newton._run import Outcome, Run, Schedule
+
+Vector = NDArray[np.float64]
+
+__all__ = ["WorkingSet", "copy_rows", "row_lengths"]
+
+_SECONDS_PER_COPIED = 1e-8  # entry of a row that is copied from anywhere in X
+_LEAST_NEAR_SHARE, _LEAST_NEAR_PER_COLUMN = 0.01, 8
+_BALANCED_SHARE = 0.9  # of their ranges that the kept rows may use up to balance the frozen ones
+
+
+def row_lengths(model: Model) -> Vector:
+    """Return how much each row's argument moves when the scaled coefficients move by one."""
+    form = model.form
+    squares = form.design.by_rows.row_squares(model.scale[: model.d] ** 2)
+    return np.sqrt(squares / model.d + 1.0)
+
+
+def copy_rows(
+    rows: _core.NewtonRows, index: NDArray[np.int64], model: Model, scale: float = 1.0
+) -> _core.NewtonRows:
+    """Return copies of some rows with weights times `scale`, if there is time for that."""
+    checkpoint(seconds=_SECONDS_PER_COPIED * index.size * model.order)
+    return rows.subset(index, scale)
+
+
+@dataclass(slots=True, eq=False)
+class WorkingSet:
+    """Rows near a knot, side by side, and what the others add around a point b."""
+
+    model: Model
+    b: Vector
+    index: NDArray[np.int64]
+    rows: _core.NewtonRows
+    frozen: _core.NewtonFrozen
+    frozen_dual: Vector
+
+    @classmethod
+    def split(
+        cls,
+        rows: _core.NewtonRows,
+        model: Model,
+        b: Vector,
+        reach: float,
+        length: Vector,
+        left: Callable[[], float] = lambda: math.inf,
+    ) -> WorkingSet | None:
+        """Keep the rows within `reach` times their `length` of a knot, freeze the others.
+
+        Returns None when half of the rows or more would be kept, or no seconds are `left`. The kept
+        rows are enlarged until they can balance the frozen ones under a free intercept (the reduced
+        problem would be unbounded).
+        """
+        n = rows.n
+        slack = rows.slack() / length
+        least = max(int(_LEAST_NEAR_SHARE * n), _LEAST_NEAR_PER_COLUMN * model.order)
+        while True:
+            keep = slack <= reach
+            count = int(np.count_nonzero(keep))
+            if count < least and least < n:
+                reach = float(np.partition(slack, least)[least])
+                keep = slack <= reach
+                count = int(np.count_nonzero(keep))
+            if count >= n // 2:
+                return None
+            parts = rows.freeze(keep.view(np.uint8), _BALANCED_SHARE, left())
+            if parts is not None:
+                break
+            if left() <= 0.0:
+                return None
+            reach, least = 3.0 * reach, 2 * count  # more rows, also where `reach` is zero
+        linear, quadratic, dual = parts
+        index = np.flatnonzero(keep).astype(np.int64)
+        if quadratic is not None:
+            quadratic = model.contract_matrix(quadratic)
+        frozen = _core.NewtonFrozen(model.contract(linear), quadratic, b.copy())
+        return cls(model, b, index, copy_rows(rows, index, model), frozen, dual)
+
+    def solve(
+        self,
+        sample: Vector,
+        multipliers: Multipliers,
+        schedule: Schedule,
+        objective: float,
+        target: float,
+        max_steps: int,
+        budget: Budget,
+    ) -> tuple[Run, Vector, Outcome]:
+        """Solve on the near rows, which start at their multipliers in `sample`.
+
+        Returns the run, multipliers of all rows, and where it ended. `target` is relative to
+        `objective`, of all rows, if it is not zero.
+        """
+        self.rows.set_multiplier(np.ascontiguousarray(sample[self.index]))
+        run = Run(
+            self.rows,
+            self.model,
+            self.b,
+            multipliers,
+            schedule,
+            False,
+            frozen=self.frozen,
+            reference=abs(objective),
+        )
+        out = run.solve(target, max_steps, budget)
+        dual = self.frozen_dual
+        dual[self.index] = self.rows.dual()
+        run.move_to_polished()
+        return run, dual, out
