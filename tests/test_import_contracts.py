@@ -29,8 +29,8 @@ BROKEN = [
     ("solvers/_bad.py", "from rectiline.losses import Hinge", ["solvers", "rectiline.losses"]),
     (
         "solvers/_bad.py",
-        "from rectiline.problems._prove import prove",
-        ["rectiline.solvers._bad", "rectiline.problems._prove"],
+        "from rectiline.problems.proof._prove import prove",
+        ["rectiline.solvers._bad", "rectiline.problems.proof._prove"],
     ),
     (
         "paths/_bad.py",

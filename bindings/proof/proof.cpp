@@ -1,7 +1,7 @@
-#include "rectiline/proof/close_rows.hpp"
+#include "rectiline/design/products.hpp"
+#include "rectiline/proof/close_pair.hpp"
 #include "rectiline/proof/column_bounds.hpp"
 #include "rectiline/proof/products.hpp"
-#include "rectiline/proof/row_bounds.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -16,6 +16,11 @@ namespace {
 namespace proof = rectiline::proof;
 using rectiline::design::n_columns;
 using rectiline::design::n_rows;
+
+constexpr double kNoDeadline = 1e300;  // seconds: the thread's poll knows the time limit
+
+// Norms of columns, scales of columns and norms of rows, see Design.norm_bounds.
+using NormArrays = std::tuple<VectorIn, VectorIn, VectorIn>;
 
 // hi, lo, error, size
 using TwofoldArrays = std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector>;
@@ -53,30 +58,6 @@ std::tuple<double, double, double, double> twofold_sum(VectorIn x) {
     return {total.hi, total.lo, total.error, total.size};
 }
 
-std::pair<NumpyVector, NumpyVector> plain_arguments(const Rows& rows, VectorIn z, double intercept,
-                                                    VectorIn b, VectorIn scale, VectorIn row_norm) {
-    require_rows(rows, z.shape(0));
-    require_rows(rows, row_norm.shape(0));
-    require(b.shape(0) == scale.shape(0), "b and scale must have equal length");
-    NumpyVector argument = new_vector(z.shape(0)), radius = new_vector(z.shape(0));
-    {
-        nb::gil_scoped_release release;
-        proof::plain_arguments(rows.view, in(z), intercept, in(b), {in(scale), in(row_norm)},
-                               in(argument), in(radius));
-    }
-    return {argument, radius};
-}
-
-std::pair<NumpyVector, NumpyVector> plain_slopes(VectorIn g, VectorIn image, VectorIn column_norm) {
-    require(image.shape(0) == column_norm.shape(0), "image and column_norm must have equal length");
-    NumpyVector q = new_vector(image.shape(0)), error = new_vector(image.shape(0));
-    {
-        nb::gil_scoped_release release;
-        proof::plain_slopes(in(g), in(image), in(column_norm), in(q), in(error));
-    }
-    return {q, error};
-}
-
 void require_columns(const Columns& columns, std::size_t size) {
     require(size == static_cast<std::size_t>(columns.view.d),
             "the vector must have one entry per column");
@@ -97,48 +78,10 @@ double dual_share(const Columns& columns, VectorIn q, VectorIn error) {
     return proof::dual_share(columns.view, in(q), in(error));
 }
 
-std::pair<NumpyVector, NumpyVector> twofold_arguments(const Rows& rows, TwofoldArrays z,
-                                                      double intercept) {
-    const std::size_t n = static_cast<std::size_t>(rows.view.n);
-    require_rows(rows, std::get<0>(z).shape(0));
-    require_rows(rows, std::get<1>(z).shape(0));
-    require_rows(rows, std::get<2>(z).shape(0));
-    NumpyVector argument = new_vector(n), radius = new_vector(n);
-    {
-        nb::gil_scoped_release release;
-        proof::twofold_arguments(rows.view, view_of(z), intercept, in(argument), in(radius));
-    }
-    return {argument, radius};
+void require_samples(const Design& X, std::initializer_list<const VectorIn*> vectors) {
+    for (const VectorIn* values : vectors)
+        require(length(*values) == n_rows(X.view), "the vector must have one entry per row");
 }
-
-std::tuple<double, double, double, double> row_bounds(const Rows& rows, VectorIn argument,
-                                                      VectorIn radius, VectorIn g, double share,
-                                                      std::optional<VectorIn> move) {
-    require_rows(rows, argument.shape(0));
-    require_rows(rows, radius.shape(0));
-    require_rows(rows, g.shape(0));
-    if (move) require_rows(rows, move->shape(0));
-    nb::gil_scoped_release release;
-    const proof::RowBounds found =
-        proof::row_bounds(rows.view, in(argument), in(radius), in(g), in(move), share);
-    return {found.loss, found.loss_error, found.gap, found.gap_upper};
-}
-
-double row_growth(const Rows& rows, std::int64_t i, double argument, double radius, double g,
-                  double move, double share) {
-    require(0 <= i && i < rows.view.n, "the row is out of range");
-    return proof::row_growth(rows.view, i, argument, radius, g, move, share);
-}
-
-std::int64_t row_inside(const Rows& rows, VectorIn g, double margin) {
-    require_rows(rows, g.shape(0));
-    nb::gil_scoped_release release;
-    return proof::row_inside(rows.view, in(g), margin);
-}
-
-// loss, its error, gap, upper bound, growth, share, q and its error
-using ClosedRows =
-    std::tuple<double, double, double, double, double, double, NumpyVector, NumpyVector>;
 
 NumpyVector copy_of(VectorIn values) {
     NumpyVector out = new_vector(values.shape(0));
@@ -146,113 +89,196 @@ NumpyVector copy_of(VectorIn values) {
     return out;
 }
 
-// The columns of X that `columns` names, and one of ones; the few that plain loops can take.
-proof::FreeColumns free_columns(const Design& X, const IndexIn& columns, bool intercept) {
-    const proof::FreeColumns free{X.view, in(columns), intercept};
-    require(free.order() <= proof::kMostFree, "there are too many free columns");
-    require(columns.shape(0) == 0 || X.view.index() < 2, "X must be dense");
-    for (const std::int64_t j : free.columns)
-        require(j >= 0 && j < n_columns(X.view), "a column is out of range");
-    return free;
+// Arguments with their radius, q with its error.
+using MeasuredArrays = std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector>;
+
+MeasuredArrays new_measured(std::size_t n, std::size_t d) {
+    return {new_vector(n), new_vector(n), new_vector(d), new_vector(d)};
 }
 
-void require_samples(const Design& X, std::initializer_list<const VectorIn*> vectors) {
-    for (const VectorIn* values : vectors)
-        require(length(*values) == n_rows(X.view), "the vector must have one entry per row");
+proof::PairProducts spans_of(MeasuredArrays& arrays) {
+    auto& [argument, radius, q, error] = arrays;
+    return {in(argument), in(radius), in(q), in(error)};
 }
 
-std::pair<NumpyVector, double> balance_columns(const Design& X, IndexIn columns, bool intercept,
-                                               VectorIn g, VectorIn low, VectorIn high,
-                                               VectorIn column_norm, VectorIn target,
-                                               VectorIn size) {
-    const proof::FreeColumns free = free_columns(X, columns, intercept);
+proof::DesignNorms norms_of(const Design& X, const NormArrays& norms) {
+    const auto& [column, scale, row] = norms;
+    require(length(column) == n_columns(X.view) && length(scale) == n_columns(X.view) &&
+                length(row) == n_rows(X.view),
+            "norms must be those of X");
+    return {in(scale), in(row), in(column)};
+}
+
+MeasuredArrays measure(const Design& X, const Rows& rows, VectorIn b, double intercept, VectorIn g,
+                       NormArrays norms, bool twofold,
+                       std::optional<std::tuple<VectorIn, VectorIn, VectorIn>> shift,
+                       std::optional<std::pair<VectorIn, VectorIn>> products) {
+    require_samples(X, {&g});
+    require_rows(rows, g.shape(0));
+    require(length(b) == n_columns(X.view), "there must be one coefficient per column");
+    proof::Shift shifted;
+    if (shift) {
+        const auto& [value, rest, error] = *shift;
+        for (const VectorIn* one : {&value, &rest, &error})
+            require(one->size() == b.size(), "a shift must have one entry per column");
+        shifted = {in(value), in(rest), in(error)};
+    }
+    if (products) require_samples(X, {&products->first});
+    require(!products || products->second.size() == b.size(), "X'g has one entry per column");
+    MeasuredArrays found = new_measured(g.shape(0), b.shape(0));
+    const proof::DesignNorms bounds = norms_of(X, norms);
+    const proof::Candidate pair{in(b), intercept, in(g)};
+    nb::gil_scoped_release release;
+    if (twofold) {
+        proof::measure_twofold(X.view, rows.view, pair, shifted, spans_of(found));
+    } else if (products) {
+        proof::measure_plain(rows.view, pair, in(products->first), in(products->second), bounds,
+                             shifted, spans_of(found));
+    } else {
+        std::vector<double> z(g.size()), image(b.size());
+        rectiline::design::multiply_both(X.view, in(b), in(g), z, image);
+        proof::measure_plain(rows.view, pair, z, image, bounds, shifted, spans_of(found));
+    }
+    return found;
+}
+
+using MoveArrays = std::pair<NumpyIndices, NumpyVector>;
+
+proof::Moves moves_of(const std::optional<std::pair<IndexIn, VectorIn>>& arrays, std::int64_t n) {
+    if (!arrays) return {};
+    const auto rows = in(arrays->first);
+    const auto by = in(arrays->second);
+    require(rows.size() == by.size(), "moves must have one entry per row that moves");
+    for (const std::int64_t i : rows)
+        require(0 <= i && i < n, "a row that moves is out of range");
+    return {{rows.begin(), rows.end()}, {by.begin(), by.end()}};
+}
+
+using Terms = std::tuple<double, double, double, double>;
+
+Terms tuple_of(const proof::RowTerms& terms) {
+    return {terms.loss, terms.loss_error, terms.gap, terms.gap_upper};
+}
+
+Terms row_terms(const Rows& rows, VectorIn argument, VectorIn radius, VectorIn g, double share,
+                std::optional<std::pair<IndexIn, VectorIn>> moves) {
+    for (const VectorIn* values : {&argument, &radius, &g})
+        require_rows(rows, values->shape(0));
+    const proof::Moves listed = moves_of(moves, rows.view.n);
+    nb::gil_scoped_release release;
+    return tuple_of(proof::row_terms(rows.view, {in(argument), in(radius)}, in(g), listed, share));
+}
+
+// Normal equations that are solved by a function of Python's: (weight, right) -> x, or None.
+class CalledSystem final : public proof::NormalSystem {
+  public:
+    CalledSystem(const proof::FreeColumns& Z, nb::callable solve) : Z_(Z), solve_(solve) {}
+    bool change(std::span<const double> weight, std::span<const double> right,
+                std::span<double> out) override {
+        std::vector<double> x(right.size());
+        {
+            nb::gil_scoped_acquire gil;
+            const nb::object found = solve_(copied(weight), copied(right));
+            if (found.is_none()) return false;
+            const auto values = nb::cast<VectorIn>(found);
+            require(values.size() == x.size(), "solve must return one number per free column");
+            std::copy_n(values.data(), x.size(), x.begin());
+        }
+        Z_.multiply(x, out);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] *= weight[i];
+        return true;
+    }
+
+  private:
+    static NumpyVector copied(std::span<const double> values) {
+        NumpyVector out = new_vector(values.size());
+        std::copy(values.begin(), values.end(), out.data());
+        return out;
+    }
+    proof::FreeColumns Z_;
+    nb::callable solve_;
+};
+
+std::pair<NumpyVector, double> balance_columns(const Design& X, bool intercept, VectorIn g,
+                                               VectorIn low, VectorIn high, VectorIn column_norm,
+                                               VectorIn target, VectorIn size,
+                                               std::optional<nb::callable> solve) {
+    const proof::FreeColumns free{X.view, intercept};
     require_samples(X, {&g, &low, &high});
     require(length(column_norm) == n_columns(X.view), "there must be one norm per column");
     require(length(target) == free.order() && length(size) == free.order(),
             "target and size must have one entry per free column");
+    require(solve || X.view.index() < 2, "X must be dense");
     NumpyVector moved = copy_of(g);
-    double left = 0;
-    {
-        nb::gil_scoped_release release;
-        left = proof::balance_columns(free, {in(low), in(high)}, in(column_norm), in(target),
-                                      in(size), in(moved));
-    }
+    const auto balance = [&](proof::NormalSystem& system) {
+        return proof::balance_columns(free, system, {in(low), in(high)}, in(column_norm),
+                                      in(target), in(size), in(moved));
+    };
+    const double left =
+        run_interruptibly(kNoDeadline, [&](rectiline::support::Interrupt& interrupt) {
+            proof::DenseNormalSystem dense(free, interrupt);
+            if (!solve) return balance(dense);
+            CalledSystem called(free, *solve);
+            return balance(called);
+        });
     return {moved, left};
 }
 
-std::optional<NumpyVector> balancing_move(const Design& X, IndexIn columns, bool intercept,
-                                          VectorIn g, VectorIn low, VectorIn high, VectorIn left) {
-    const proof::FreeColumns free = free_columns(X, columns, intercept);
+std::optional<MoveArrays> exact_moves(const Design& X, bool intercept, VectorIn g, VectorIn low,
+                                      VectorIn high, VectorIn left) {
+    const proof::FreeColumns free{X.view, intercept};
     require_samples(X, {&g, &low, &high});
     require(length(left) == free.order(), "left must have one entry per free column");
-    NumpyVector move = new_vector(g.shape(0));
-    nb::gil_scoped_release release;
-    if (!proof::balancing_move(free, {in(low), in(high)}, in(g), in(left), in(move)))
-        return std::nullopt;
-    return move;
-}
-
-std::optional<ClosedRows> arrays_of(const std::optional<proof::ClosedRows>& found, NumpyVector q,
-                                    NumpyVector error) {
+    require(X.view.index() < 2, "X must be dense");
+    std::optional<proof::Moves> found;
+    {
+        nb::gil_scoped_release release;
+        found = proof::exact_moves(free, {in(low), in(high)}, in(g), in(left));
+    }
     if (!found) return std::nullopt;
-    const auto& [loss, loss_error, gap, upper] = found->bounds;
-    return ClosedRows{loss, loss_error, gap, upper, found->growth, found->share, q, error};
+    return MoveArrays{copy_vector(found->row), copy_vector(found->by)};
 }
 
-void require_problem(const Design& X, const Rows& rows, const Columns& columns) {
+NumpyVector moved_sizes(const Design& X, std::pair<IndexIn, VectorIn> moves) {
+    const proof::Moves listed = moves_of(moves, n_rows(X.view));
+    NumpyVector error = new_vector(static_cast<std::size_t>(n_columns(X.view)));
+    nb::gil_scoped_release release;
+    std::fill_n(error.data(), error.size(), 0.0);
+    proof::add_moved_sizes(X.view, listed, in(error));
+    return error;
+}
+
+// Terms, the share of the multipliers, these, and what was measured.
+using ClosedPair = std::tuple<Terms, double, NumpyVector, MeasuredArrays>;
+
+std::optional<ClosedPair> close_pair(const Design& X, NormArrays norms, const Design& free,
+                                     IndexIn free_columns, bool fit_intercept, const Rows& rows,
+                                     const Columns& columns, VectorIn low, VectorIn high,
+                                     VectorIn b, double intercept, VectorIn g, bool twofold,
+                                     double least) {
+    require_samples(X, {&g, &low, &high});
+    require_columns(columns, b.shape(0));
     require(n_rows(X.view) == rows.view.n && n_columns(X.view) == columns.view.d,
             "X must have the rows and columns of the problem");
-}
-
-std::optional<ClosedRows> close_rows(const Design& X, const Rows& rows, const Columns& columns,
-                                     IndexIn free, bool intercept, VectorIn argument,
-                                     VectorIn radius, VectorIn g, VectorIn low, VectorIn high,
-                                     double total, VectorIn q, VectorIn error, VectorIn column_norm,
-                                     double least) {
-    require_samples(X, {&argument, &radius, &g, &low, &high});
-    require_columns(columns, q.shape(0));
-    require_columns(columns, error.shape(0));
-    require_columns(columns, column_norm.shape(0));
-    require_problem(X, rows, columns);
-    const proof::FreeColumns balanced = free_columns(X, free, intercept);
-    NumpyVector moved = copy_of(q), wider = copy_of(error);
-    std::optional<proof::ClosedRows> found;
+    require(free.view.index() < 2 && n_rows(free.view) == rows.view.n &&
+                n_columns(free.view) == length(free_columns),
+            "free must hold the free columns, dense");
+    for (const std::int64_t j : in(free_columns))
+        require(j >= 0 && j < n_columns(X.view), "a column is out of range");
+    NumpyVector moved = copy_of(g);
+    MeasuredArrays measured = new_measured(g.shape(0), b.shape(0));
+    std::optional<proof::ClosedPair> found;
     {
+        const proof::SmallProblem problem{
+            X.view,    norms_of(X, norms), {free.view, fit_intercept}, in(free_columns),
+            rows.view, columns.view,       {in(low), in(high)}};
         nb::gil_scoped_release release;
-        found = proof::close_rows(balanced, rows.view, columns.view, {in(argument), in(radius)},
-                                  {in(g), {in(low), in(high)}, total}, in(column_norm), least,
-                                  in(moved), in(wider));
+        found = proof::close_pair(problem, in(b), intercept, twofold, least, in(moved),
+                                  spans_of(measured));
     }
-    return arrays_of(found, moved, wider);
-}
-
-// What close_rows returns, the repaired multipliers, and the arguments with their radius.
-using ClosedPair = std::tuple<ClosedRows, NumpyVector, NumpyVector, NumpyVector>;
-
-std::optional<ClosedPair> close_pair(const Design& X, const Rows& rows, const Columns& columns,
-                                     IndexIn free, bool fit_intercept, VectorIn b, double intercept,
-                                     VectorIn g, VectorIn low, VectorIn high, VectorIn scale,
-                                     VectorIn row_norm, VectorIn column_norm, bool twofold,
-                                     double least) {
-    require_samples(X, {&g, &low, &high, &row_norm});
-    for (const VectorIn* values : {&b, &scale, &column_norm})
-        require_columns(columns, values->shape(0));
-    require_problem(X, rows, columns);
-    const proof::FreeColumns balanced = free_columns(X, free, fit_intercept);
-    const std::size_t n = g.shape(0), d = b.shape(0);
-    NumpyVector moved = copy_of(g), argument = new_vector(n), radius = new_vector(n);
-    NumpyVector q = new_vector(d), error = new_vector(d);
-    std::optional<proof::ClosedRows> found;
-    {
-        nb::gil_scoped_release release;
-        found = proof::close_pair(balanced, rows.view, columns.view, in(b), intercept,
-                                  {in(scale), in(row_norm), in(column_norm)}, {in(low), in(high)},
-                                  twofold, least, in(moved),
-                                  {in(argument), in(radius), in(q), in(error)});
-    }
-    const std::optional<ClosedRows> closed = arrays_of(found, q, error);
-    if (!closed) return std::nullopt;
-    return ClosedPair{*closed, moved, argument, radius};
+    if (!found) return std::nullopt;
+    return ClosedPair{tuple_of(found->terms), found->share, moved, measured};
 }
 
 }  // namespace
@@ -263,51 +289,40 @@ void bind_proof(nb::module_& m) {
     m.def("twofold_tdot", &twofold_transposed_product, nb::arg("X"), nb::arg("g"),
           "X.T @ g as (hi, lo, error, size)");
     m.def("twofold_sum", &twofold_sum, nb::arg("x"), "sum(x) as (hi, lo, error, size)");
-    m.def("plain_arguments", &plain_arguments, nb::arg("rows"), nb::arg("z"), nb::arg("intercept"),
-          nb::arg("b"), nb::arg("scale"), nb::arg("row_norm"),
-          "Arguments of the rows' losses at the predictions z = X b, and how far rounding may have "
-          "moved them; with Design.norm_bounds");
-    m.def("plain_slopes", &plain_slopes, nb::arg("g"), nb::arg("image"), nb::arg("column_norm"),
-          "-image for image = X.T @ g, and how far rounding may have moved it");
+    m.def("measure", &measure, nb::arg("X"), nb::arg("rows"), nb::arg("b"), nb::arg("intercept"),
+          nb::arg("g"), nb::arg("norms"), nb::arg("twofold") = false, nb::arg("shift") = nb::none(),
+          nb::arg("products") = nb::none(),
+          "Arguments of the rows' losses and q = shift - X.T @ g, each with how far rounding may "
+          "have moved it: (argument, radius, q, error). A shift is (value, rest, error), known "
+          "products are (X @ b, X.T @ g)");
     m.def("column_bounds", &column_bounds, nb::arg("columns"), nb::arg("b"), nb::arg("q"),
           nb::arg("error"),
           "The cost of the columns, its error, their gap and an upper bound on the exact one for "
           "every q within error");
     m.def("dual_share", &dual_share, nb::arg("columns"), nb::arg("q"), nb::arg("error"),
           "A share of q, and of every point within error, that lies in the dual range");
-    m.def("twofold_arguments", &twofold_arguments, nb::arg("rows"), nb::arg("z"),
-          nb::arg("intercept"), "plain_arguments for predictions from twofold_dot");
-    m.def("row_bounds", &row_bounds, nb::arg("rows"), nb::arg("argument"), nb::arg("radius"),
-          nb::arg("g"), nb::arg("share") = 1.0, nb::arg("move") = nb::none(),
-          "loss, its error, the gap of the rows and an upper bound on the exact one, for the "
-          "multipliers share * g; with `move` they may be off by so much inside their boxes");
-    m.def("row_growth", &row_growth, nb::arg("rows"), nb::arg("i"), nb::arg("argument"),
-          nb::arg("radius"), nb::arg("g"), nb::arg("move"), nb::arg("share") = 1.0,
-          "The most that the Fenchel-Young term of row i grows if its multiplier moves by up to "
-          "move");
-    m.attr("MOST_FREE") = proof::kMostFree;
-    m.def("balance_columns", &balance_columns, nb::arg("X"), nb::arg("columns"),
-          nb::arg("intercept"), nb::arg("g"), nb::arg("low"), nb::arg("high"),
-          nb::arg("column_norm"), nb::arg("target"), nb::arg("size"),
-          "g moved inside its boxes until X[:, columns].T @ g is nearly target (with an intercept "
-          "the sum of g as well), and the largest leftover; dense X, at most MOST_FREE columns");
-    m.def("balancing_move", &balancing_move, nb::arg("X"), nb::arg("columns"), nb::arg("intercept"),
-          nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("left"),
-          "A bound on how far each multiplier has to move for an exact balance, where "
-          "X[:, columns].T @ g is at most left in size; None if none was found");
-    m.def("close_rows", &close_rows, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
-          nb::arg("free"), nb::arg("intercept"), nb::arg("argument"), nb::arg("radius"),
-          nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("total"), nb::arg("q"),
-          nb::arg("error"), nb::arg("column_norm"), nb::arg("least"),
-          "row_bounds of the share of g that is in the dual range, with what an exact balance of "
-          "the intercept may add, that share, and q and its error for it; None if no exact balance "
-          "was found, or the share is not above `least`");
-    m.def("close_pair", &close_pair, nb::arg("X"), nb::arg("rows"), nb::arg("columns"),
-          nb::arg("free"), nb::arg("fit_intercept"), nb::arg("b"), nb::arg("intercept"),
-          nb::arg("g"), nb::arg("low"), nb::arg("high"), nb::arg("scale"), nb::arg("row_norm"),
-          nb::arg("column_norm"), nb::arg("twofold"), nb::arg("least"),
-          "close_rows for a pair, whose products are computed, twofold if asked, after g has been "
-          "moved into its boxes and balanced; also returns g and the arguments with their radius");
-    m.def("row_inside", &row_inside, nb::arg("rows"), nb::arg("g"), nb::arg("margin"),
-          "The first row whose multiplier lies inside its box by more than margin, or -1");
+    m.def(
+        "row_terms", &row_terms, nb::arg("rows"), nb::arg("argument"), nb::arg("radius"),
+        nb::arg("g"), nb::arg("share") = 1.0, nb::arg("moves") = nb::none(),
+        "loss, its error, the gap of the rows and an upper bound on the exact one, for the "
+        "multipliers share * g; those of `moves` (rows, by) may be off by so much in their boxes");
+    m.def("balance_columns", &balance_columns, nb::arg("X"), nb::arg("intercept"), nb::arg("g"),
+          nb::arg("low"), nb::arg("high"), nb::arg("column_norm"), nb::arg("target"),
+          nb::arg("size"), nb::arg("solve") = nb::none(),
+          "g moved inside its boxes until X.T @ g is nearly target (with an intercept the sum of g "
+          "as well), and the largest leftover. For sparse X `solve` has to solve the normal "
+          "equations of given weights");
+    m.def("exact_moves", &exact_moves, nb::arg("X"), nb::arg("intercept"), nb::arg("g"),
+          nb::arg("low"), nb::arg("high"), nb::arg("left"),
+          "Rows, and bounds on how far they have to move for an exact balance, where X.T @ g is at "
+          "most left in size; None if none were found. Dense X");
+    m.def("moved_sizes", &moved_sizes, nb::arg("X"), nb::arg("moves"),
+          "What moves (rows, by) may change in X.T @ g");
+    m.def("close_pair", &close_pair, nb::arg("X"), nb::arg("norms"), nb::arg("free"),
+          nb::arg("free_columns"), nb::arg("fit_intercept"), nb::arg("rows"), nb::arg("columns"),
+          nb::arg("low"), nb::arg("high"), nb::arg("b"), nb::arg("intercept"), nb::arg("g"),
+          nb::arg("twofold"), nb::arg("least"),
+          "row_terms of any finite g that is clipped, balanced, measured and shrunk into the dual "
+          "range: (terms, share, g, measured), None if no exact balance was found or the share is "
+          "not above `least`");
 }

@@ -20,7 +20,7 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Absolute, Hinge, Huber, SquaredError
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
-from rectiline.problems._subspace_rounding import squared_sizes
+from rectiline.problems.proof._subspace import squared_sizes
 from rectiline.solvers import solve_multitask
 
 

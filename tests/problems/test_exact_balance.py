@@ -1,5 +1,6 @@
 """Multipliers that balance free columns exactly: bounds on their distance, against rationals."""
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -7,20 +8,26 @@ import pytest
 from scipy import sparse
 
 import rectiline as rl
-from rectiline import _core
 from rectiline._thread_count import using_threads
 from rectiline.backends import Design
 from rectiline.losses import Absolute, Pinball, SquaredError
-from rectiline.problems._exact_balance import balancing_move
-from rectiline.problems._repair import balance_free_columns
+from rectiline.problems.proof import _balance
+from rectiline.problems.proof._balance import balance_free_columns, exact_moves
 
 
-@pytest.fixture(params=["compiled", "numpy"])
-def code(request, monkeypatch):
-    """Which code balances: that for few free columns, or that for any number of them."""
-    if request.param == "numpy":
-        monkeypatch.setattr(_core, "MOST_FREE", 0)
+@pytest.fixture(params=["dense", "sparse"])
+def kind(request, monkeypatch):
+    """Which normal equations: those of dense columns, or those of many sparse ones."""
+    if request.param == "sparse":
+        monkeypatch.setattr(_balance, "_COLUMNS_TO_STAY_SPARSE", 0)
+        monkeypatch.setattr(_balance, "_ENTRIES_TO_STAY_SPARSE", 0)
     return request.param
+
+
+STORES = {
+    "dense": [np.asarray, np.asfortranarray, np.float32, sparse.csr_array],
+    "sparse": [sparse.csr_array, sparse.csc_array],
+}
 
 
 def exact(values):
@@ -40,59 +47,78 @@ def solved(A, right):
     return right / A.diagonal()
 
 
-@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, np.float32, sparse.csr_array])
 @pytest.mark.parametrize("loss", [Pinball(0.3), SquaredError()])
-def test_exact_multipliers_exist_within_the_bound(code, store, loss):
+def test_exact_multipliers_exist_within_the_bound(kind, loss):
     rng = np.random.default_rng(5)
     X = (rng.normal(size=(90, 3)) * [1.0, 1e3, 1e-2]).astype(np.float32)
-    given = X if store is np.float32 else store(X.astype(np.float64))
     weight = rng.uniform(0.1, 2.0, 90)
-    problem = rl.Problem(given, X[:, 0] + rng.normal(size=90), loss, None, sample_weight=weight)
-    low, high = problem.dual_boxes
-    free, start = np.arange(3), np.clip(rng.normal(size=90), 0.9 * low, 0.9 * high)
-    g, left = balance_free_columns(problem.design, free, True, start, low, high, np.zeros(4))
-    assert left <= 1e-15
-    Z = exact(np.column_stack([X.astype(np.float64), np.ones(90)]))
-    miss = Z.T @ exact(g)
-    residual = np.abs(miss.astype(float)) * (1 + 1e-15)
-    move = balancing_move(problem, g, free, residual[:3], residual[3])
-    rows = np.flatnonzero(move)
-    assert rows.size >= 64 and move.max() <= 1e-10
-    # The move that the bound is about: least squares in the room that the boxes leave.
-    room = np.minimum(np.minimum(g - low, high - g), 1.0)[rows]
-    weighted = exact(room**2)[:, None] * Z[rows]
-    change = -weighted @ solved(Z[rows].T @ weighted, miss)
-    moved = exact(g)
-    moved[rows] += change
-    assert (Z.T @ moved == 0).all()
-    assert (np.abs(change) <= exact(move[rows])).all()
-    inside = np.isfinite(low)
-    assert (moved[inside] >= exact(low[inside])).all()
-    assert (moved[inside] <= exact(high[inside])).all()
+    for store in STORES[kind]:
+        given = X if store is np.float32 else store(X.astype(np.float64))
+        problem = rl.Problem(given, X[:, 0] + rng.normal(size=90), loss, None, sample_weight=weight)
+        low, high = problem.dual_boxes
+        free, start = np.arange(3), np.clip(rng.normal(size=90), 0.9 * low, 0.9 * high)
+        g, left = balance_free_columns(problem.design, free, True, start, low, high, np.zeros(4))
+        assert left <= 1e-15
+        Z = exact(np.column_stack([X.astype(np.float64), np.ones(90)]))
+        miss = Z.T @ exact(g)
+        moves = exact_moves(problem, g, free, np.abs(miss.astype(float)) * (1 + 1e-15))
+        rows = moves.rows
+        assert rows.size >= 64 and moves.by.max() <= 1e-10
+        # The move that the bound is about: least squares in the room that the boxes leave.
+        room = np.minimum(np.minimum(g - low, high - g), 1.0)[rows]
+        weighted = exact(room**2)[:, None] * Z[rows]
+        change = -weighted @ solved(Z[rows].T @ weighted, miss)
+        moved = exact(g)
+        moved[rows] += change
+        assert (Z.T @ moved == 0).all()
+        assert (np.abs(change) <= exact(moves.by)).all()
+        assert sum(change**2) <= Fraction(moves.norm) ** 2
+        inside = np.isfinite(low)
+        assert (moved[inside] >= exact(low[inside])).all()
+        assert (moved[inside] <= exact(high[inside])).all()
 
 
-def test_columns_that_depend_on_others_are_no_proof(code):
+def test_columns_that_depend_on_others_are_no_proof(kind):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(50, 2))
-    X = np.column_stack([X, X.sum(axis=1)])
+    X = STORES[kind][0](np.column_stack([X, X.sum(axis=1)]))
     problem = rl.Problem(X, rng.normal(size=50), Absolute(), None)
     g = rng.uniform(-0.5, 0.5, 50)
-    assert balancing_move(problem, g, np.arange(3), np.full(3, 1e-16), 1e-16) is None
-    assert balancing_move(problem, g, np.arange(2), np.full(2, np.inf), 1e-16) is None
-    assert not balancing_move(problem, g, np.arange(3), np.zeros(3), 0.0).any()
+    assert exact_moves(problem, g, np.arange(3), np.full(4, 1e-16)) is None
+    assert exact_moves(problem, g, np.arange(2), np.full(3, np.inf)) is None
     # They are balanced all the same, as far as their sum allows.
     low, high = problem.dual_boxes
     _, left = balance_free_columns(problem.design, np.arange(3), True, g, low, high, np.zeros(4))
     assert left <= 1e-15
 
 
-def test_both_codes_find_one_point(monkeypatch):
+def test_both_systems_find_one_point(monkeypatch):
     rng = np.random.default_rng(7)
-    design, g = Design(rng.normal(size=(300, 5))), rng.uniform(-0.9, 0.9, 300)
+    X, g = rng.normal(size=(300, 5)), rng.uniform(-0.9, 0.9, 300)
     given = np.array([0, 2, 4]), True, g, -np.ones(300), np.ones(300), np.array([1.0, 2, 0, -1])
-    compiled, _ = balance_free_columns(design, *given)
-    monkeypatch.setattr(_core, "MOST_FREE", 0)
-    np.testing.assert_allclose(compiled, balance_free_columns(design, *given)[0], atol=1e-13)
+    dense, _ = balance_free_columns(Design(X), *given)
+    monkeypatch.setattr(_balance, "_COLUMNS_TO_STAY_SPARSE", 0)
+    monkeypatch.setattr(_balance, "_ENTRIES_TO_STAY_SPARSE", 0)
+    found, _ = balance_free_columns(Design(sparse.csr_array(X)), *given)
+    np.testing.assert_allclose(dense, found, atol=1e-13)
+
+
+@pytest.mark.parametrize("penalty", [None, rl.penalties.L1(0.0)], ids=repr)
+def test_many_sparse_free_columns_are_proved_without_a_dense_matrix(penalty):
+    """Firm effects: two columns of numbers and one column for each of 2,000 firms."""
+    rng = np.random.default_rng(9)
+    n, k = 20_000, 2_000
+    firm = rng.integers(0, k, n)
+    one_hot = sparse.csr_array((np.ones(n), (np.arange(n), firm)), shape=(n, k))
+    X = sparse.csr_array(sparse.hstack([sparse.csr_array(rng.normal(size=(n, 2))), one_hot]))
+    effect, noise = rng.normal(size=k), rng.normal(size=n)
+    problem = rl.Problem(X, effect[firm] + noise, Pinball(0.5), penalty, fit_intercept=False)
+    coef = np.append(np.zeros(2), effect)
+    kinks = rng.uniform(-0.4, 0.4, n)  # multipliers of an answer are not at hand
+    before = time.perf_counter()
+    proof = problem.certify(coef, 0.0, kinks)
+    assert time.perf_counter() - before < 5.0
+    assert proof.radius == np.inf and np.isfinite(proof.gap)
 
 
 def test_equal_bits_for_any_number_of_threads():

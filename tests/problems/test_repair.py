@@ -9,7 +9,8 @@ from rectiline import Problem
 from rectiline.backends import as_design
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1
-from rectiline.problems._repair import balance_free_columns, move_into_constraints
+from rectiline.problems._repair import move_into_constraints
+from rectiline.problems.proof._balance import balance_free_columns
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(60, 4))

@@ -137,7 +137,8 @@ def test_upper_sums_hold_for_every_argument_within_its_radius(loss, weighted):
     rows.clip(g)
     move = 1e-12 * np.abs(g)
     for share, by in ((1.0, None), (0.75, None), (1.0, move)):
-        value, error, gap, upper = _core.row_bounds(rows, argument, radius, g, share, by)
+        moves = None if by is None else (np.arange(n), by)
+        value, error, gap, upper = _core.row_terms(rows, argument, radius, g, share, moves)
         assert gap <= upper < np.inf
         for side in (-1.0, 0.0, 1.0):
             loss_sum, gap_sum = Fraction(0), Fraction(0)
@@ -157,9 +158,9 @@ def test_upper_sums_hold_for_every_argument_within_its_radius(loss, weighted):
             assert upper <= gap + 1e-6 * np.sum(weight)
 
 
-def test_rows_inside_their_boxes_are_found():
-    problem = Problem(np.ones((4, 1)), [1.0, 2.0, 3.0, 4.0], loss=Absolute())
-    g = np.array([1.0, -1.0, 0.99, 0.2])
-    assert _core.row_inside(problem.rows, g, 0.001) == 2
-    assert _core.row_inside(problem.rows, g, 0.1) == 3
-    assert _core.row_inside(problem.rows, g, 0.9) == -1
+def test_a_row_inside_its_box_takes_what_an_intercept_leaves():
+    g, none = np.array([1.0, -1.0, 0.99, 0.2]), _core.DesignView.dense(np.empty((4, 0)))
+    for left, row in ((0.001, 2), (0.1, 3)):
+        rows, by = _core.exact_moves(none, True, g, -np.ones(4), np.ones(4), np.array([left]))
+        assert rows.tolist() == [row] and by.tolist() == [left]
+    assert _core.exact_moves(none, True, g, -np.ones(4), np.ones(4), np.array([0.3])) is None

@@ -14,7 +14,7 @@ from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import largest_strength, path
 from rectiline.problems import DualPoint
-from rectiline.problems._repair import balance_free_columns
+from rectiline.problems.proof._balance import balance_free_columns
 from rectiline.solvers import Newton
 from rectiline.solvers._base import Step
 from rectiline.solvers.generation._highs import LinearProgram

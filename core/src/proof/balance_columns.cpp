@@ -1,224 +1,169 @@
+#include "rectiline/design/gram.hpp"
+#include "rectiline/design/products.hpp"
 #include "rectiline/proof/free_columns.hpp"
 #include "rectiline/proof/twofold.hpp"
-#include "rectiline/support/multiversion.hpp"
-#include "rectiline/support/threads.hpp"
+#include "rectiline/support/dense_algebra.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
-#include <vector>
+#include <numeric>
 
 namespace rectiline::proof {
 namespace {
 
-using design::DenseView;
-
-constexpr std::int64_t kRows = 128;  // of a tile: a column of it is a short loop
 constexpr int kRounds = 25;
-constexpr double kBalanced = 1e-16;                   // relative leftover that ends the rounds
-constexpr double kFarthest = 10, kNearest = 1e-7;     // most and least room, in widths of the box
-constexpr double kRidge = 1e-14, kDependent = 1e-15;  // of the scaled system, and its pivots
+constexpr double kBalanced = 1e-16;                // relative leftover that ends the rounds
+constexpr double kFarthest = 10, kNearest = 1e-7;  // most and least room, in widths of the box
+constexpr double kRidge = 1e-14, kMostRidge = 1e-6, kRidgeGrowth = 100;  // of the scaled system
+constexpr std::int64_t kColumns = 1024;  // of Z that are packed at once
 
-// What the rows of Z say at one point g: Z'g, Z'WZ (rows of the lower half), and sizes of g.
-struct Sums {
-    std::array<double, kMostFree> image{};
-    std::array<double, kMostFree*(kMostFree + 1) / 2> gram{};
-    double square = 0;
-};
-
-// Some rows of Z, column after column.
-using Tile = std::array<double, kMostFree * kRows>;
-
-template <class T>
-void fill_tile(const DenseView<T>& X, const FreeColumns& Z, std::int64_t first, std::int64_t count,
-               Tile& tile) {
-    double* out = tile.data();
-    for (const std::int64_t j : Z.columns) {
-        const T* x = X.row(first) + j * X.column_stride;
-        for (std::int64_t r = 0; r < count; ++r)
-            out[r] = static_cast<double>(x[r * X.row_stride]);
-        out += kRows;
-    }
-    if (Z.intercept) std::fill(out, out + count, 1.0);
-}
-
-// Room in a box; those without end are as wide as the point is large.
-RECTILINE_INLINE double weight_of(double g, double low, double high, double largest) {
-    const double span = high - low, width = span < kInfinity ? span : largest;
-    const double down = g - low, up = high - g, size = size_of(g);
-    double room = down < up ? down : up;
-    room = room < kInfinity ? room : (size > width ? size : width);
-    room = room < kFarthest * width ? room : kFarthest * width;
-    return room * room + (kNearest * width) * (kNearest * width);
-}
-
-struct Rows {
-    const double *low, *high;
-    double* g;
-    double largest;
-};
-
-// Moves the rows of a tile against Z `step`.
-RECTILINE_MULTIVERSION void move_rows(const double* tile, std::int64_t order, std::int64_t count,
-                                      const double* step, Rows rows) {
-    double along[kRows] = {};
-    for (std::int64_t j = 0; j < order; ++j) {
-        const double* z = tile + j * kRows;
-        const double s = step[j];
+// The squared room of each multiplier; boxes without end are as wide as the point is large.
+RECTILINE_MULTIVERSION void set_weights(const double* low, const double* high, const double* g,
+                                        double largest, std::int64_t n, double* weight) {
 #pragma omp simd
-        for (std::int64_t r = 0; r < count; ++r)
-            along[r] += s * z[r];
-    }
-#pragma omp simd
-    for (std::int64_t r = 0; r < count; ++r) {
-        const double low = rows.low[r], high = rows.high[r], g = rows.g[r];
-        double moved = g - weight_of(g, low, high, rows.largest) * along[r];
-        moved = moved < low ? low : moved;
-        rows.g[r] = moved > high ? high : moved;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double span = high[i] - low[i], width = span < kInfinity ? span : largest;
+        const double down = g[i] - low[i], up = high[i] - g[i], size = size_of(g[i]);
+        double room = down < up ? down : up;
+        room = room < kInfinity ? room : (size > width ? size : width);
+        room = room < kFarthest * width ? room : kFarthest * width;
+        weight[i] = room * room + (kNearest * width) * (kNearest * width);
     }
 }
 
-RECTILINE_MULTIVERSION void add_rows(const double* tile, std::int64_t order, std::int64_t count,
-                                     Rows rows, Sums& sums) {
-    double square = 0;
-#pragma omp simd reduction(+ : square)
-    for (std::int64_t r = 0; r < count; ++r)
-        square += rows.g[r] * rows.g[r];
-    sums.square += square;
-    for (std::int64_t j = 0; j < order; ++j) {
-        const double* z = tile + j * kRows;
-        double image = 0;
-#pragma omp simd reduction(+ : image)
-        for (std::int64_t r = 0; r < count; ++r)
-            image += z[r] * rows.g[r];
-        sums.image[static_cast<std::size_t>(j)] += image;
-    }
-}
-
-RECTILINE_MULTIVERSION void add_gram(const double* tile, std::int64_t order, std::int64_t count,
-                                     Rows rows, Sums& sums) {
-    double weight[kRows], weighted[kRows];
-#pragma omp simd
-    for (std::int64_t r = 0; r < count; ++r)
-        weight[r] = weight_of(rows.g[r], rows.low[r], rows.high[r], rows.largest);
-    double* gram = sums.gram.data();
-    for (std::int64_t j = 0; j < order; ++j) {
-        const double* z = tile + j * kRows;
-#pragma omp simd
-        for (std::int64_t r = 0; r < count; ++r)
-            weighted[r] = weight[r] * z[r];
-        for (std::int64_t i = 0; i <= j; ++i, ++gram) {
-            const double* other = tile + i * kRows;
-            double product = 0;
-#pragma omp simd reduction(+ : product)
-            for (std::int64_t r = 0; r < count; ++r)
-                product += weighted[r] * other[r];
-            *gram += product;
-        }
-    }
-}
-
-// Moves g by -W Z step (not at all without a step) and returns the sums there, Z'WZ if asked.
-Sums moved(const FreeColumns& Z, DualBoxes boxes, double largest, const double* step, bool gram,
-           std::span<double> g) {
-    const std::int64_t order = Z.order();
-    const auto stretch = [&]<class View>(const View& X, std::int64_t first, std::int64_t last) {
-        Sums sums;
-        if constexpr (requires { X.row_stride; }) {
-            Tile tile;
-            for (std::int64_t i = first; i < last; i += kRows) {
-                const std::int64_t count = std::min(kRows, last - i);
-                const Rows rows{&boxes.low[i], &boxes.high[i], &g[i], largest};
-                fill_tile(X, Z, i, count, tile);
-                if (step) move_rows(tile.data(), order, count, step, rows);
-                add_rows(tile.data(), order, count, rows, sums);
-                if (gram) add_gram(tile.data(), order, count, rows, sums);
-            }
-        }
-        return sums;
-    };
-    const auto parts = each_stretch(std::ssize(g), [&](std::int64_t first, std::int64_t last) {
-        return std::visit([&](const auto& X) { return stretch(X, first, last); }, Z.X);
-    });
-    Sums total;
-    for (const Sums& part : parts) {
-        total.square += part.square;
-        for (std::size_t j = 0; j < kMostFree; ++j)
-            total.image[j] += part.image[j];
-        for (std::size_t k = 0; k < total.gram.size(); ++k)
-            total.gram[k] += part.gram[k];
-    }
-    return total;
-}
-
-// Solves gram * x = right, rows of the lower half given, after scaling its diagonal to one. Columns
-// that depend on those before them have no part in the solution.
-void solve_scaled(std::span<double> gram, std::int64_t order, std::span<double> right) {
-    std::array<double, kMostFree> scale;
-    std::array<bool, kMostFree> used{};
-    const auto row = [&](std::int64_t i) { return gram.data() + i * (i + 1) / 2; };
-    for (std::int64_t i = 0; i < order; ++i)
-        scale[i] = 1.0 / std::sqrt(std::max(row(i)[i], 1e-300));
-    for (std::int64_t i = 0; i < order; ++i) {
-        double* a = row(i);
-        double pivot = a[i] * scale[i] * scale[i] + kRidge, x = right[i] * scale[i];
-        for (std::int64_t j = 0; j < i; ++j) {
-            double sum = a[j] * scale[i] * scale[j];
-            for (std::int64_t k = 0; k < j; ++k)
-                sum -= a[k] * row(j)[k];
-            a[j] = used[j] ? sum / row(j)[j] : 0.0;
-            pivot -= a[j] * a[j];
-            x -= a[j] * right[j];
-        }
-        used[i] = pivot > kDependent;
-        a[i] = used[i] ? std::sqrt(pivot) : 1.0;
-        right[i] = used[i] ? x / a[i] : 0.0;
-    }
-    for (std::int64_t i = order - 1; i >= 0; --i) {
-        double x = right[i];
-        for (std::int64_t k = i + 1; k < order; ++k)
-            x -= row(k)[i] * right[k];
-        right[i] = used[i] ? x / row(i)[i] : 0.0;
-    }
-    for (std::int64_t i = 0; i < order; ++i)
-        right[i] *= scale[i];
+// Rows of Z from column `first` on, times the factors of the rows, one row after the other.
+void pack_columns(const FreeColumns& Z, std::int64_t first, std::int64_t count,
+                  std::span<const double> factor, std::span<double> out) {
+    const std::int64_t n = std::ssize(factor), d = n_columns(Z.X);
+    std::visit(
+        [&]<class View>(const View& X) {
+            if constexpr (requires { X.row_stride; })
+                for (std::int64_t i = 0; i < n; ++i)
+                    for (std::int64_t j = 0; j < count; ++j)
+                        out[i * count + j] =
+                            factor[i] *
+                            (first + j < d
+                                 ? static_cast<double>(X.row(i)[(first + j) * X.column_stride])
+                                 : 1.0);
+        },
+        Z.X);
 }
 
 }  // namespace
 
-double balance_columns(const FreeColumns& Z, DualBoxes boxes, std::span<const double> column_norm,
-                       std::span<const double> target, std::span<const double> size,
-                       std::span<double> g) {
-    const std::int64_t order = Z.order(), n_columns = std::ssize(Z.columns);
-    assert(order <= kMostFree && std::ssize(target) == order && target.size() == size.size());
-    assert(boxes.low.size() == g.size() && boxes.high.size() == g.size());
-    double largest = 0, best_left = kInfinity, norm = 0;
+void FreeColumns::multiply(std::span<const double> x, std::span<double> z) const {
+    design::multiply(X, x.first(static_cast<std::size_t>(n_columns(X))), z);
+    if (intercept)
+        for (double& one : z)
+            one += x.back();
+}
+
+void FreeColumns::multiply_transposed(std::span<const double> g, std::span<double> image) const {
+    design::multiply_transposed(X, g, image.first(static_cast<std::size_t>(n_columns(X))));
+    if (intercept) image.back() = std::accumulate(g.begin(), g.end(), 0.0);
+}
+
+// Solves after scaling the diagonal to one. A small ridge makes singular matrices definite.
+bool DenseNormalSystem::solve_scaled(std::span<double> matrix, std::span<double> right) {
+    const std::size_t k = right.size();
+    if (interrupt_.poll_ahead(static_cast<std::int64_t>(k * k * k / 6))) return false;
+    std::vector<double> scale(k), factor(k * k);
+    for (std::size_t j = 0; j < k; ++j)
+        scale[j] = 1.0 / std::sqrt(std::max(matrix[j * k + j], 1e-300));
+    for (double ridge = kRidge; ridge <= kMostRidge; ridge *= kRidgeGrowth) {
+        for (std::size_t j = 0; j < k; ++j)
+            for (std::size_t i = j; i < k; ++i)
+                factor[j * k + i] = matrix[j * k + i] * scale[i] * scale[j] + (i == j ? ridge : 0);
+        if (!cholesky(factor.data(), static_cast<std::int64_t>(k))) continue;
+        for (std::size_t j = 0; j < k; ++j)
+            right[j] *= scale[j];
+        cholesky_solve(factor.data(), static_cast<std::int64_t>(k), right.data(), 1);
+        for (std::size_t j = 0; j < k; ++j)
+            right[j] *= scale[j];
+        return true;
+    }
+    return false;
+}
+
+bool DenseNormalSystem::by_columns(std::span<const double> weight, std::span<const double> right,
+                                   std::span<double> out) {
+    std::vector<std::int64_t> rows(weight.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    std::vector<double> gram(right.size() * right.size()), x(right.begin(), right.end());
+    if (!weighted_gram(Z_.X, rows, weight, Z_.intercept, gram, interrupt_)) return false;
+    if (!solve_scaled(gram, x)) return false;
+    Z_.multiply(x, out);
+    for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] *= weight[i];
+    return true;
+}
+
+// B (B'B)^+ = (B B')^+ B with B = sqrt(weight) Z, and B B' is the smaller matrix.
+bool DenseNormalSystem::by_rows(std::span<const double> weight, std::span<const double> right,
+                                std::span<double> out) {
+    const std::size_t n = weight.size();
+    std::vector<double> root(n), kernel(n * n), packed(n * kColumns);
+    for (std::size_t i = 0; i < n; ++i)
+        root[i] = std::sqrt(weight[i]);
+    for (std::int64_t first = 0; first < Z_.order(); first += kColumns) {
+        const std::int64_t count = std::min(kColumns, Z_.order() - first);
+        if (interrupt_.poll(static_cast<std::int64_t>(n * n) * count)) return false;
+        pack_columns(Z_, first, count, root, packed);
+        square_of_rows(packed.data(), static_cast<std::int64_t>(n), count, count, kernel.data(),
+                       first > 0);
+    }
+    Z_.multiply(right, out);
+    for (std::size_t i = 0; i < n; ++i)
+        out[i] *= root[i];
+    if (!solve_scaled(kernel, out)) return false;
+    for (std::size_t i = 0; i < n; ++i)
+        out[i] *= root[i];
+    return true;
+}
+
+bool DenseNormalSystem::change(std::span<const double> weight, std::span<const double> right,
+                               std::span<double> out) {
+    return right.size() > weight.size() ? by_rows(weight, right, out)
+                                        : by_columns(weight, right, out);
+}
+
+double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes boxes,
+                       std::span<const double> column_norm, std::span<const double> target,
+                       std::span<const double> size, std::span<double> g) {
+    const auto order = static_cast<std::size_t>(Z.order());
+    const std::size_t n = g.size();
+    assert(target.size() == order && size.size() == order);
+    assert(column_norm.size() == static_cast<std::size_t>(n_columns(Z.X)));
+    assert(boxes.low.size() == n && boxes.high.size() == n);
+    double largest = 0, square = 0, best_left = kInfinity;
     for (const double one : g)
-        largest = std::max(largest, size_of(one));
+        largest = std::max(largest, size_of(one)), square += one * one;
     if (largest == 0) largest = 1.0;
-    std::vector<double> best;
-    std::array<double, kMostFree> step;
+    std::vector<double> left(order), level(order), weight(n), change(n), best;
+    for (std::size_t j = 0; j < order; ++j) {
+        const double norm = j < column_norm.size() ? column_norm[j] : std::sqrt(n);
+        level[j] = norm * std::sqrt(square) + size[j] + 1e-300;
+    }
     for (int round = 0; round <= kRounds; ++round) {
-        const bool is_first = round == 0;  // mostly the only one that leaves something
-        Sums sums = moved(Z, boxes, largest, is_first ? nullptr : step.data(), is_first, g);
-        if (is_first) norm = std::sqrt(sums.square);
-        double left = 0;
-        for (std::int64_t j = 0; j < order; ++j) {
-            const double length = j < n_columns ? column_norm[Z.columns[j]]
-                                                : std::sqrt(static_cast<double>(g.size()));
-            step[j] = sums.image[j] - target[j];
-            const double share = size_of(step[j]) / (length * norm + size[j] + 1e-300);
-            left = share <= left ? left : share;  // not a number counts as the largest
+        Z.multiply_transposed(g, left);
+        double most = 0;
+        for (std::size_t j = 0; j < order; ++j) {
+            left[j] -= target[j];
+            const double share = size_of(left[j]) / level[j];
+            most = share <= most ? most : share;  // not a number counts as the largest
         }
-        const bool is_best = is_first || left < best_left;
-        if (is_best) best_left = left >= 0 ? left : kInfinity;
-        const bool is_last = left <= kBalanced || !(sums.square < kInfinity) || round == kRounds;
+        const bool is_best = round == 0 || most < best_left;
+        if (is_best) best_left = most >= 0 ? most : kInfinity;
+        const bool is_last = most <= kBalanced || !(most < kInfinity) || round == kRounds;
         if (is_last && is_best) return best_left;
         if (is_last) break;
         if (is_best) best.assign(g.begin(), g.end());
-        if (!is_first) sums = moved(Z, boxes, largest, nullptr, true, g);
-        solve_scaled(sums.gram, order, step);
+        set_weights(boxes.low.data(), boxes.high.data(), g.data(), largest, std::ssize(g),
+                    weight.data());
+        if (!system.change(weight, left, change)) break;
+        for (std::size_t i = 0; i < n; ++i)
+            g[i] = std::min(std::max(g[i] - change[i], boxes.low[i]), boxes.high[i]);
     }
     std::copy(best.begin(), best.end(), g.begin());
     return best_left;

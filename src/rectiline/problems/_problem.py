@@ -34,9 +34,9 @@ from rectiline.problems._data import BlockData, Data
 from rectiline.problems._from_units import LOSSES as UNIT_LOSSES
 from rectiline.problems._from_units import rows_of_units
 from rectiline.problems._problem_parts import ProblemParts
-from rectiline.problems._prove import Candidate, Proof, prove, prove_many
 from rectiline.problems._region import Region
 from rectiline.problems._terms import Terms
+from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
 from rectiline.rows import RowBlocks
 
 __all__ = ["Problem"]

@@ -14,7 +14,7 @@ from rectiline.constraints import Constraint
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns
 from rectiline.problems._region import Region
-from rectiline.problems._rounding import UNDERFLOW, gamma
+from rectiline.problems.proof._numbers import UNDERFLOW, gamma
 
 __all__ = ["PenaltyTerms", "Terms"]
 

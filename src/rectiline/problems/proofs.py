@@ -6,20 +6,20 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
 - `prove` repairs one dual point and certifies the pair; `prove_many` does so for many candidates
   with few passes over X; `prove_tasks` for the tasks of a `MultiTaskProblem`.
 - `moved_into_dual_range` is a second repair of multipliers, for pairs that cannot be proved.
-- `close` turns `Products` into a certificate; all of the above end there.
+- `close` turns `CertificateTerms` into a certificate; all of the above end there.
 - `save_optimality` and `save_infeasibility` write a proof to a file.
 """
 
-from rectiline.problems._close import Closed, Products, Program, Term, close
-from rectiline.problems._dual_range import moved_into_dual_range
-from rectiline.problems._prove import Candidate, Proof, prove, prove_many
-from rectiline.problems._prove_tasks import TaskProof, prove_tasks
 from rectiline.problems._saved import save_infeasibility, save_optimality
+from rectiline.problems.proof._close import CertificateTerms, Closed, Program, Term, close
+from rectiline.problems.proof._dual_range import moved_into_dual_range
+from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
+from rectiline.problems.proof._tasks import TaskProof, prove_tasks
 
 __all__ = [
     "Candidate",
+    "CertificateTerms",
     "Closed",
-    "Products",
     "Program",
     "Proof",
     "TaskProof",

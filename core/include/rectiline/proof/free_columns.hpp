@@ -1,25 +1,27 @@
 // Columns of X that cost nothing, and an intercept: multipliers g have to balance on them, Z'g = 0
 // with Z the free columns and a column of ones. Multipliers that do so up to rounding are found by
-// balance_columns; that exact ones exist nearby is shown by balancing_move.
+// balance_columns; that exact ones exist nearby is shown by exact_moves.
 #pragma once
 
 #include "rectiline/design/design.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace rectiline::proof {
 
-// Most columns, the one of ones included, that the plain loops here are made for.
-inline constexpr std::int64_t kMostFree = 32;
-
+// All columns of X are free; a column of ones comes last if there is an intercept.
 struct FreeColumns {
-    const DesignView& X;  // dense
-    std::span<const std::int64_t> columns;
+    const DesignView& X;
     bool intercept;
 
-    std::int64_t order() const { return std::ssize(columns) + (intercept ? 1 : 0); }
+    std::int64_t order() const { return n_columns(X) + (intercept ? 1 : 0); }
+    void multiply(std::span<const double> x, std::span<double> z) const;
+    void multiply_transposed(std::span<const double> g, std::span<double> image) const;
 };
 
 // Where each multiplier may be; ends may be infinite.
@@ -27,21 +29,59 @@ struct DualBoxes {
     std::span<const double> low, high;
 };
 
+// Solves normal equations Z' diag(weight) Z x = right, whose matrix may be singular. Who holds a
+// sparse Z supplies a solver of his own.
+class NormalSystem {
+  public:
+    virtual ~NormalSystem() = default;
+    // The change weight * (Z x) of g; false if there is none, or no time for it.
+    virtual bool change(std::span<const double> weight, std::span<const double> right,
+                        std::span<double> out) = 0;
+};
+
+// Forms a matrix of the order of the columns, or of the rows where these are fewer.
+class DenseNormalSystem final : public NormalSystem {
+  public:
+    DenseNormalSystem(const FreeColumns& Z, support::Interrupt& interrupt)
+        : Z_(Z), interrupt_(interrupt) {}
+    bool change(std::span<const double> weight, std::span<const double> right,
+                std::span<double> out) override;
+
+  private:
+    bool by_columns(std::span<const double> weight, std::span<const double> right,
+                    std::span<double> out);
+    bool by_rows(std::span<const double> weight, std::span<const double> right,
+                 std::span<double> out);
+    bool solve_scaled(std::span<double> matrix, std::span<double> right);
+
+    FreeColumns Z_;
+    support::Interrupt& interrupt_;
+};
+
 // Moves g inside its boxes until Z'g is nearly `target`, and returns the largest leftover relative
 // to `size` + |z_j| |g|. Samples strictly inside their boxes sit on a kink of the loss, where
 // moving their multiplier is free: corrections are least squares weighted by the squared distance
 // to the box, clipped, and repeated.
-double balance_columns(const FreeColumns& Z, DualBoxes boxes, std::span<const double> column_norm,
-                       std::span<const double> target, std::span<const double> size,
-                       std::span<double> g);
+double balance_columns(const FreeColumns& Z, NormalSystem& system, DualBoxes boxes,
+                       std::span<const double> column_norm, std::span<const double> target,
+                       std::span<const double> size, std::span<double> g);
 
-// Sets `move` to a bound on how far each multiplier has to move, inside its box, for an exact
-// balance, where Z'g is known to be at most `left` in size. Returns false if none was found.
+// How far some multipliers may move: row[k] by at most by[k].
+struct Moves {
+    std::vector<std::int64_t> row = {};
+    std::vector<double> by = {};
+};
+
+// Bounds on how far multipliers have to move, inside their boxes, for an exact balance, where Z'g
+// is known to be at most `left` in size; nothing if none were found. X must be dense.
 //
 // With a choice of rows and the room w_i in their boxes, let M = diag(w) Z and P a floating-point
 // approximation of its pseudo-inverse, transposed. If |I - M'P| <= rho < 1 in the maximum norm,
 // d = diag(w) P y with y = (M'P)^-1 left balances exactly, and |y| <= |left| / (1 - rho).
-bool balancing_move(const FreeColumns& Z, DualBoxes boxes, std::span<const double> g,
-                    std::span<const double> left, std::span<double> move);
+std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::span<const double> g,
+                                 std::span<const double> left);
+
+// error_j += |x_j|' moves, rounded up: what the moves may change in X'g.
+void add_moved_sizes(const DesignView& X, const Moves& moves, std::span<double> error);
 
 }  // namespace rectiline::proof

@@ -12,24 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline import _core
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Vector
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Products, Term, close
-from rectiline.problems._closed_proof import constraint_terms
-from rectiline.problems._exact_balance import exact_balance
 from rectiline.problems._problem import Problem
-from rectiline.problems._repair import balance_free_columns
-from rectiline.problems._rounding import UNIT, Bounded, Measured, measure_plain
 from rectiline.problems._terms import PenaltyTerms, Terms
 from rectiline.problems.blocks._dual import SplitDual
 from rectiline.problems.blocks._facts import RowFacts
 from rectiline.problems.blocks._pass import NearRows, PassState, Query, Totals, run_pass
+from rectiline.problems.proof._measure import FrozenRows
+from rectiline.problems.proof._numbers import UNIT
+from rectiline.problems.proof._prove import balanced, closed_pair
 
 __all__ = ["BlockProof", "judge", "prove_blocks"]
 
-_SIGN_ROUNDS = 4  # how often columns whose q has a forbidden sign are balanced
-_SUMMED_TERMS = 192  # units of roundoff that a sum over rows of the core may lose, see pass.cpp
+_UNITS_LOST_BY_A_SUM = 192  # units of roundoff that a sum over rows may lose, see pass.cpp
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +34,6 @@ class BlockProof:
 
     certificate: Certificate
     dual: SplitDual
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Frozen:
-    """What frozen rows add: their gradient, its size, their sum."""
-
-    gradient: Vector
-    size: Vector
-    total: float
-    total_size: float
-    rounding: float  # bound on the relative error of these sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,74 +104,44 @@ def judge(
 ) -> BlockProof:
     """Return the certificate of a pair from the sums of a pass and the listed rows."""
     near = listed.problem(problem.terms)
-    summed = (_SUMMED_TERMS + totals.depth) * UNIT
-    far = _Frozen(
-        np.asarray(totals["gradient"]),
-        totals.steepest * facts.sizes,
-        float(totals["total"]),
-        float(totals["total_size"]),
-        summed,
-    )
-    region = problem.terms.region
+    frozen = _frozen_rows(totals, facts, facts.least_loss - near.least_loss)
+    region = problem.terms.region.rows
     point = DualPoint(
         _clipped(near, dual.values),
-        np.maximum(dual.inequality, 0.0) if dual.inequality.size else np.zeros(region.rows.c.size),
-        dual.equality if dual.equality.size else np.zeros(region.rows.f.size),
+        np.maximum(dual.inequality, 0.0) if dual.inequality.size else np.zeros(region.c.size),
+        dual.equality if dual.equality.size else np.zeros(region.f.size),
     )
-    point, measured, free = _repaired(problem, near, coef, intercept, point, far)
-    q, error = measured.q.value.copy(), measured.q.error.copy()
-    q[free] = error[free] = 0.0
-    balance = exact_balance(near, coef, intercept, point.sample, free, measured)
-    if balance.q_error is not None:
-        error = error + balance.q_error
-        error[free] = 0.0
-    share = problem.terms.safe_share(q, error)
-    if share != 1.0:
-        q, error = share * q, share * error + 2 * UNIT * np.abs(q)
-    at, radius = measured.arguments
-    near_loss, near_error, near_gap, near_upper = _core.row_bounds(
-        near.rows, at, radius, point.sample, share, balance.move
-    )
-    far_loss, far_gap = float(totals["loss"]), float(totals["gap"])
-    loss = far_loss + near_loss
-    excess = max(loss - facts.least_loss, 0.0)
-    far_error = totals.steepest * float(totals["error"]) + summed * abs(far_loss)
-    if share < 1.0:
-        # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
-        least = facts.least_loss - near.least_loss
-        far_gap = share * far_gap + (1.0 - share) * (max(far_loss - least, 0.0) + far_error)
-    far_gap *= 1.0 + summed
-    terms = [Term(near_gap + far_gap, near_upper + far_gap)]
-    terms += constraint_terms(measured, point, share)
-    if balance.row >= 0:
-        k = balance.row
-        moved = _core.row_growth(
-            near.rows, k, at[k], radius[k], point.sample[k], balance.row_move, share
-        )
-        terms.append(Term(0.0, moved))
-    if balance.charge > 0:
-        terms.append(Term(0.0, balance.charge * share))
-    loss_error = near_error + far_error
-    products = Products(
-        loss=loss,
-        loss_error=loss_error,
-        q=q,
-        q_error=error,
-        terms=terms,
-        at_zero=lambda: Term(excess, excess + loss_error),
-        excess=excess,
-        scale=lambda _: abs(facts.loss_at_zero),
-        radius=balance.radius,
-    )
-    certificate, by_zero = close(_Program(problem.terms, facts.coef_unit), coef, products)
+    if point.sample.size:
+        point = balanced(near, point, frozen)
+    products = near.design.dot(coef), near.design.tdot(point.sample)
+    program = _Program(problem.terms, facts.coef_unit)
+    closed = closed_pair(near, coef, intercept, point, products, None, frozen, program)
     made = replace(
         dual,
-        values=np.zeros_like(point.sample) if by_zero else point.sample,
-        inequality=point.inequality,
-        equality=point.equality,
-        share=0.0 if by_zero else share,
+        values=closed.point.sample if closed.share else np.zeros_like(point.sample),
+        inequality=closed.point.inequality,
+        equality=closed.point.equality,
+        share=closed.share,
     )
-    return BlockProof(certificate, made)
+    return BlockProof(closed.certificate, made)
+
+
+def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRows:
+    """Return what the rows that are not listed add, from the sums of a pass."""
+    rounding = (_UNITS_LOST_BY_A_SUM + totals.depth) * UNIT
+    loss = float(totals["loss"])
+    return FrozenRows(
+        gradient=np.asarray(totals["gradient"]),
+        gradient_size=totals.steepest * facts.sizes,
+        total=float(totals["total"]),
+        total_size=float(totals["total_size"]),
+        rounding=rounding,
+        loss=loss,
+        loss_error=totals.steepest * float(totals["error"]) + rounding * abs(loss),
+        gap=float(totals["gap"]),
+        least_loss=least_loss,
+        loss_at_zero=facts.loss_at_zero,
+    )
 
 
 def _clipped(near: Problem, values: Vector) -> Vector:
@@ -194,70 +149,3 @@ def _clipped(near: Problem, values: Vector) -> Vector:
     if sample.size:
         near.rows.clip(sample)
     return sample
-
-
-def _repaired(
-    problem: Problem,
-    near: Problem,
-    coef: Vector,
-    intercept: float,
-    point: DualPoint,
-    far: _Frozen,
-) -> tuple[DualPoint, Measured, Indices]:
-    """Return the point moved so that q may be what it is, its numbers, and columns without q."""
-    terms = problem.terms
-    free = terms.free_columns
-    z = near.design.dot(coef)
-    if free.size or problem.fit_intercept:
-        point = _balanced(problem, near, point, far, free)
-    for _ in range(_SIGN_ROUNDS):
-        measured = _measured(near, coef, intercept, point, z, far)
-        q, error = measured.q.value.copy(), measured.q.error.copy()
-        q[free] = error[free] = 0.0
-        wrong = terms.wrong_signs(q, error)
-        if not wrong.size:
-            break
-        free = np.union1d(free, wrong)
-        point = _balanced(problem, near, point, far, free)
-    return point, measured, free
-
-
-def _measured(
-    near: Problem,
-    coef: Vector,
-    intercept: float,
-    point: DualPoint,
-    z: Vector,
-    far: _Frozen,
-) -> Measured:
-    """Return the numbers of the listed rows, with q and the sum of multipliers of all rows."""
-    gradient = near.design.tdot(point.sample)
-    some = measure_plain(near, coef, intercept, point, z.copy(), gradient)
-    q = some.q.value - far.gradient
-    error = some.q.error + far.rounding * far.size + 2 * UNIT * np.abs(q)
-    value, lost = some.total
-    total = value + far.total, lost + far.rounding * far.total_size
-    return some._replace(q=Bounded(q, error), total=total)
-
-
-def _balanced(
-    problem: Problem, near: Problem, point: DualPoint, far: _Frozen, free: Indices
-) -> DualPoint:
-    """Return the point with listed multipliers moved so that q is zero on the columns `free`."""
-    if not point.sample.size:
-        return point
-    region = problem.terms.region
-    target, size = np.zeros((2, free.size + problem.fit_intercept))
-    target[: free.size], size[: free.size] = -far.gradient[free], far.size[free]
-    if region.has_rows:
-        target[: free.size] += np.asarray(region.combined(point))[free]
-        size[: free.size] += region.combined_size(point)[free]
-    if problem.fit_intercept:
-        target[-1], size[-1] = -far.total, far.total_size
-    low, high = near.dual_boxes
-    sample, _ = balance_free_columns(
-        near.design, free, problem.fit_intercept, point.sample, low, high, target, size
-    )
-    sample = np.array(sample)
-    near.rows.clip(sample)
-    return replace(point, sample=sample)

@@ -19,8 +19,8 @@ import numpy as np
 
 from rectiline._typing import Matrix, Vector
 from rectiline.penalties import SharedSubspace
-from rectiline.problems._rounding import UNDERFLOW, gamma, norm_of
 from rectiline.problems._terms import PenaltyTerms
+from rectiline.problems.proof._numbers import UNDERFLOW, gamma, norm_of
 
 __all__ = ["squared_sizes", "subspace_terms"]
 

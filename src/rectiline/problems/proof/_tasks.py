@@ -11,16 +11,13 @@ from numpy.typing import ArrayLike
 
 from rectiline._typing import Matrix, Vector
 from rectiline.problems._certificate import Certificate, DualPoint
-from rectiline.problems._close import Closed, Products, Term, close
-from rectiline.problems._closed_proof import (
-    RowTerms,
-    row_terms,
-    size_of_terms,
-)
 from rectiline.problems._common_part import feasible_dual
-from rectiline.problems._exact_balance import RADIUS, exact_balance
-from rectiline.problems._prove import is_undecided
-from rectiline.problems._rounding import Measured, gamma, measure_plain, measure_twofold
+from rectiline.problems.proof._balance import RADIUS, exact_balance
+from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
+from rectiline.problems.proof._gather import RowTerms, row_terms, size_of_terms
+from rectiline.problems.proof._measure import PairProducts, measure
+from rectiline.problems.proof._numbers import gamma
+from rectiline.problems.proof._prove import is_undecided
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
@@ -59,13 +56,13 @@ def prove_tasks(
     points, left = feasible_dual(tasks, dual, problem.fit_intercept, problem.center)
     pairs = list(zip(tasks, columns, b, points))
 
-    def plain(k: int) -> Measured:
+    def plain(k: int) -> PairProducts:
         task, u, b0, p = pairs[k]
-        return measure_plain(task.base, u, b0, p, z[k], task.design.tdot(p.sample), task.region)
+        return measure(task.base, u, b0, p, (z[k], task.design.tdot(p.sample)), task.region)
 
-    def twofold(k: int) -> Measured:
+    def twofold(k: int) -> PairProducts:
         task, u, b0, p = pairs[k]
-        return measure_twofold(task.base, u, b0, p, task.region)
+        return measure(task.base, u, b0, p, region=task.region)
 
     closed = _closed(problem, U, pairs, plain, left)
     if is_undecided(closed.certificate, tol):
@@ -80,15 +77,15 @@ def _closed(
     problem: MultiTaskProblem,
     U: Matrix,
     pairs: list[tuple[Task, Vector, float, DualPoint]],
-    measure: Callable[[int], Measured],
+    measure_task: Callable[[int], PairProducts],
     left: float,
 ) -> Closed:
-    """Return the certificate of a pair; `measure` computes what is needed of a task."""
+    """Return the certificate of a pair; `measure_task` computes what is needed of a task."""
     rows: list[RowTerms] = []
     q, error = np.empty((2, len(pairs), problem.n_features))
     radius = math.inf
     for k, (task, u, b0, point) in enumerate(pairs):
-        measured = measure(k)
+        measured = measure_task(k)
         balance = exact_balance(task.base, u, b0, point.sample, _NO_COLUMNS, measured)
         rows.append(row_terms(task.base, point, measured, balance))
         q[k], error[k] = measured.q
@@ -112,7 +109,7 @@ def _closed(
         found = [one.at_zero() for one in rows]
         return Term(sum(one.value for one in found), sum(one.upper for one in found))
 
-    products = Products(
+    certified = CertificateTerms(
         loss=loss,
         loss_error=sum(one.loss_error for one in rows) + gamma(len(rows)) * abs(loss),
         q=q.T,
@@ -123,4 +120,4 @@ def _closed(
         scale=lambda gap: sum(size_of_terms(one.base, u, b0, gap) for one, u, b0, _ in pairs),
         radius=radius,
     )
-    return close(problem, U, products)
+    return close(problem, U, certified)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rectiline.problems._certificate import Certificate
-from rectiline.problems._terms import PenaltyTerms
 
-__all__ = ["Closed", "Products", "Program", "Term", "close"]
+if TYPE_CHECKING:
+    from rectiline.problems._terms import PenaltyTerms
+
+__all__ = ["CertificateTerms", "Closed", "Program", "Term", "close"]
 
 _MARGIN = 2.0**-51  # of the few sums that are made here
 
@@ -27,7 +29,7 @@ class Term(NamedTuple):
     upper: float
 
 
-class Products(NamedTuple):
+class CertificateTerms(NamedTuple):
     """What a certificate needs of the samples, of X and of the constraint rows, for one pair.
 
     Attributes
@@ -77,34 +79,34 @@ class Closed(NamedTuple):
     by_zero_dual: bool
 
 
-def close(program: Program, coef: Any, products: Products) -> Closed:
+def close(program: Program, coef: Any, terms: CertificateTerms) -> Closed:
     """Return the certificate of a pair whose products with X are known.
 
     The better of two dual bounds counts: that of the multipliers, and the one where all of them
     are zero. The latter says that no loss is below its minimum; where every sample reaches its
     minimum (separable classes, interpolation) it is the only bound there is.
     """
-    penalty = program.penalty_terms(coef, products.q, products.q_error)
-    primal = products.loss + penalty.value
-    gap = _sum([Term(penalty.gap, penalty.upper), *products.terms])
+    penalty = program.penalty_terms(coef, terms.q, terms.q_error)
+    primal = terms.loss + penalty.value
+    gap = _sum([Term(penalty.gap, penalty.upper), *terms.terms])
     by_zero_dual = False
-    if products.excess < gap.upper:
-        nothing = np.zeros_like(products.q)
+    if terms.excess < gap.upper:
+        nothing = np.zeros_like(terms.q)
         at_zero = program.penalty_terms(coef, nothing, nothing)
-        other = _sum([products.at_zero(), Term(at_zero.gap, at_zero.upper)])
+        other = _sum([terms.at_zero(), Term(at_zero.gap, at_zero.upper)])
         by_zero_dual = other.upper < gap.upper
         gap = other if by_zero_dual else gap
-    error = products.loss_error + penalty.error + _MARGIN * (abs(products.loss) + penalty.value)
+    error = terms.loss_error + penalty.error + _MARGIN * (abs(terms.loss) + penalty.value)
     upper = (gap.upper + error) * (1.0 + _MARGIN)
     if math.isfinite(primal) and math.isfinite(upper):
         rounding = upper - gap.value
         contains_zero = primal - upper <= 0.0 <= primal + rounding
-        scale = products.scale(gap.value) if contains_zero else 0.0
+        scale = terms.scale(gap.value) if contains_zero else 0.0
     else:  # rounding is to blame unless the bound is infinite anyway
         upper, scale = math.inf, 0.0
         rounding = math.inf if gap.value < math.inf else 0.0
     violation = program.violation(coef)
-    radius = math.inf if by_zero_dual else products.radius
+    radius = math.inf if by_zero_dual else terms.radius
     certificate = Certificate(
         primal, upper, *violation, rounding=rounding, scale=scale, radius=radius
     )

@@ -1,4 +1,4 @@
-#include "rectiline/proof/row_bounds.hpp"
+#include "rectiline/proof/row_terms.hpp"
 
 #include "rectiline/proof/twofold.hpp"
 #include "rectiline/rows/boxes.hpp"
@@ -26,6 +26,7 @@ constexpr double kWeighted = 2 * kUnit;     // of a loss times its weight
 // where a slope touches is computed with an error.
 struct Evaluation {
     double per_argument = 0, constant = 0;
+    Evaluation() = default;
     explicit Evaluation(const Curve& f) {
         bool curved = false;
         double farthest = 0;
@@ -123,35 +124,29 @@ struct BlockBounds {
     double loss_size, loss_error, gap, gap_upper;
 };
 
-// What is known about the multipliers: share * (g + d), |d| <= move (nothing else moves without
-// `move`), and the relative error of dividing by the weight.
+// The multipliers are share * g, and `spread` is the relative error of dividing by the weight.
 struct Multipliers {
-    const double *g, *move;
+    const double* g;
     double share, spread;
 };
 
-// Where the rows are looked at, and how far the exact arguments may be from there.
-struct Arguments {
-    const double *argument, *radius;
-};
-
-template <bool Moving, class Packed>
+template <class Packed>
 RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFunctions& rows,
                                                 RowBlock block, Arguments at, Multipliers dual,
                                                 double lowest, double highest,
                                                 Evaluation evaluation, CompensatedLanes& loss) {
     const Packed f = curve;
     const double *weight = rows.weight, *direction = rows.direction;
+    const double *value = at.value.data(), *radius = at.radius.data();
     const double per_argument = evaluation.per_argument, constant = evaluation.constant;
     double losses[RowBlocks::kRows];
     double size = 0, error = 0, gap = 0, upper = 0;
 #pragma omp simd reduction(+ : size, error, gap, upper)
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double w = weight[i], t = at.argument[i];
-        const double e = visible(at.radius[i] + (per_argument * size_of(t) + constant), t);
+        const double w = weight[i], t = value[i];
+        const double e = visible(radius[i] + (per_argument * size_of(t) + constant), t);
         double s = w > 0 ? dual.share * (direction[i] * dual.g[i]) / w : 0.0;
-        const double moved = Moving && w > 0 ? kTerm * dual.move[i] / w : 0.0;
-        const double room = dual.spread * size_of(s) + moved;
+        const double room = dual.spread * size_of(s);
         s = s < lowest ? lowest : s;
         s = s > highest ? highest : s;
         const RowBound row = bound_of(f, t, e, s, lowest, highest, room);
@@ -164,16 +159,17 @@ RECTILINE_MULTIVERSION BlockBounds block_bounds(const Packed& curve, const RowFu
     return {size, error, gap, upper};
 }
 
-// One row with any curve; its weight must be positive.
-RowBound any_row(const RowFunctions& rows, std::int64_t i, double t, double radius, double g,
-                 double move, double share, double spread) {
+// One row with any curve, whose multiplier moves by up to `move`; its weight must be positive.
+RowBound any_row(const RowFunctions& rows, std::int64_t i, Arguments at, Multipliers dual,
+                 double move, Evaluation evaluation) {
     const Curve& f = rows.curve(i);
-    const Evaluation evaluation(f);
     const double w = rows.weight[i], lowest = f.lowest_slope(), highest = f.highest_slope();
+    const double t = at.value[i];
     const double e =
-        visible(radius + (evaluation.per_argument * size_of(t) + evaluation.constant), t);
-    const double s = std::clamp(share * (rows.direction[i] * g) / w, lowest, highest);
-    return bound_of(AnyCurve{f}, t, e, s, lowest, highest, spread * size_of(s) + kTerm * move / w);
+        visible(at.radius[i] + (evaluation.per_argument * size_of(t) + evaluation.constant), t);
+    const double s = std::clamp(dual.share * (rows.direction[i] * dual.g[i]) / w, lowest, highest);
+    const double room = dual.spread * size_of(s) + kTerm * move / w;
+    return bound_of(AnyCurve{f}, t, e, s, lowest, highest, room);
 }
 
 BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Arguments at,
@@ -184,8 +180,7 @@ BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Argumen
         const double w = rows.weight[i];
         losses[i - block.first] = 0;
         if (w == 0) continue;
-        const RowBound row = any_row(rows, i, at.argument[i], at.radius[i], dual.g[i],
-                                     dual.move ? dual.move[i] : 0.0, dual.share, dual.spread);
+        const RowBound row = any_row(rows, i, at, dual, 0.0, Evaluation(rows.curve(i)));
         losses[i - block.first] = w * row.loss;
         size += w * size_of(row.loss), error += w * row.loss_error + row.loss_lost;
         gap += w * row.gap, upper += w * row.gap_upper + row.gap_lost;
@@ -194,31 +189,28 @@ BlockBounds mixed_block_bounds(const RowFunctions& rows, RowBlock block, Argumen
     return {size, error, gap, upper};
 }
 
-}  // namespace
-
-void twofold_arguments(const RowFunctions& rows, const TwofoldVector& z, double intercept,
-                       std::span<double> argument, std::span<double> radius) {
-    assert(z.n == rows.n && std::ssize(argument) == rows.n && std::ssize(radius) == rows.n);
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        const double turn = rows.direction[i];
-        const Pair first = two_sum(rows.offset[i], turn * z.hi[i]);
-        const Pair second = two_sum(first.value, turn * intercept);
-        const double rests = (first.rest + second.rest) + turn * z.lo[i];
-        const double sizes = size_of(first.rest) + size_of(second.rest) + size_of(z.lo[i]);
-        const Pair total = two_sum(second.value, rests);
-        argument[i] = total.value;
-        radius[i] = size_of(total.rest) + z.error[i] + 4 * kUnit * sizes;
-    }
+// The most that the Fenchel-Young term of a row grows, beyond its part of gap_upper, where its
+// multiplier moves by up to `move` inside its box.
+double growth_of(const RowFunctions& rows, std::int64_t i, Arguments at, Multipliers dual,
+                 double move) {
+    const double w = rows.weight[i];
+    if (!(w > 0)) return 0.0;
+    const RowBound moved = any_row(rows, i, at, dual, move, Evaluation(rows.curve(i)));
+    // What gap_upper has of this row may have been rounded another way: it is at least this.
+    const RowBound still = any_row(rows, i, at, dual, 0.0, Evaluation());
+    const double least = still.gap_upper / (kTerm * kTerm);
+    const double growth = w * (kTerm * moved.gap_upper - least) + moved.gap_lost;
+    return growth < kInfinity ? larger(growth, 0.0) : kInfinity;
 }
 
-RowBounds row_bounds(const RowFunctions& rows, std::span<const double> argument,
-                     std::span<const double> radius, std::span<const double> g,
-                     std::span<const double> move, double share) {
-    assert(std::ssize(argument) == rows.n && radius.size() == argument.size());
-    assert(g.size() == argument.size() && (move.empty() || move.size() == g.size()));
+}  // namespace
+
+RowTerms row_terms(const RowFunctions& rows, Arguments at, std::span<const double> g,
+                   const Moves& moves, double share) {
+    assert(std::ssize(at.value) == rows.n && at.radius.size() == at.value.size());
+    assert(g.size() == at.value.size() && moves.row.size() == moves.by.size());
     const double spread = share == 1.0 && all_powers_of_two(rows.weight, rows.n) ? 0.0 : kSlope;
-    const Arguments at{argument.data(), radius.data()};
-    const Multipliers dual{g.data(), move.empty() ? nullptr : move.data(), share, spread};
+    const Multipliers dual{g.data(), share, spread};
     CompensatedLanes loss;
     TwofoldSum size, error, gap, upper;
     const auto add = [&](const BlockBounds& part) {
@@ -230,50 +222,27 @@ RowBounds row_bounds(const RowFunctions& rows, std::span<const double> argument,
     const double lowest = only.lowest_slope(), highest = only.highest_slope();
     const bool packed = !rows.curve_index && with_packed(only, [&](const auto& curve) {
         const Evaluation evaluation(only);
-        const auto bounds = [&]<bool Moving>() {
-            for (const RowBlock& block : blocks)
-                add(block_bounds<Moving>(curve, rows, block, at, dual, lowest, highest, evaluation,
-                                         loss));
-        };
-        move.empty() ? bounds.template operator()<false>() : bounds.template operator()<true>();
+        for (const RowBlock& block : blocks)
+            add(block_bounds(curve, rows, block, at, dual, lowest, highest, evaluation, loss));
     });
     if (!packed)
         for (const RowBlock& block : blocks)
             add(mixed_block_bounds(rows, block, at, dual, loss));
+    for (std::size_t k = 0; k < moves.row.size(); ++k)
+        upper.add(growth_of(rows, moves.row[k], at, dual, moves.by[k]));
     const double total = loss.value(), terms = (static_cast<double>(rows.n) + 64) * kUnit;
-    const double sizes = kBlock * finished(size, rows.n).hi;
-    const double errors = kBlock * finished(error, rows.n).hi + kWeighted * sizes +
+    const std::int64_t count = rows.n + std::ssize(moves.row);
+    const double sizes = kBlock * finished(size, count).hi;
+    const double errors = kBlock * finished(error, count).hi + kWeighted * sizes +
                           2 * terms * terms * sizes + 2 * kUnit * size_of(total);
-    RowBounds found{total, errors, finished(gap, rows.n).hi,
-                    kBlock * finished(upper, rows.n).hi * (1 + 4 * kUnit)};
+    RowTerms found{total, errors, finished(gap, count).hi,
+                   kBlock * finished(upper, count).hi * (1 + 4 * kUnit)};
     // Infinite or undefined sums prove nothing.
     if (!(size_of(found.loss) < kInfinity) || !(found.loss_error < kInfinity))
         found.loss = found.loss_error = kInfinity;
     if (!(found.gap < kInfinity)) found.gap = kInfinity;
     if (!(found.gap_upper < kInfinity)) found.gap_upper = kInfinity;
     return found;
-}
-
-double row_growth(const RowFunctions& rows, std::int64_t i, double argument, double radius,
-                  double g, double move, double share) {
-    const double w = rows.weight[i];
-    if (!(w > 0)) return 0.0;
-    const RowBound moved = any_row(rows, i, argument, radius, g, move, share, kSlope);
-    const double growth = w * (kTerm * moved.gap_upper - moved.gap / kTerm) + moved.gap_lost;
-    return growth < kInfinity ? larger(growth, 0.0) : kInfinity;
-}
-
-std::int64_t row_inside(const RowFunctions& rows, std::span<const double> g, double margin) {
-    assert(std::ssize(g) == rows.n);
-    for (std::int64_t i = 0; i < rows.n; ++i) {
-        const double w = rows.weight[i];
-        if (!(w > 0)) continue;
-        const Curve& f = rows.curve(i);
-        const Box box = inward_box(w, f.lowest_slope(), f.highest_slope());
-        const double own = rows.direction[i] * g[i];
-        if (own - box.low > margin && box.high - own > margin) return i;
-    }
-    return -1;
 }
 
 }  // namespace rectiline::proof

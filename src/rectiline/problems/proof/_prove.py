@@ -8,8 +8,8 @@ data; nothing that a solver worked out is taken over.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,18 +17,25 @@ from numpy.typing import ArrayLike
 from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
-from rectiline.problems._closed_proof import Proof, balanced_on, closed_proof, small_proof
-from rectiline.problems._rounding import Measured, measure_plain, measure_twofold
+from rectiline.problems.proof._balance import balanced_on
+from rectiline.problems.proof._close import Program
+from rectiline.problems.proof._gather import ClosedPair, Pair, best_closed, small_closed
+from rectiline.problems.proof._measure import FrozenRows, PairProducts, measure
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = ["Candidate", "Proof", "is_undecided", "prove", "prove_many"]
+__all__ = ["Candidate", "Proof", "balanced", "closed_pair", "is_undecided", "prove", "prove_many"]
 
-_LEAST_PLAIN = 1e-12  # relative gap below which plain doubles seldom prove enough
-_MARGIN = (
-    10.0  # times the rounding: errors of q may have shrunk the dual point, which adds to the gap
-)
+_RELATIVE_GAP_OF_PLAIN_DOUBLES = 1e-12  # below this they seldom prove enough
+_MARGIN_OF_ROUNDING = 10.0  # errors of q may have shrunk the dual point, which adds to the gap
+
+
+class Proof(NamedTuple):
+    """A certificate and the repaired multipliers behind it."""
+
+    certificate: Certificate
+    dual: DualPoint
 
 
 class Candidate(Protocol):
@@ -65,19 +72,19 @@ def prove(
     if dual is None:
         dual = DualPoint(problem.rows.slopes(problem.design.dot(b) + b0))
     point = _inside_boxes(problem, dual)
-    best: Proof | None = None
+    best: ClosedPair | None = None
     for twofold in (False, True):
-        if twofold or tol is None or tol >= _LEAST_PLAIN:
-            proof = small_proof(problem, b, b0, point, tol, twofold)
-            if proof is None:
+        if twofold or tol is None or tol >= _RELATIVE_GAP_OF_PLAIN_DOUBLES:
+            found = small_closed(problem, b, b0, point, tol, twofold)
+            if found is None:
                 break
-            if best is None or not proof.certificate.gap > best.certificate.gap:
-                best = proof
+            if best is None or not found.certificate.gap > best.certificate.gap:
+                best = found
             if twofold or not is_undecided(best.certificate, tol):
-                return best
-    point = _balanced(problem, point)
-    z, image = problem.design.both(b, point.sample)
-    return _certified(problem, b, b0, point, z, image, tol)
+                return _proof(best)
+    point = balanced(problem, point)
+    products = problem.design.both(b, point.sample)
+    return _proof(closed_pair(problem, b, b0, point, products, tol))
 
 
 @np.errstate(all="ignore")
@@ -105,38 +112,63 @@ def prove_many(
     points = []
     for problem, one, z, (_, b0) in zip(problems, candidates, Z, pairs, strict=True):
         dual = DualPoint(rows.slopes(z + b0)) if one.dual is None else one.dual
-        points.append(_balanced(problem, _inside_boxes(problem, dual)))
+        points.append(balanced(problem, _inside_boxes(problem, dual)))
     images = design.tdot_many(np.array([point.sample for point in points]))
     parts = zip(problems, pairs, points, Z, images, strict=True)
     return [
-        _certified(problem, b, b0, point, np.ascontiguousarray(z), image, tol)
+        _proof(closed_pair(problem, b, b0, point, (np.ascontiguousarray(z), image), tol))
         for problem, (b, b0), point, z, image in parts
     ]
 
 
-def _certified(
+def _proof(closed: ClosedPair) -> Proof:
+    return Proof(closed.certificate, closed.point.scaled(closed.share))
+
+
+def closed_pair(
     problem: Problem,
     b: Vector,
     b0: float,
     point: DualPoint,
-    z: Vector,
-    image: Vector,
-    tol: float | None,
-) -> Proof:
-    """Return the proof in the precision that `tol` asks for; ``z`` and ``image`` are products."""
+    products: tuple[Vector, Vector],
+    tol: float | None = None,
+    frozen: FrozenRows | None = None,
+    program: Program | None = None,
+) -> ClosedPair:
+    """Return a pair with its certificate, in the precision that `tol` asks for.
 
-    def plain(moved: DualPoint) -> Measured:
-        known = image if moved is point else problem.design.tdot(moved.sample)
-        return measure_plain(problem, b, b0, moved, z, known)
+    Parameters
+    ----------
+    problem : Problem
+        Its rows are those that are listed.
+    b, b0 : ndarray and float
+    point : DualPoint
+        Balanced multipliers inside their boxes.
+    products : tuple of ndarray
+        ``X b`` and ``X'g`` in plain doubles.
+    tol : float, optional
+    frozen : FrozenRows, optional
+        Rows beside those that are listed.
+    program : Program, optional
+        Who knows the penalty and the constraints, by default `problem`.
+    """
+    free = problem.terms.free_columns
 
-    proof = closed_proof(problem, b, b0, point, plain, tol)
-    if is_undecided(proof.certificate, tol):
-        better = closed_proof(
-            problem, b, b0, point, lambda moved: measure_twofold(problem, b, b0, moved), tol
-        )
-        if not better.certificate.gap > proof.certificate.gap:
+    def closed(measure_at: Callable[[DualPoint], PairProducts]) -> ClosedPair:
+        pair = Pair(problem, b, b0, point, measure_at(point), free, frozen, program or problem)
+        return best_closed(pair, measure_at, tol)
+
+    def plain(moved: DualPoint) -> PairProducts:
+        z, image = products
+        image = image if moved is point else problem.design.tdot(moved.sample)
+        return measure(problem, b, b0, moved, (z, image), frozen=frozen)
+
+    found = closed(plain)
+    if is_undecided(found.certificate, tol):
+        better = closed(lambda moved: measure(problem, b, b0, moved, frozen=frozen))
+        if not better.certificate.gap > found.certificate.gap:
             return better
-    return proof
+    return found
 
 
 def is_undecided(certificate: Certificate, tol: float | None) -> bool:
@@ -153,7 +185,7 @@ def is_undecided(certificate: Certificate, tol: float | None) -> bool:
     if plain <= ZERO_LEVEL * certificate.scale:
         return True
     target = tol * max(abs(primal), abs(primal - plain))
-    return plain <= target + _MARGIN * certificate.rounding
+    return plain <= target + _MARGIN_OF_ROUNDING * certificate.rounding
 
 
 def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
@@ -184,11 +216,11 @@ def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
     return DualPoint(sample, np.maximum(parts[0], 0.0), parts[1])
 
 
-def _balanced(problem: Problem, point: DualPoint) -> DualPoint:
+def balanced(problem: Problem, point: DualPoint, frozen: FrozenRows | None = None) -> DualPoint:
     """Return the point moved so that q is nearly zero on free columns and for an intercept."""
     free = problem.terms.free_columns
-    if free.size:
-        return balanced_on(problem, point, free)
+    if free.size or (frozen is not None and problem.fit_intercept):
+        return balanced_on(problem, point, free, frozen)
     if problem.fit_intercept:
         problem.rows.balance(point.sample)
     return point

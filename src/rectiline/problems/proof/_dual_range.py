@@ -16,7 +16,7 @@ import numpy as np
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._repair import balance_free_columns
+from rectiline.problems.proof._balance import balance_free_columns
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem

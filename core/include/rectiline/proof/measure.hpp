@@ -1,0 +1,54 @@
+// What a certificate needs of a pair of coefficients and multipliers: where the losses are
+// evaluated, q = shift - X'g, and the sum of the multipliers, each with a bound on its error. In
+// plain doubles the bounds come from norms of X; in twofold arithmetic from the products
+// themselves.
+#pragma once
+
+#include "rectiline/design/design.hpp"
+#include "rectiline/rooms.hpp"
+#include "rectiline/rows/rows.hpp"
+
+#include <span>
+
+namespace rectiline::proof {
+
+// Upper bounds on norms of X: rows of X / scale, and columns.
+struct DesignNorms {
+    std::span<const double> scale, row, column;
+};
+
+// What constraint rows, and rows that were summed elsewhere, add to q: within `error` of
+// value + rest. Each may be empty.
+struct Shift {
+    std::span<const double> value = {}, rest = {}, error = {};
+};
+
+struct PairProducts {
+    std::span<double> argument, radius;  // one entry per row
+    std::span<double> q, error;          // one entry per column
+};
+
+struct Candidate {
+    std::span<const double> b;
+    double intercept;
+    std::span<const double> g;
+};
+
+// The products z = X b and image = X'g have been made in plain doubles.
+void measure_plain(const RowFunctions& rows, const Candidate& pair, std::span<const double> z,
+                   std::span<const double> image, const DesignNorms& norms, const Shift& shift,
+                   PairProducts out);
+
+void measure_twofold(const DesignView& X, const RowFunctions& rows, const Candidate& pair,
+                     const Shift& shift, PairProducts out);
+
+// The sum of numbers, and a bound on its error.
+struct BoundedSum {
+    double value, error;
+};
+BoundedSum bounded_sum(std::span<const double> g);
+
+// The largest relative error of a sum of `count` products, with a small margin.
+double gamma(std::size_t count);
+
+}  // namespace rectiline::proof

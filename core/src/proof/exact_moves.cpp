@@ -1,0 +1,222 @@
+#include "rectiline/proof/free_columns.hpp"
+#include "rectiline/proof/measure.hpp"
+#include "rectiline/proof/twofold.hpp"
+#include "rectiline/support/vectors.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <vector>
+
+namespace rectiline::proof {
+namespace {
+
+constexpr std::size_t kFewestRows = 64, kRowsPerColumn = 4;
+constexpr std::size_t kMostEntries = 20'000'000;  // of M where all rows are tried
+constexpr double kOpen = 1e150;                   // room of rows without end
+
+struct Row {
+    std::int64_t index;
+    double room;
+};
+
+// Columns of numbers, one after the other.
+struct Matrix {
+    std::size_t rows, columns;
+    std::vector<double> entries;
+    Matrix(std::size_t m, std::size_t k) : rows(m), columns(k), entries(m * k) {}
+    std::span<double> operator[](std::size_t j) { return {&entries[j * rows], rows}; }
+};
+
+double dot(std::span<const double> a, std::span<const double> b) {
+    return support::dot(a.data(), b.data(), std::ssize(a));
+}
+
+void subtract(double factor, std::span<const double> a, std::span<double> from) {
+    support::axpy(-factor, a.data(), from.data(), std::ssize(a));
+}
+
+// M (M'M)^-1 = Q R^-T, by orthogonalising each column twice; false for dependent columns.
+bool invert(Matrix M, Matrix& P) {
+    const std::size_t k = M.columns;
+    Matrix R(k, k);  // R[j][i]: how much of column i of Q is in column j of M
+    for (std::size_t j = 0; j < k; ++j) {
+        for (int pass = 0; pass < 2; ++pass)
+            for (std::size_t i = 0; i < j; ++i) {
+                const double along = dot(M[i], M[j]);
+                R[j][i] += along;
+                subtract(along, M[i], M[j]);
+            }
+        const double length = std::sqrt(dot(M[j], M[j]));
+        if (!(length > 1e-14)) return false;
+        R[j][j] = length;
+        for (double& one : M[j])
+            one /= length;
+    }
+    for (std::size_t j = k; j-- > 0;) {  // P R' = Q
+        std::copy(M[j].begin(), M[j].end(), P[j].begin());
+        for (std::size_t i = j + 1; i < k; ++i)
+            subtract(R[i][j], P[i], P[j]);
+        for (double& one : P[j])
+            one /= R[j][j];
+    }
+    return true;
+}
+
+// |sum_r a_r b_r - expected|, rounded up; M has been rounded when it was formed: that is gamma(8).
+double miss(std::span<const double> a, std::span<const double> b, double expected) {
+    const auto n = std::ssize(a);
+    double product = 0, size = 0;
+#pragma omp simd reduction(+ : product, size)
+    for (std::ptrdiff_t r = 0; r < n; ++r)
+        product += a[r] * b[r], size += size_of(a[r] * b[r]);
+    return size_of(product - expected) + gamma(a.size() + 8) * size;
+}
+
+// Moves of these rows alone, each by at most its room; nothing if there are none.
+std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
+                              std::span<const double> left) {
+    const std::size_t m = rows.size(), k = left.size();
+    Matrix M(m, k), P(m, k);
+    std::visit(
+        [&]<class View>(const View& X) {
+            if constexpr (requires { X.row_stride; })
+                for (std::size_t r = 0; r < m; ++r)
+                    for (std::int64_t j = 0; j < X.d; ++j)
+                        M[static_cast<std::size_t>(j)][r] =
+                            static_cast<double>(X.row(rows[r].index)[j * X.column_stride]);
+        },
+        Z.X);
+    if (Z.intercept) std::fill(M[k - 1].begin(), M[k - 1].end(), 1.0);
+    double largest = 0, most = 0, rho = 0;
+    for (const Row& row : rows)
+        largest = std::max(largest, row.room);
+    const auto weight = [&](std::size_t r) {
+        return largest < kOpen ? rows[r].room / largest : 1.0;
+    };
+    for (std::size_t j = 0; j < k; ++j) {
+        const double size = std::sqrt(dot(M[j], M[j]));
+        if (!(size > 1e-150 && size < kInfinity)) return std::nullopt;
+        for (std::size_t r = 0; r < m; ++r)
+            M[j][r] = weight(r) * M[j][r] / size;
+        most = std::max(most, left[j] / size);
+    }
+    if (!invert(M, P)) return std::nullopt;
+    for (std::size_t i = 0; i < k; ++i) {
+        double sum = 0;
+        for (std::size_t j = 0; j < k; ++j)
+            sum += miss(M[i], P[j], i == j ? 1.0 : 0.0);
+        rho = sum <= rho ? rho : sum;
+    }
+    if (!(rho < 0.5)) return std::nullopt;
+    const double y = most * (1 + 8 * kUnit) / (1 - 1.01 * rho);
+    Moves moves;
+    for (std::size_t r = 0; r < m; ++r) {
+        double size = 0;
+        for (std::size_t j = 0; j < k; ++j)
+            size += size_of(P[j][r]);
+        moves.row.push_back(rows[r].index);
+        moves.by.push_back(weight(r) * size * y * (1 + gamma(k)));
+        if (!(moves.by.back() <= rows[r].room)) return std::nullopt;
+    }
+    return moves;
+}
+
+// The first row that can take all that is left of the sum alone.
+std::optional<Moves> move_of_one(DualBoxes boxes, std::span<const double> g, double left) {
+    for (std::size_t i = 0; i < g.size(); ++i)
+        if (g[i] - boxes.low[i] > 4 * left && boxes.high[i] - g[i] > 4 * left)
+            return Moves{{static_cast<std::int64_t>(i)}, {left}};
+    return std::nullopt;
+}
+
+// The rows with the most room, or evenly spread ones where all have no end; in their order.
+std::vector<Row> roomiest(const std::vector<Row>& inside, std::size_t count) {
+    std::vector<Row> some;
+    const auto is_open = [](const Row& row) { return row.room == kOpen; };
+    if (std::all_of(inside.begin(), inside.end(), is_open)) {
+        for (std::size_t k = 0; k < count; ++k)
+            some.push_back(inside[k * (inside.size() - 1) / (count - 1)]);
+        return some;
+    }
+    some = inside;
+    const auto at = some.begin() + static_cast<std::ptrdiff_t>(count);
+    std::nth_element(some.begin(), at, some.end(), [](const Row& a, const Row& b) {
+        return a.room != b.room ? a.room > b.room : a.index < b.index;
+    });
+    some.erase(at, some.end());
+    std::sort(some.begin(), some.end(),
+              [](const Row& a, const Row& b) { return a.index < b.index; });
+    return some;
+}
+
+// out_j += sizes of row k times `factor`.
+template <class T>
+void add_row(const DenseView<T>& X, std::int64_t k, double factor, std::span<double> out) {
+    for (std::int64_t j = 0; j < X.d; ++j)
+        out[j] += factor * size_of(static_cast<double>(X.row(k)[j * X.column_stride]));
+}
+
+template <class View>
+void add_rows(const View& X, const Moves& moves, std::span<double> out) {
+    for (std::size_t k = 0; k < moves.row.size(); ++k)
+        add_row(X, moves.row[k], moves.by[k], out);
+}
+
+template <class T, class I>
+void add_rows(const SparseView<T, I>& X, const Moves& moves, std::span<double> out) {
+    std::vector<double> by(static_cast<std::size_t>(X.n), 0.0);
+    for (std::size_t k = 0; k < moves.row.size(); ++k)
+        by[static_cast<std::size_t>(moves.row[k])] = moves.by[k];
+    const auto add = [&](std::int64_t i) {
+        const auto line = X.line(i);
+        for (std::size_t e = 0; e < line.values.size(); ++e) {
+            const auto at = static_cast<std::int64_t>(line.indices[e]);
+            const double size = size_of(static_cast<double>(line.values[e]));
+            out[X.by_rows ? at : i] += by[static_cast<std::size_t>(X.by_rows ? i : at)] * size;
+        }
+    };
+    if (X.by_rows)
+        std::for_each(moves.row.begin(), moves.row.end(), add);
+    else
+        for (std::int64_t j = 0; j < X.d; ++j)
+            add(j);
+}
+
+}  // namespace
+
+std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::span<const double> g,
+                                 std::span<const double> left) {
+    assert(std::ssize(left) == Z.order() && boxes.low.size() == g.size());
+    const auto is_zero = [](double one) { return one == 0; };
+    if (std::all_of(left.begin(), left.end(), is_zero)) return Moves{};
+    if (!std::all_of(left.begin(), left.end(), [](double one) { return one < kInfinity; }))
+        return std::nullopt;
+    const std::size_t k = left.size();
+    if (n_columns(Z.X) == 0) return move_of_one(boxes, g, left[0]);
+    std::vector<Row> inside;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+        const double room = 0.5 * std::min(g[i] - boxes.low[i], boxes.high[i] - g[i]);
+        if (room > 0) inside.push_back({static_cast<std::int64_t>(i), std::min(room, kOpen)});
+    }
+    const std::size_t count = std::max(kFewestRows, kRowsPerColumn * k);
+    const auto try_rows = [&](const std::vector<Row>& rows) -> std::optional<Moves> {
+        if (rows.size() < k || rows.size() * k > kMostEntries) return std::nullopt;
+        return moves_of(Z, rows, left);
+    };
+    if (inside.size() > count)
+        if (auto found = try_rows(roomiest(inside, count))) return found;
+    return try_rows(inside);
+}
+
+void add_moved_sizes(const DesignView& X, const Moves& moves, std::span<double> error) {
+    assert(std::ssize(error) == n_columns(X));
+    if (moves.row.empty()) return;
+    std::vector<double> sizes(error.size(), 0.0);
+    std::visit([&](const auto& view) { add_rows(view, moves, sizes); }, X);
+    const double margin = 1 + gamma(moves.row.size());
+    for (std::size_t j = 0; j < error.size(); ++j)
+        error[j] += sizes[j] * margin;
+}
+
+}  // namespace rectiline::proof

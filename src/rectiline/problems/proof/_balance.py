@@ -1,0 +1,200 @@
+"""Multipliers that balance free columns: found up to rounding, and shown to exist exactly.
+
+A column without penalty and bounds requires ``q_j = 0``, an intercept requires ``sum_i g_i = 0``.
+No multipliers in floating point satisfy this, but exact ones exist nearby: they move by d with
+``Z'd = r``, where r is what is left and Z holds the free columns (and a column of ones). A bound on
+|d| is all that a certificate needs, because it can charge what such a move may cost.
+
+Both steps are compiled for dense Z (`core`, room `proof`). Many columns of a sparse X stay sparse:
+see `_sparse_system`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rectiline import _core
+from rectiline._typing import Indices, Vector
+from rectiline.backends import Design
+from rectiline.problems._certificate import DualPoint
+from rectiline.problems.proof._measure import FrozenRows, PairProducts
+from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
+from rectiline.problems.proof._sparse_system import SparseNormalSystem
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
+
+__all__ = ["RADIUS", "Balance", "Moves", "balance_free_columns", "balanced_on", "exact_balance"]
+
+RADIUS = 1024.0  # see `Certificate.radius`
+_COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
+_ENTRIES_TO_STAY_SPARSE = 1_000_000
+
+
+class Moves(NamedTuple):
+    """Rows whose multipliers move, by how much at most each, and all of them together."""
+
+    rows: Indices
+    by: Vector
+    norm: float
+
+
+class Balance(NamedTuple):
+    """What an exact balance of free columns and of the intercept takes.
+
+    Attributes
+    ----------
+    moves : Moves or None
+        How far multipliers may have to move; None if they do not.
+    charge : float
+        What is charged where no exact balance was found.
+    q_error : ndarray or None
+        What the moves may change in q; None for nothing.
+    radius : float
+    """
+
+    moves: Moves | None = None
+    charge: float = 0.0
+    q_error: Vector | None = None
+    radius: float = math.inf
+
+
+def free_part(design: Design, columns: Indices) -> Design:
+    """Return a design of these columns alone, dense unless they are many of a sparse X."""
+    k, n = columns.size, design.n_samples
+    if not k:
+        return Design(np.empty((n, 0)))
+    if design.is_sparse and k > _COLUMNS_TO_STAY_SPARSE and n * k > _ENTRIES_TO_STAY_SPARSE:
+        return Design(design.by_rows.X[:, columns])
+    if k == design.n_features and not design.is_sparse:
+        return design
+    return Design(design.dense_columns(columns))
+
+
+def balance_free_columns(
+    design: Design,
+    columns: Indices,
+    intercept: bool,
+    sample: Vector,
+    low: Vector,
+    high: Vector,
+    target: Vector,
+    target_size: Vector | None = None,
+) -> tuple[Vector, float]:
+    """Move `sample` inside ``[low, high]`` until ``X[:, columns]' sample == target``.
+
+    With `intercept` a column of ones is appended (and `target` has one entry more); `target_size`
+    is the size of the terms that make up `target` (its own size if not given). Returns the moved
+    point and the largest leftover relative to the terms of its sum.
+    """
+    part = free_part(design, columns)
+    return _core.balance_columns(
+        part.view,
+        intercept,
+        sample,
+        low,
+        high,
+        design.norm_bounds.columns[columns],
+        target,
+        np.abs(target) if target_size is None else target_size,
+        SparseNormalSystem(part.X, intercept).solve if part.is_sparse else None,
+    )
+
+
+def balanced_on(
+    problem: Problem, point: DualPoint, free: Indices, frozen: FrozenRows | None = None
+) -> DualPoint:
+    """Return the dual point moved so that q is nearly zero on the columns `free`."""
+    target, size = np.zeros((2, free.size + problem.fit_intercept))
+    region = problem.terms.region
+    if region.has_rows:
+        target[: free.size] = np.asarray(region.combined(point))[free]
+        size[: free.size] = region.combined_size(point)[free]
+    if frozen is not None:
+        target[: free.size] -= frozen.gradient[free]
+        size[: free.size] += frozen.gradient_size[free]
+        if problem.fit_intercept:
+            target[-1], size[-1] = -frozen.total, frozen.total_size
+    if not (point.sample.any() or target.any()):
+        return point  # nothing to move
+    low, high = problem.dual_boxes
+    sample, _ = balance_free_columns(
+        problem.design, free, problem.fit_intercept, point.sample, low, high, target, size
+    )
+    problem.rows.clip(sample)  # exactly into the boxes
+    return replace(point, sample=sample)
+
+
+def exact_balance(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    sample: Vector,
+    free: Indices,
+    measured: PairProducts,
+    outside: Indices | None = None,
+    excess: Vector | None = None,
+) -> Balance:
+    """Return what it takes to balance `free` columns and the intercept exactly.
+
+    With `outside`, q moves on these columns as well, by up to `excess`.
+    """
+    left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
+    columns = free
+    if outside is not None and excess is not None:
+        columns, left = np.append(free, outside), np.append(left, excess)
+    if problem.fit_intercept:
+        left = np.append(left, measured.size_of_total)
+    if not left.any():
+        return Balance()
+    moves = exact_moves(problem, sample, columns, left)
+    if moves is None:
+        return _charge_for_imbalance(problem, b, b0, free, measured)
+    design = problem.design
+    sizes = _core.moved_sizes(design.view, (moves.rows, moves.by))
+    # Where many rows move a little, the norms of the columns say more.
+    most = design.norm_bounds.columns * (moves.norm * (1 + 4 * UNIT))
+    return Balance(moves, q_error=np.minimum(sizes, most))
+
+
+def _charge_for_imbalance(
+    problem: Problem, b: Vector, b0: float, free: Indices, measured: PairProducts
+) -> Balance:
+    """Return what is charged for columns and an intercept that are not balanced exactly."""
+    left = (np.abs(measured.q.value) + measured.q.error)[free]
+    charge = float(left @ (RADIUS * np.maximum(np.abs(b), problem.coef_unit)[free]))
+    if problem.fit_intercept:
+        offset = float(np.max(np.abs(problem.offset), initial=0.0))
+        largest = RADIUS * max(abs(b0), offset, problem.argument_scale)
+        charge += (abs(measured.total[0]) + measured.total[1]) * largest
+    return Balance(charge=charge * (1 + gamma(free.size)), radius=RADIUS)
+
+
+def exact_moves(problem: Problem, sample: Vector, columns: Indices, left: Vector) -> Moves | None:
+    """Return bounds on how far multipliers have to move for an exact balance.
+
+    Parameters
+    ----------
+    problem : Problem
+    sample : ndarray of shape (n_samples,)
+        Multipliers in their boxes.
+    columns : ndarray of int
+        The columns on which q has to be zero.
+    left : ndarray
+        Upper bounds on ``|q_j|`` on these columns, and on ``|sum_i g_i|`` with an intercept.
+
+    Returns
+    -------
+    Moves, or None if no such move could be shown to exist.
+    """
+    part = free_part(problem.design, columns)
+    boxes = problem.dual_boxes
+    if part.is_sparse:
+        found = SparseNormalSystem(part.X, problem.fit_intercept).exact_moves(sample, *boxes, left)
+        return None if found is None else Moves(*found)
+    moves = _core.exact_moves(part.view, problem.fit_intercept, sample, *boxes, left)
+    return None if moves is None else Moves(*moves, norm_of(moves[1]))

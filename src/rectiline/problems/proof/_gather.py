@@ -1,0 +1,427 @@
+"""From the products of a pair to its certificate: q in the penalty's dual range, and all terms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rectiline import _core
+from rectiline._typing import Indices, Vector
+from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
+from rectiline.problems.proof._balance import (
+    RADIUS,
+    Balance,
+    balanced_on,
+    exact_balance,
+    free_part,
+)
+from rectiline.problems.proof._close import CertificateTerms, Program, Term, close
+from rectiline.problems.proof._dual_range import moved_into_dual_range
+from rectiline.problems.proof._measure import FrozenRows, PairProducts
+from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, norm_of
+
+if TYPE_CHECKING:
+    from rectiline.problems._problem import Problem
+
+__all__ = [
+    "ClosedPair",
+    "Pair",
+    "RowTerms",
+    "best_closed",
+    "row_terms",
+    "size_of_terms",
+    "small_closed",
+]
+
+_ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balanced
+_ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
+_ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
+_ENTRIES_FOR_ONE_CALL = 20_000  # below this many the overhead of Python calls dominates
+
+
+class Pair(NamedTuple):
+    """Coefficients and a dual point of a problem, and what is known about them.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its rows are those that are listed.
+    b, b0 : ndarray and float
+    point : DualPoint
+    measured : PairProducts
+    free : ndarray of int
+        The columns on which q has to be zero.
+    frozen : FrozenRows or None
+        What other rows add.
+    program : Program
+        Who knows the penalty and the constraints of all rows.
+    """
+
+    problem: Problem
+    b: Vector
+    b0: float
+    point: DualPoint
+    measured: PairProducts
+    free: Indices
+    frozen: FrozenRows | None
+    program: Program
+
+    @property
+    def q_on_penalised_columns(self) -> tuple[Vector, Vector]:
+        """q and its error with zeros on the columns that are balanced exactly."""
+        if not self.free.size:
+            return self.measured.q
+        q, error = self.measured.q.value.copy(), self.measured.q.error.copy()
+        q[self.free] = error[self.free] = 0.0
+        return q, error
+
+
+class ClosedPair(NamedTuple):
+    """A certificate, the dual point behind it, and the share of that which is used.
+
+    Attributes
+    ----------
+    certificate : Certificate
+    point : DualPoint
+    share : float
+        0.0 where zero multipliers prove more.
+    in_range : float
+        The share that is in the penalty's dual range.
+    """
+
+    certificate: Certificate
+    point: DualPoint
+    share: float
+    in_range: float
+
+
+def best_closed(
+    pair: Pair, measure: Callable[[DualPoint], PairProducts], tol: float | None
+) -> ClosedPair:
+    """Return the closed pair; `measure` computes what is needed of another dual point.
+
+    Multipliers that are outside the penalty's dual range by rounding are shrunk where the
+    certificate then holds to `tol`; else exact ones inside are shown to exist, which takes longer.
+    """
+    problem, terms = pair.problem, pair.problem.terms
+    # A bound on one side only asks for a sign of q_j; where it may be wrong, q_j is made zero.
+    for _ in range(_ROUNDS_OF_SIGNS if terms.columns.has_bounds else 0):
+        wrong = terms.wrong_signs(*pair.q_on_penalised_columns)
+        if not wrong.size:
+            break
+        free = np.union1d(pair.free, wrong)
+        point = balanced_on(problem, pair.point, free, pair.frozen)
+        pair = pair._replace(point=point, measured=measure(point), free=free)
+    if problem.has_linear_term:
+        return _closed_with_linear_term(pair, measure, tol)
+    if tol:
+        found = _closed(pair, allowed_shrinkage=1.0)
+        if found.in_range > 1.0 - _ALLOWED_SHRINKAGE or found.certificate.holds(tol, math.inf):
+            return found
+        if not _outside_by_rounding(pair, _ALLOWED_SHRINKAGE)[0].size:
+            return found
+    return _closed(pair, _ALLOWED_SHRINKAGE)
+
+
+def _closed_with_linear_term(
+    pair: Pair, measure: Callable[[DualPoint], PairProducts], tol: float | None
+) -> ClosedPair:
+    """Return the closed pair where a linear term keeps the multipliers from shrinking.
+
+    Such a term has one slope, so that its multiplier cannot shrink with the others. Where q is not
+    in the dual range the distance is charged, or rows on kinks move q there, whichever costs less.
+    """
+    found = _closed(pair, _ALLOWED_SHRINKAGE)
+    if found.in_range == 1.0:
+        return found
+    _, error = pair.q_on_penalised_columns
+    point = moved_into_dual_range(pair.problem, pair.point, error, pair.free)
+    if point is None:
+        return found
+    moved = _closed(pair._replace(point=point, measured=measure(point)), _ALLOWED_SHRINKAGE)
+    gaps = [
+        one.certificate.gap - (one.certificate.rounding if tol else 0.0) for one in (found, moved)
+    ]
+    if gaps[0] < gaps[1] and not (tol and moved.certificate.holds(tol, math.inf)):
+        return found  # twofold arithmetic takes what this leaves to rounding
+    return moved
+
+
+def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
+    """Return the closed pair; `in_range` is 1 - `allowed_shrinkage` or more.
+
+    Less where no exact multipliers inside the dual range are found nearby.
+    """
+    problem = pair.problem
+    q, error, balance, in_range, shrunk = _q_in_dual_range(pair, allowed_shrinkage)
+    share, radius, charges = in_range, balance.radius, []
+    if share != 1.0 and problem.has_linear_term:
+        q, error, charge = _clipped(problem, pair.b, q, error, share)
+        charges, share, radius, shrunk = [charge], 1.0, RADIUS, 0.0
+    elif share != 1.0:
+        q, error = share * q, share * error + 2 * UNIT * np.abs(q)
+    rows = row_terms(problem, pair.point, pair.measured, balance, share, shrunk, pair.frozen)
+    rows.terms.extend(charges)
+    return _finished(pair, ClosedRows(q, error, rows, radius), share, in_range)
+
+
+class ClosedRows(NamedTuple):
+    """q in the dual range with its error, the terms of the rows, and the radius of the proof."""
+
+    q: Vector
+    error: Vector
+    rows: RowTerms
+    radius: float
+
+
+def _finished(pair: Pair, closed: ClosedRows, share: float, in_range: float) -> ClosedPair:
+    """Return the closed pair whose rows are closed."""
+    problem, frozen, rows = pair.problem, pair.frozen, closed.rows
+    least = problem.least_loss + (0.0 if frozen is None else frozen.least_loss)
+
+    def scale(gap: float) -> float:
+        if frozen is not None:
+            return abs(frozen.loss_at_zero)
+        return size_of_terms(problem, pair.b, pair.b0, gap)
+
+    terms = CertificateTerms(
+        loss=rows.loss,
+        loss_error=rows.loss_error,
+        q=closed.q,
+        q_error=closed.error,
+        terms=rows.terms,
+        at_zero=rows.at_zero,
+        excess=max(rows.loss - least, 0.0),
+        scale=scale,
+        radius=closed.radius,
+    )
+    certificate, by_zero_dual = close(pair.program, pair.b, terms)
+    return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
+
+
+def small_closed(
+    problem: Problem, b: Vector, b0: float, point: DualPoint, tol: float | None, twofold: bool
+) -> ClosedPair | None:
+    """Return the closed pair of a small problem by one compiled step.
+
+    None where that is not possible, or where multipliers shrink by more than rounding and the
+    certificate does not hold to `tol`.
+    """
+    design, free = problem.design, problem.terms.free_columns
+    if design.n_stored > _ENTRIES_FOR_ONE_CALL or problem.columns.has_bounds:
+        return None
+    if not problem.is_separable or problem.has_constraint_rows or problem.has_linear_term:
+        return None
+    part = free_part(design, free)
+    if part.is_sparse:
+        return None
+    found = _core.close_pair(
+        design.view,
+        design.norm_bounds,
+        part.view,
+        free,
+        problem.fit_intercept,
+        problem.rows,
+        problem.columns.core,
+        *problem.dual_boxes,
+        b,
+        b0,
+        point.sample,
+        twofold,
+        0.0 if tol else 1.0 - _ALLOWED_SHRINKAGE,
+    )
+    if found is None:
+        return None
+    (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
+    arguments = Bounded(at, radius)
+    rows = RowTerms(loss, loss_error, [Term(*term)], _at_zero(problem, arguments, None))
+    measured = PairProducts(arguments, Bounded(q, error), Bounded(q[:0], q[:0]), (0.0, 0.0))
+    pair = Pair(problem, b, b0, DualPoint(sample), measured, free, None, problem)
+    closed = _finished(pair, ClosedRows(q, error, rows, math.inf), share, share)
+    if share > 1.0 - _ALLOWED_SHRINKAGE or (tol and closed.certificate.holds(tol, math.inf)):
+        return closed
+    return None
+
+
+class _Placed(NamedTuple):
+    """q with its error, and how it gets into the dual range: by moves, and by a share of it."""
+
+    q: Vector
+    error: Vector
+    balance: Balance
+    share: float
+    shrunk: float  # by how much more than without rounding errors
+
+
+def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
+    problem, b, b0, point, measured, free, *_ = pair
+    q, error = pair.q_on_penalised_columns
+    outside, excess = _outside_by_rounding(pair, allowed_shrinkage)
+    balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
+    if outside.size and balance.moves is None:
+        outside = outside[:0]
+        balance = exact_balance(problem, b, b0, point.sample, free, measured)
+    if balance.q_error is not None:
+        error = error + balance.q_error
+        error[free] = 0.0
+    known, off = q, error
+    if outside.size:
+        q, known, off = q.copy(), q.copy(), error.copy()
+        q[outside] = np.clip(q, *problem.columns.dual_range)[outside]
+        known[outside] = off[outside] = 0.0  # moves bring them inside
+    share = problem.terms.safe_share(known, off)
+    shrunk = 0.0
+    if share != 1.0:
+        exact = problem.terms.safe_share(known, np.zeros(q.size))
+        shrunk = max(1.0 - share / exact, 0.0) if exact > 0 else 0.0
+    return _Placed(q, error, balance, share, shrunk)
+
+
+def _outside_by_rounding(pair: Pair, allowed_shrinkage: float) -> tuple[Indices, Vector]:
+    """Return columns where q leaves the dual range by what rounding of the multipliers explains.
+
+    Their penalty is so weak that multipliers would shrink by more than `allowed_shrinkage`. Also
+    returns by how much: exact multipliers nearby have q inside.
+    """
+    problem, sample = pair.problem, pair.point.sample
+    nothing = np.zeros(0, dtype=np.intp), np.zeros(0)
+    if not problem.is_separable or problem.columns.strongly_convex:
+        return nothing
+    q, error = pair.q_on_penalised_columns
+    if problem.terms.safe_share(q, error) > 1.0 - allowed_shrinkage:
+        return nothing
+    low, high = problem.columns.dual_range
+    excess = np.maximum(q + error - high, low - q + error)
+    outside = np.flatnonzero(excess > 0)
+    level = max(_ROUNDED_SHARE, 4 * gamma(sample.size)) * norm_of(sample)
+    if (excess > level * problem.design.norm_bounds.columns).any():
+        return nothing
+    return outside, excess[outside] * (1 + 4 * UNIT)
+
+
+def _clipped(
+    problem: Problem, b: Vector, q: Vector, error: Vector, share: float
+) -> tuple[Vector, Vector, Term]:
+    """Return a point of the dual range near q, its error, and what is charged for the distance.
+
+    Among coefficients up to the radius of the certificate that is at most distance times size.
+    """
+    if problem.is_separable:
+        low, high = problem.columns.dual_range
+        outside = (q + error > high) | (q - error < low)
+        inside = np.where(outside, np.clip(q, low, high), q)
+        plain = np.abs(q - inside)
+        distance = np.where(outside, plain + error, 0.0)
+        left = np.where(outside, 0.0, error)
+    else:
+        inside, left = share * q, share * error + 2 * UNIT * np.abs(q)
+        distance = np.abs(q - inside) + (1.0 - share) * error
+        plain = (1.0 - problem.terms.safe_share(q, np.zeros(q.size))) * np.abs(q)
+    sizes = RADIUS * np.maximum(np.abs(b), problem.coef_unit)
+    upper = float(distance @ sizes) * (1 + gamma(q.size))
+    return inside, left, Term(min(float(plain @ sizes), upper), upper)
+
+
+class RowTerms(NamedTuple):
+    """What the samples and the constraint rows of a problem add to a certificate."""
+
+    loss: float
+    loss_error: float
+    terms: list[Term]
+    at_zero: Callable[[], Term]
+
+
+def row_terms(
+    problem: Problem,
+    point: DualPoint,
+    measured: PairProducts,
+    balance: Balance,
+    share: float = 1.0,
+    shrunk: float = 0.0,
+    frozen: FrozenRows | None = None,
+) -> RowTerms:
+    """Return the terms for `share` of the multipliers; `shrunk` of them is due to rounding."""
+    moves: Any = None if balance.moves is None else balance.moves[:2]
+    loss, loss_error, gap, upper = _core.row_terms(
+        problem.rows, *measured.arguments, point.sample, share, moves
+    )
+    # What the rows pay for that is rounding as well: at most about twice the losses' share of it.
+    gap = max(gap - 2.0 * shrunk * abs(loss), 0.0)
+    terms = [Term(gap, upper), *_constraint_terms(measured, point, share)]
+    if balance.charge > 0:
+        terms.append(Term(0.0, balance.charge * share))
+    at_zero = _at_zero(problem, measured.arguments, frozen)
+    if frozen is not None:
+        loss, loss_error = loss + frozen.loss, loss_error + frozen.loss_error
+        # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
+        far = share * frozen.gap + (1.0 - share) * _excess(frozen).upper
+        terms.append(Term(far, far * (1.0 + frozen.rounding)))
+    return RowTerms(loss, loss_error, terms, at_zero)
+
+
+def _excess(frozen: FrozenRows) -> Term:
+    """Return the term of frozen rows where all multipliers are zero."""
+    excess = max(frozen.loss - frozen.least_loss, 0.0)
+    return Term(excess, excess + frozen.loss_error)
+
+
+def _at_zero(problem: Problem, at: Bounded, frozen: FrozenRows | None) -> Callable[[], Term]:
+    """Return what says the samples' term where all multipliers are zero."""
+
+    def at_zero() -> Term:
+        value, upper = _core.row_terms(problem.rows, *at, np.zeros(at.value.size))[2:]
+        far = Term(0.0, 0.0) if frozen is None else _excess(frozen)
+        return Term(value + far.value, upper + far.upper)
+
+    return at_zero
+
+
+def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) -> list[Term]:
+    """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
+    value, error = measured.residual
+    if not value.size:
+        return []
+    dual = np.concatenate([point.inequality, np.abs(point.equality)])
+    is_equality = np.arange(dual.size) >= point.inequality.size
+    sizes = np.where(is_equality, np.abs(value), np.maximum(value, 0.0))
+    largest = np.where(is_equality, np.abs(value) + error, np.maximum(value + error, 0.0))
+    used = dual > 0  # an infinite error of an unused row does not matter
+    margin = share * (1.0 + gamma(dual.size))
+    gap = share * float(dual[used] @ sizes[used])
+    return [Term(gap, margin * float(dual[used] @ largest[used]))]
+
+
+def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
+    """Return what the losses would cost if the terms of their arguments did not cancel.
+
+    0.0 where `gap` is too large for that to matter. Of a problem with a linear term that is the
+    size of this term: coefficients may be without bound, and a loss of their sizes proves nothing.
+    """
+    if problem.has_linear_term:
+        return float(np.abs(problem.data.linear) @ np.abs(b))
+    # Arguments are compared with knots, so that these are terms as well.
+    knots = np.array([float(np.max(np.abs(one.curve.knots))) for one in problem.losses])
+    norms = problem.design.norm_bounds
+    reach = norms.rows * norm_of(norms.scale * b)
+    # No argument is beyond `most`: losses there tell quickly whether the gap is far too large.
+    most = 2.0 * float(np.max(np.abs(problem.offset), initial=0.0)) + abs(b0) + float(knots.max())
+    most += float(np.max(reach, initial=0.0))
+    ends = np.array([most, -most])
+    dearest = max(float(np.max(one.curve.value(ends))) for one in problem.losses)
+    if gap > ZERO_LEVEL * (dearest * float(problem.weight.sum()) - problem.least_loss):
+        return 0.0
+    knot = knots[0 if problem.loss_index is None else problem.loss_index]
+    rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0) + knot
+
+    def cost(size: Vector) -> float:
+        ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))
+        most = max(rows.loss(z) for z in ends) - problem.least_loss
+        return most if math.isfinite(most) else 0.0
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not gap <= ZERO_LEVEL * cost(fixed + reach):
+            return 0.0
+        return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])
