@@ -10,6 +10,8 @@ VENV ?= .venv
 JOBS ?= 2
 PYTEST_ARGS ?=
 SANITIZERS ?= address-undefined
+# Tests run side by side: threads of the linear algebra beneath would only wait for one another.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 COMMA := ,
 # The oldest versions that pyproject.toml allows, and test tools of their time.
 OLDEST := numpy==1.26.0 scipy==1.13.0 scikit-learn==1.6.0 joblib==1.2.0 threadpoolctl==3.1.0 \
@@ -47,7 +49,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-solve test test-oldest peers pytest doctest core-test sanitize lint format docs \
+.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-solve test test-oldest peers pytest test-slow doctest core-test sanitize lint format docs \
 	bench bench-quick bench-coverage bench-inference bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -125,7 +127,10 @@ test: core-test doctest pytest  ## run every test: C++ core, examples in docstri
 
 pytest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the Python tests on JOBS=2 processes
 	@echo "==> tests of the installed package, $(JOBS) processes"
-	@$(PY) -m pytest tests -n $(JOBS) $(PYTEST_ARGS)
+	@$(ONE_THREAD) $(PY) -m pytest tests -n $(JOBS) --dist worksteal --durations 10 $(PYTEST_ARGS)
+
+test-slow: $(STAMPS)/package $(STAMPS)/extra-test  ## run the full product of solvers, losses, penalties, constraints and designs, half an hour
+	@$(ONE_THREAD) $(PY) -m pytest tests -m slow -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 # The GPU kernel can only be imported where Triton is.
 doctest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the examples in the docstrings

@@ -38,28 +38,6 @@ from rectiline.losses import (
 )
 from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge, Slope
 
-# ---- solvers ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SolverCase:
-    """A solver and what it is meant to manage."""
-
-    name: str
-    hard: bool  # badly scaled designs with weak penalties
-    flat: bool  # penalties without a ridge part
-    warm: bool = True  # gains from a warm start
-
-
-SOLVERS = [
-    SolverCase("rehline", hard=False, flat=False),
-    SolverCase("newton", hard=True, flat=True),
-    SolverCase("interior", hard=True, flat=True, warm=False),
-    SolverCase("twofold", hard=True, flat=True, warm=False),
-    SolverCase("small_interior", hard=True, flat=True, warm=False),
-    SolverCase("auto", hard=True, flat=True, warm=False),
-]
-
 # ---- losses, in their own argument t ----------------------------------------------------------
 
 
@@ -224,3 +202,44 @@ CONSTRAINTS = [
         lambda b, X: [cp.diff(b) <= 0, b >= -1, b <= 0.5, cp.sum(b) <= 0.4, *fair(b, X, [0.02])],
     ),
 ]
+
+# ---- solvers ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SolverCase:
+    """A solver and what it is meant to manage."""
+
+    name: str
+    penalties: Sequence[PenaltyCase]  # those that it takes
+    hard: bool = True  # badly scaled designs with weak penalties
+    constraints: Sequence[ConstraintCase] = tuple(CONSTRAINTS)  # those that it takes
+    warm: bool = False  # gains from a warm start
+    tol: float = 1e-10  # it goes as far as this
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it takes strongly convex problems with any constraint to any tolerance."""
+        return (
+            set(RIDGES) <= set(self.penalties)
+            and set(CONSTRAINTS) <= set(self.constraints)
+            and self.tol <= 1e-10
+        )
+
+
+SEPARABLE = [*RIDGES, *FLAT]
+PENALTIES = [*SEPARABLE, *COUPLED]
+UNCONSTRAINED = CONSTRAINTS[:1]
+SOLVERS = [
+    SolverCase("auto", PENALTIES),
+    SolverCase("rehline", RIDGES, hard=False, warm=True),
+    SolverCase("newton", SEPARABLE, warm=True),
+    SolverCase("reduced_newton", [RIDGES[0], RIDGES[2]], constraints=UNCONSTRAINED, warm=True),
+    SolverCase("interior", SEPARABLE),
+    SolverCase("twofold", SEPARABLE),
+    SolverCase("small_interior", SEPARABLE),
+    SolverCase("generation", [*FLAT, *COUPLED], hard=False),
+    SolverCase("smoothed", FLAT[:1], hard=False, constraints=UNCONSTRAINED, tol=3e-2),
+    SolverCase("passes", PENALTIES, hard=False),
+]
+GENERAL = [solver for solver in SOLVERS if solver.is_general]

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from cases import (
-    CONSTRAINTS,
-    COUPLED,
-    FLAT,
-    LOSSES,
-    RIDGES,
-    ConstraintCase,
-    LossCase,
-    PenaltyCase,
-)
+from cases import LOSSES, ConstraintCase, LossCase, PenaltyCase, SolverCase
 
 import rectiline as rl
 
@@ -144,27 +137,68 @@ class Case:
         )
 
 
-def combinations(penalties: list[PenaltyCase]) -> list[Case]:
-    """Every loss with every design and every constraint with every penalty, the rest rotating."""
-    found = {}
-    for i, loss in enumerate(LOSSES):
-        for j, design in enumerate(DESIGNS):
-            penalty = penalties[(i + j) % len(penalties)]
-            if penalty.name == "none" and design.make is wide:
-                continue  # interpolation: the optimum is zero, and that is all there is to say
-            constraint = CONSTRAINTS[(2 * i + 4 * j) % len(CONSTRAINTS)]
-            case = Case(loss, penalty, constraint, design, (i + j // 2) % 2 == 0)
-            found[case.name] = case
-    for i, constraint in enumerate(CONSTRAINTS):
-        for j, penalty in enumerate(penalties):
-            for intercept in (True, False):
-                loss = LOSSES[(3 * i + 5 * j + intercept) % len(LOSSES)]
-                design = DESIGNS[(i + 3 * j + 5 * intercept) % len(DESIGNS)]
-                case = Case(loss, penalty, constraint, design, intercept)
-                found[case.name] = case
-    return list(found.values())
+FACTORS = ("loss", "penalty", "constraint", "design", "intercept")
 
 
-CASES = combinations(RIDGES)
-FLAT_CASES = combinations(FLAT)
-COUPLED_CASES = combinations(COUPLED)
+def interpolates(penalty: PenaltyCase, design: DesignCase) -> bool:
+    """Tell whether the optimum is zero, which is all there is to say about such a case."""
+    return penalty.name == "none" and design.make is wide
+
+
+def _factors(solver: SolverCase) -> tuple[Sequence[Any], ...]:
+    """Return the losses, designs, constraints and penalties that a solver takes."""
+    designs = [design for design in DESIGNS if solver.hard or not design.hard]
+    penalties = [penalty for penalty in solver.penalties if solver.hard or not penalty.hard]
+    return LOSSES, designs, solver.constraints, penalties
+
+
+def full_product(solver: SolverCase) -> list[Case]:
+    """Return every loss with every design, constraint and penalty, intercepts alternating."""
+    choices = itertools.product(*_factors(solver))
+    return [
+        Case(loss, penalty, constraint, design, intercept=k % 2 == 0)
+        for k, (loss, design, constraint, penalty) in enumerate(choices)
+        if not interpolates(penalty, design)
+    ]
+
+
+def pairwise(solver: SolverCase) -> list[Case]:
+    """Return cases in which any two values of different factors meet, if they meet at all.
+
+    Each case is built around two values that have not met yet; the other factors take, one after
+    the other, the value that meets most new partners.
+    """
+    factors = (*_factors(solver), (True, False))
+    left = dict.fromkeys(
+        ((i, one), (j, other))
+        for i, j in itertools.combinations(range(len(factors)), 2)
+        for one in range(len(factors[i]))
+        for other in range(len(factors[j]))
+        if (i, j) != (1, 3) or not interpolates(factors[3][other], factors[1][one])
+    )
+    found = []
+    while left:
+        chosen = dict(next(iter(left)))
+        for i, values in enumerate(factors):
+            if i not in chosen:
+                # Ties are broken in turn, and not always for the first value.
+                order = [(k + len(found)) % len(values) for k in range(len(values))]
+                chosen[i] = max(
+                    order, key=lambda value: _worth({**chosen, i: value}, factors, left)
+                )
+        for pair in _pairs(chosen):
+            left.pop(pair, None)
+        loss, design, constraint, penalty, intercept = (factors[i][chosen[i]] for i in range(5))
+        found.append(Case(loss, penalty, constraint, design, intercept))
+    return found
+
+
+def _pairs(chosen: dict[int, int]) -> Iterable[Any]:
+    return itertools.combinations(sorted(chosen.items()), 2)
+
+
+def _worth(chosen: dict[int, int], factors: tuple[Sequence[Any], ...], left: Container[Any]) -> int:
+    """Count the pairs that meet for the first time; a case that interpolates is worth less."""
+    if {1, 3} <= set(chosen) and interpolates(factors[3][chosen[3]], factors[1][chosen[1]]):
+        return -1
+    return sum(pair in left for pair in _pairs(chosen))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import SOLVERS
+from cases import FLAT, GENERAL, SOLVERS
 
 import rectiline as rl
 from rectiline import Problem
@@ -11,7 +11,7 @@ from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError, Squa
 from rectiline.penalties import L1, ElasticNet, Ridge
 
 NAMES = [solver.name for solver in SOLVERS]
-solvers = pytest.mark.parametrize("solver", NAMES)
+solvers = pytest.mark.parametrize("solver", [solver.name for solver in GENERAL])
 RNG = np.random.default_rng(12)
 X = RNG.normal(size=(60, 6))
 X[np.abs(X) < 0.4] = 0.0
@@ -52,16 +52,34 @@ FLAT_KINDS = {
     "no penalty": {"y": SIGNAL, "loss": Absolute(), "penalty": None},
     "no penalty, rows": {"y": SIGNAL, "loss": SquaredError(), "penalty": None, "constraints": ROWS},
 }
-kinds = pytest.mark.parametrize("kind", KINDS)
-EVERY = [
-    pytest.param(solver.name, kind, id=f"{solver.name}-{name}")
-    for solver in SOLVERS
-    for name, kind in {**KINDS, **(FLAT_KINDS if solver.flat else {})}.items()
-]
+# What solvers take that are not for everything.
+SPECIAL = {
+    "generation": ["l1", "l1 weights", "l1 bounds"],
+    "reduced_newton": ["hinge", "hinge, origin", "pinball"],
+    "smoothed": ["l1"],
+}
+
+
+def pairs(solvers, flat=False):
+    """Mark a test for solvers, each with the kinds of problems that it takes."""
+    listed = []
+    for solver in solvers:
+        taken = [*KINDS, *(FLAT_KINDS if flat and FLAT[0] in solver.penalties else [])]
+        for kind in taken if solver.is_general else SPECIAL[solver.name]:
+            listed.append(pytest.param(solver.name, kind, id=f"{solver.name}-{kind}"))
+    return pytest.mark.parametrize(("solver", "kind"), listed)
+
+
+each = pairs([solver for solver in SOLVERS if solver.tol <= 1e-10])
+every = pairs(SOLVERS, flat=True)
 
 
 def make(kind, X=X, **changes):
-    return Problem(X, **{**KINDS[kind], **changes})
+    return Problem(X, **{**{**KINDS, **FLAT_KINDS}[kind], **changes})
+
+
+def y_of(kind):
+    return {**KINDS, **FLAT_KINDS}[kind]["y"]
 
 
 def solved(problem, solver, tol=1e-9, **options):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from cases import COUPLED
-from combinations import CASES, FLAT_CASES
+from cases import COUPLED, SEPARABLE, SolverCase
+from combinations import pairwise
 from scipy import sparse
 
 from rectiline import DualPoint, Problem
@@ -13,9 +13,9 @@ from rectiline.penalties import Ridge
 from rectiline.problems.forms import RectifiedForm
 
 FORMS = [RectifiedForm]
-SEPARABLE = [*CASES[::4], *FLAT_CASES[::4]]
+CASES = pairwise(SolverCase("any", SEPARABLE))[::2]
 forms = pytest.mark.parametrize("form", FORMS)
-cases = pytest.mark.parametrize("case", SEPARABLE, ids=[case.name for case in SEPARABLE])
+cases = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 
 def random_pair(problem, seed=0):

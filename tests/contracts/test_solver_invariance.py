@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
+from cases import GENERAL
 from contracts.kinds import (
     GROUP,
-    KINDS,
     LABELS,
     ROWS,
     SIGNAL,
     X,
-    kinds,
+    each,
     make,
+    pairs,
     same,
     solved,
     solvers,
+    y_of,
 )
 from scipy import sparse
 
@@ -33,15 +35,13 @@ STORES = {
 }
 
 
-@solvers
-@kinds
+@each
 @pytest.mark.parametrize("store", STORES)
 def test_storage_does_not_matter(solver, kind, store):
     same(solved(make(kind), solver), solved(make(kind, X=STORES[store](X)), solver))
 
 
-@solvers
-@kinds
+@each
 @pytest.mark.parametrize("make_sparse", [sparse.csr_array, sparse.csc_array])
 def test_width_of_indices_does_not_matter(solver, kind, make_sparse):
     narrow, wide = make_sparse(X), make_sparse(X)
@@ -51,8 +51,7 @@ def test_width_of_indices_does_not_matter(solver, kind, make_sparse):
     np.testing.assert_array_equal(first.coef, second.coef)
 
 
-@solvers
-@kinds
+@each
 def test_float32_is_near_float64(solver, kind):
     exact, rounded = solved(make(kind), solver), solved(make(kind, X=X.astype("f4")), solver)
     assert rounded.objective == pytest.approx(exact.objective, rel=1e-5)
@@ -64,11 +63,10 @@ def test_float32_is_near_float64(solver, kind):
 # ---- invariance -------------------------------------------------------------------------------
 
 
-@solvers
-@kinds
+@each
 def test_the_order_of_samples_does_not_matter(solver, kind):
     order = np.random.default_rng(0).permutation(60)
-    changes = {"y": KINDS[kind]["y"][order], "X": X[order]}
+    changes = {"y": y_of(kind)[order], "X": X[order]}
     if kind == "rows":
         changes["constraints"] = [Fairness(GROUP[order], 0.01), ROWS[1]]
     same(solved(make(kind), solver), solved(make(kind, **changes), solver))
@@ -140,8 +138,7 @@ def test_a_weight_is_a_number_of_copies(solver, loss, intercept):
     assert certificate.relative_gap <= 1e-7
 
 
-@solvers
-@kinds
+@pairs(GENERAL)
 def test_samples_of_weight_zero_do_not_matter(solver, kind):
     weight = np.ones(60)
     weight[::4] = 0.0
@@ -149,6 +146,6 @@ def test_samples_of_weight_zero_do_not_matter(solver, kind):
     spoiled = X.copy()
     spoiled[~kept] = 1e6
     changes = {} if kind != "rows" else {"constraints": [ROWS[1]]}
-    small = make(kind, X=X[kept], y=KINDS[kind]["y"][kept], **changes)
+    small = make(kind, X=X[kept], y=y_of(kind)[kept], **changes)
     whole = make(kind, X=spoiled, sample_weight=weight, **changes)
     same(solved(small, solver), solved(whole, solver))

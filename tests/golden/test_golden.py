@@ -5,7 +5,7 @@ Each value was found by the library to a certified relative gap of 1e-11 and con
 
 import numpy as np
 import pytest
-from cases import SOLVERS
+from cases import GENERAL
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import rectiline as rl
@@ -68,7 +68,7 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("solver", [solver.name for solver in SOLVERS])
+@pytest.mark.parametrize("solver", [solver.name for solver in GENERAL])
 @pytest.mark.parametrize("name", GOLDEN)
 def test_objective(name, solver):
     data, options, value = GOLDEN[name]

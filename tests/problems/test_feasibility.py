@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import SOLVERS
+from cases import GENERAL
 from scipy import sparse
 
 import rectiline as rl
@@ -155,7 +155,7 @@ def test_tight_constraints_are_not_called_contradictory(name):
 
 SOLVED = [
     pytest.param(solver.name, name, id=f"{solver.name}-{name}")
-    for solver in SOLVERS
+    for solver in GENERAL
     for name in FEASIBLE
     if solver.hard or name != "nearly parallel"
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import COUPLED, FLAT, LOSSES, RIDGES, SOLVERS
+from cases import COUPLED, FLAT, GENERAL, LOSSES, RIDGES
 from scipy import sparse
 
 import rectiline as rl
@@ -259,7 +259,7 @@ def test_rows_may_have_losses_of_their_own():
     assert problem.objective(coef, 0.2) == pytest.approx(total, rel=1e-13)
 
 
-@pytest.mark.parametrize("solver", [solver.name for solver in SOLVERS])
+@pytest.mark.parametrize("solver", [solver.name for solver in GENERAL])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_several_losses_are_solved_and_proved(solver, intercept):
     problem = Problem(

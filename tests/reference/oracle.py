@@ -49,6 +49,7 @@ def objective(case: Case, z: cp.Expression, coef: cp.Expression) -> cp.Expressio
     return weights[keep] @ case.loss.express(t[keep]) + case.penalty.express(coef)
 
 
+@cache
 def reference(case: Case) -> Reference:
     """Write the case down; columns are centred and scaled, which changes nothing but accuracy."""
     X, mean, scale = centre_and_scale(case)

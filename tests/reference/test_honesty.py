@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from cases import SOLVERS
-from combinations import CASES, COUPLED_CASES, FLAT_CASES
+from cases import PENALTIES, SOLVERS, SolverCase
+from combinations import pairwise
 from reference.oracle import answer, optimum, slack
 
 from rectiline import DualPoint
@@ -11,14 +11,15 @@ from rectiline.problems.proofs import prove
 from rectiline.solvers._base import Budget
 from rectiline.solvers._names import SOLVERS as METHODS
 
-# Every penalty there is, also those that no solver takes yet.
-JUDGED = [*CASES[::3], *FLAT_CASES[::2], *COUPLED_CASES[::2]]
-judged = pytest.mark.parametrize("case", JUDGED, ids=[case.name for case in JUDGED])
+# Every penalty there is, whoever takes it; all tests of a case follow one another, because the
+# answer of the other solver is remembered.
+JUDGED = pairwise(SolverCase("any", PENALTIES))
+judged = pytest.mark.parametrize("case", JUDGED, ids=[case.name for case in JUDGED], scope="module")
 ITERATES = [
     pytest.param(solver, case, id=f"{solver.name}-{case.name}")
     for solver in SOLVERS
     if solver.name in METHODS
-    for case in (CASES if solver.name == "rehline" else [*CASES[::4], *FLAT_CASES[::6]])
+    for case in pairwise(solver)[::3]
 ]
 
 
@@ -110,7 +111,8 @@ def test_the_repaired_point_proves_the_same_again(case):
     again, _ = prove(problem, coef, intercept, repaired)
     assert again.primal == proof.primal
     # Repairing a repaired point moves it again by rounding, for which tiny gaps show.
-    assert again.gap == pytest.approx(proof.gap, rel=1e-3, abs=1e-2 * slack(case))
+    assert again.gap <= (1 + 1e-3) * proof.gap + 1e-2 * slack(case)
+    assert again.gap == pytest.approx(proof.gap, rel=1e-3, abs=0.1 * slack(case))
 
 
 @judged

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import COUPLED, FLAT, SOLVERS
+from cases import COUPLED, FLAT, GENERAL
 
 import rectiline as rl
 from rectiline import Problem, UnsupportedProblemError
@@ -15,7 +15,7 @@ from rectiline.solvers._names import SOLVERS as METHODS
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(80, 5))
 Y = X @ RNG.normal(size=5) + RNG.normal(size=80)
-solvers = pytest.mark.parametrize("solver", [solver.name for solver in SOLVERS])
+solvers = pytest.mark.parametrize("solver", [solver.name for solver in GENERAL])
 
 
 @pytest.fixture

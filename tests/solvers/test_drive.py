@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import SOLVERS
+from cases import GENERAL
 
 import rectiline as rl
 from rectiline import ConvergenceWarning, Problem
@@ -22,7 +22,7 @@ from rectiline.solvers._names import SOLVERS as METHODS
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(80, 5))
 Y = X @ RNG.normal(size=5) + RNG.normal(size=80)
-solvers = pytest.mark.parametrize("solver", [solver.name for solver in SOLVERS])
+solvers = pytest.mark.parametrize("solver", [solver.name for solver in GENERAL])
 
 
 @pytest.fixture
