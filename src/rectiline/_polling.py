@@ -1,4 +1,4 @@
-"""Checkpoints: where long pieces of work, in any room, ask whether there is time to go on.
+"""Clocks and checkpoints: where long pieces of work, in any room, ask whether to go on.
 
 `solve`, paths and searches say who is asked; without them nobody is, and a checkpoint does nothing.
 Products with X ask before they begin, so that nothing runs on for long after a time limit.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
+from rectiline._costs import SECONDS_PER_PRODUCT
+
 __all__ = [
-    "SECONDS_PER_ENTRY",
-    "SECONDS_PER_PRODUCT",
-    "Deadline",
+    "REPORT_EVERY",
+    "Clock",
     "OutOfTime",
     "Timekeeper",
     "asked_at_checkpoints",
@@ -24,10 +26,10 @@ __all__ = [
     "who_is_asked",
 ]
 
-SECONDS_PER_PRODUCT = 1e-10  # of dense linear algebra in a library, measured on one core
-SECONDS_PER_ENTRY = 1e-9  # of a pass over X: it is read from memory
+REPORT_EVERY = 0.2  # seconds of work between two reports to a callback
 _GRACE = 0.06  # of a time limit, and
 _LEAST_GRACE = 0.03  # seconds at least, by which what has to be finished may exceed it
+_LEAST_LIMIT = 1e-6  # seconds: the least that a part of a call is given
 
 
 class OutOfTime(Exception):
@@ -49,39 +51,107 @@ def grace_of(time_limit: float | None) -> float:
     return max(_GRACE * (time_limit or 0.0), _LEAST_GRACE)
 
 
-class Deadline:
-    """The time limit of a call that solves several problems, from the moment it is made.
+class Clock:
+    """The time of one call: since its start, until its end, and until the next report.
+
+    Drivers make one for each call. Solvers see it through `Budget`: their Python loops call
+    ``budget.is_over()``, and compiled loops poll it.
 
     Parameters
     ----------
-    time_limit : float or None
-        Seconds; None or infinity for no limit.
+    time_limit : float, optional
+        Seconds from now; None or infinity for no end.
+    report : callable, optional
+        Called without arguments about every `REPORT_EVERY` seconds of work, in the thread that
+        made the clock; a true return value asks everybody who polls to stop.
+    outer : Clock, optional
+        The clock of a surrounding call, whose end is also an end of this one.
+    grace : float, default=0.0
+        Seconds by which work at checkpoints may exceed the limit, see `grace_of`.
+    now : callable, default=time.perf_counter
+        Where the time comes from; tests count instead.
     """
 
-    def __init__(self, time_limit: float | None) -> None:
+    def __init__(
+        self,
+        time_limit: float | None = None,
+        report: Callable[[], object] | None = None,
+        outer: Clock | None = None,
+        grace: float = 0.0,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.time_limit = None if time_limit == math.inf else time_limit
-        self._ends = time.perf_counter() + (math.inf if time_limit is None else time_limit)
-        self._grace = grace_of(time_limit)
+        self._now, self._began, self._grace = now, now(), grace
+        self._ends = self._began + (math.inf if time_limit is None else float(time_limit))
+        self._report, self._reported = report, self._began
+        self._outer = outer
+        self._thread = threading.get_ident()
+        self.stopped = False
+
+    @classmethod
+    def with_grace(cls, time_limit: float | None) -> Clock:
+        """Return the clock of a call that solves several problems, to be asked at checkpoints."""
+        return cls(time_limit, grace=grace_of(time_limit))
 
     @property
-    def seconds(self) -> float | None:
-        """Seconds for a `solve`, at least a microsecond; None without a limit."""
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return self._now() - self._began
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds for a part of the call, at least a microsecond; None without a limit."""
         if self.time_limit is None:
             return None
-        return max(self._ends - time.perf_counter(), 1e-6)
+        return max(self._ends - self._now(), _LEAST_LIMIT)
 
     @property
     def is_late(self) -> bool:
         """Whether the time is up."""
-        return time.perf_counter() >= self._ends
+        return self._now() >= self._ends
+
+    @property
+    def is_polled(self) -> bool:
+        """Whether polling does more than look at the time."""
+        return self._report is not None or (self._outer is not None and self._outer.is_polled)
+
+    def left(self, grace: float | None = None) -> float:
+        """Return the seconds left; 0.0 when time is up or somebody asked to stop.
+
+        Work that has to be finished may take `grace` longer, by default that of the clock.
+        """
+        grace = self._grace if grace is None else grace
+        if self.stopped:
+            return grace
+        left = self._ends + grace - self._now()
+        if self._outer is not None:
+            left = min(left, self._outer.left(grace))
+        return max(left, 0.0)
 
     def is_over(self) -> bool:
         """Return whether work should stop that may be finished with some grace."""
         return self.left() <= 0.0
 
-    def left(self) -> float:
-        """Return the seconds left, with that grace."""
-        return self._ends + self._grace - time.perf_counter()
+    def stop(self) -> None:
+        """Ask everybody who polls to stop."""
+        self.stopped = True
+
+    def reported(self) -> None:
+        """Note that a report has just been made."""
+        self._reported = self._now()
+
+    def poll(self) -> bool:
+        """Report if that is due; return whether work should stop."""
+        if self._report is None and self._outer is None:
+            return self.stopped or self.is_late
+        if self._outer is not None and self._outer.poll():
+            return True
+        due = self._report is not None and self._now() - self._reported >= REPORT_EVERY
+        if due and threading.get_ident() == self._thread:
+            assert self._report is not None
+            self.stopped = bool(self._report()) or self.stopped
+            self.reported()
+        return self.left() <= 0.0
 
 
 class _Either:

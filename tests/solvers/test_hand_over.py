@@ -10,7 +10,7 @@ import pytest
 
 import rectiline as rl
 from rectiline import ConvergenceWarning, Problem
-from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint
+from rectiline._polling import REPORT_EVERY, Clock, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline.estimators import QuantileRegressor
 from rectiline.losses import Absolute, Hinge, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, Ridge
@@ -21,15 +21,14 @@ from rectiline.solvers._best import Best
 from rectiline.solvers._choose import choose, remaining
 from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._polish import PairForm
-from rectiline.solvers._run import Run, RunLimits
-from rectiline.solvers._watch import REPORT_EVERY, Watch
+from rectiline.solvers._run import Run, RunLimits, polled
 
 _rng = np.random.default_rng(3)
 X = _rng.normal(size=(80, 5))
 Y = X @ _rng.normal(size=5) + _rng.normal(size=80)
 
 
-class Clock:
+class Time:
     """A clock that a test moves by hand."""
 
     def __init__(self):
@@ -197,39 +196,39 @@ def test_the_central_intercept_is_the_middle_of_the_best_ones():
 
 
 def test_a_watch_ends_reports_and_stops():
-    clock, told = Clock(), []
-    watch = Watch(1.0, lambda: told.append(clock.now), clock=clock)
-    assert watch.left() == 1.0 and not watch.poll() and not told
-    clock.now = REPORT_EVERY
-    assert not watch.poll() and told == [REPORT_EVERY]
-    assert not watch.poll() and len(told) == 1  # not again before the next interval
-    clock.now = 1.0
-    assert watch.poll() and watch.left() == 0.0
-    free = Watch(clock=clock)
+    time, told = Time(), []
+    clock = Clock(1.0, lambda: told.append(time.now), now=time)
+    assert clock.left() == 1.0 and not clock.poll() and not told
+    time.now = REPORT_EVERY
+    assert not clock.poll() and told == [REPORT_EVERY]
+    assert not clock.poll() and len(told) == 1  # not again before the next interval
+    time.now = 1.0
+    assert clock.poll() and clock.left() == 0.0
+    free = Clock(now=time)
     free.stop()
     assert free.poll() and free.left() == 0.0
 
 
 def test_the_end_of_a_surrounding_solve_is_an_end():
-    clock = Clock()
-    outer = Watch(1.0, clock=clock)
-    inner = Watch(5.0, outer=outer, clock=clock)
+    time = Time()
+    outer = Clock(1.0, now=time)
+    inner = Clock(5.0, outer=outer, now=time)
     assert inner.left() == 1.0
-    clock.now = 1.5
-    assert inner.poll() and not Watch(5.0, clock=clock).poll()
+    time.now = 1.5
+    assert inner.poll() and not Clock(5.0, now=time).poll()
 
 
 def test_a_budget_leaves_time_for_the_certificate():
-    clock = Clock()
-    budget = Budget(10, np.inf, 1e-6, watch=Watch(1.0, clock=clock), reserve=0.25)
+    time = Time()
+    budget = Budget(10, np.inf, 1e-6, clock=Clock(1.0, now=time), reserve=0.25)
     assert budget.left() == 0.75 and not budget.is_over()
-    clock.now = 0.8
+    time.now = 0.8
     assert budget.is_over()
 
 
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 def test_every_solver_looks_at_the_clock_between_iterations(solver):
-    """A watch that says stop whenever it is asked: a solver that never asks would go on."""
+    """A clock that says stop whenever it is asked: a solver that never asks would go on."""
     needs_l1 = solver in ("generation", "smoothed")
     loss, penalty = (Absolute(), L1(1.0)) if needs_l1 else (Pinball(0.8), Ridge(1e-4))
     rows = _rng.normal(size=(600, 800 if solver == "reduced_newton" else 6)) + 5.0
@@ -239,10 +238,10 @@ def test_every_solver_looks_at_the_clock_between_iterations(solver):
     form = method.form.apply(problem)
     state = method.start(form, None, 0)
     polls = []
-    watch = Watch(None, lambda: True)
-    watch.poll = lambda: polls.append(1) or True
-    with watch.polled():
-        step = method.advance(state, Budget(1_000_000, np.inf, 0.0, watch=watch))
+    clock = Clock(None, lambda: True)
+    clock.poll = lambda: polls.append(1) or True
+    with polled(clock):
+        step = method.advance(state, Budget(1_000_000, np.inf, 0.0, clock=clock))
     assert polls or step.exhausted
     assert step.iterations < 100_000
     form.invert(method.point(state))
@@ -256,11 +255,11 @@ def test_reports_between_certificates_do_not_change_the_steps(solver):
     told = []  # of "rehline" nothing: its burst is shorter than the time between two polls
     seconds = itertools.count()  # every look at the clock finds a report due
     points = []
-    for watch in (Watch(), Watch(None, lambda: told.append(1), clock=lambda: float(next(seconds)))):
+    for clock in (Clock(), Clock(None, lambda: told.append(1), now=lambda: float(next(seconds)))):
         method = SOLVERS[solver]()
         state = method.start(method.form.apply(problem), None, 0)
-        with watch.polled():
-            method.advance(state, Budget(20, np.inf, 1e-7, watch=watch))
+        with polled(clock):
+            method.advance(state, Budget(20, np.inf, 1e-7, clock=clock))
         points.append(method.point(state))
     assert told or solver == "rehline"
     np.testing.assert_array_equal(points[0].coef, points[1].coef)
@@ -281,13 +280,13 @@ def test_a_callback_can_stop_between_certificates():
 
 
 def test_checkpoints_ask_only_inside_a_solve():
-    clock = Clock()
+    time = Time()
     checkpoint()  # nobody is asked
-    with asked_at_checkpoints(Budget(0, np.inf, 0.0, watch=Watch(1.0, clock=clock))):
+    with asked_at_checkpoints(Budget(0, np.inf, 0.0, clock=Clock(1.0, now=time))):
         checkpoint(0.9)
         with pytest.raises(OutOfTime):
             checkpoint(1.1)  # the next step takes longer than what is left
-        clock.now = 2.0
+        time.now = 2.0
         with pytest.raises(OutOfTime):
             checkpoint()
     checkpoint(np.inf)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rectiline as rl
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint, time_left
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint, time_left
 from rectiline.backends import Design
 from rectiline.estimators._quantile_problems import NonCrossing, SharedSlopes
 from rectiline.exceptions import ConvergenceWarning
@@ -64,10 +64,10 @@ def test_the_stricter_of_two_timekeepers_counts():
                 checkpoint(5.0)  # done whatever the time
         with asked_at_checkpoints(Counting(0)), pytest.raises(OutOfTime):
             checkpoint()
-    with asked_at_checkpoints(Deadline(None)):
+    with asked_at_checkpoints(Clock.with_grace(None)):
         checkpoint(1e9)
-    assert Deadline(1e-9).is_late and Deadline(1e-9).seconds == 1e-6
-    assert Deadline(None).seconds is None and not Deadline(None).is_late
+    assert Clock.with_grace(1e-9).is_late and Clock.with_grace(1e-9).remaining == 1e-6
+    assert Clock.with_grace(None).remaining is None and not Clock.with_grace(None).is_late
 
 
 def test_threads_ask_whom_their_starter_asks():

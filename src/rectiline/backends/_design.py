@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline import _core
+from rectiline._costs import SECONDS_PER_ENTRY, SECONDS_PER_ENTRY_COPIED
 from rectiline._lazy import cached_property
-from rectiline._polling import SECONDS_PER_ENTRY, checkpoint
+from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 
 __all__ = ["Design", "array_if_small", "take_rows"]
 
 _LONG_PASS = 1_000_000  # entries of X from which on a pass asks whether there is time for it
-_SECONDS_PER_COPIED = 1e-8  # entry of rows that are copied: it takes new memory
 _GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
 _FEW = 50  # one column in so many: then they are gathered for the product
 _SOME = 4  # vectors from which on it pays to take them together
@@ -66,7 +66,7 @@ def take_rows(X: Any, rows: Indices) -> Any:
     if sp.issparse(X) or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         return X[rows]
     if rows.size * X.shape[1] >= _LONG_PASS:
-        checkpoint(seconds=_SECONDS_PER_COPIED * rows.size * X.shape[1])
+        checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * rows.size * X.shape[1])
     out = np.empty((rows.size, X.shape[1]), X.dtype)
     _core.DesignView.dense(X).take(np.ascontiguousarray(rows, dtype=np.int64), out)
     return out

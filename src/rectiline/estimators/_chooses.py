@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline._polling import Deadline, asked_at_checkpoints
+from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline.estimators._adaptive import adapted, is_adaptive
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._row_fits import RowsData
@@ -72,7 +72,7 @@ class ChoosesStrength(RoutesToSplitter, ABC):
         report = FitReport(self, n_tasks * (len(ratios) * len(folds) + 1), X, y, kind="path")
         limit: float | None = self.time_limit
         share = None if limit is None else limit / (len(ratios) * len(folds) + OTHER_PARTS)
-        with asked_at_checkpoints(Deadline(share)):
+        with asked_at_checkpoints(Clock.with_grace(share)):
             strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
         search = Search(
             n_samples=X.shape[0],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline.constraints import combine
 from rectiline.estimators._check import check_design, column_names
 from rectiline.estimators._fitted import store_solutions
@@ -106,10 +106,10 @@ class FitsJointly(PLQModel):
         if hasattr(self, "dual_coef_"):  # rows in blocks have none
             self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]
 
-    def _time_since(self, began: float) -> Deadline:
+    def _time_since(self, began: float) -> Clock:
         """Return what is left of the time limit."""
         limit = self.time_limit
-        return Deadline(None if limit is None else limit - (time.perf_counter() - began))
+        return Clock.with_grace(None if limit is None else limit - (time.perf_counter() - began))
 
     def _solve_stacked(
         self, stacked: SharedSlopes | NonCrossing, parts: tuple[float, float], began: float

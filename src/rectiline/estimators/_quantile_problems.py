@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._costs import SECONDS_PER_ENTRY_COPIED, SECONDS_PER_SPARSE_ENTRY_COPIED
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline.constraints import (
@@ -46,8 +47,6 @@ from rectiline.solvers import Solution, Status
 Vector = NDArray[np.float64]
 
 __all__ = ["NonCrossing", "RangedRows", "SharedSlopes", "bounding_box", "zero_answer"]
-
-_SECONDS_PER_DENSE, _SECONDS_PER_SPARSE = 5e-9, 1e-7  # entry of X, copied for a quantile
 
 
 def bounding_box(X: Any) -> tuple[Vector, Vector]:
@@ -193,7 +192,7 @@ class SharedSlopes(_Stacked):
                 parts.append(self._indicators())
             design = sp.hstack(parts, format="csr")
         else:
-            checkpoint(seconds=_SECONDS_PER_DENSE * self.X.size * self.m)
+            checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * self.X.size * self.m)
             design = np.zeros((self.y.size * self.m, self.d + own), dtype=self.X.dtype)
             for k in range(self.m):
                 rows = slice(k * self.y.size, (k + 1) * self.y.size)
@@ -246,7 +245,7 @@ class NonCrossing(_Stacked):
     def _design(self, shape: tuple[int, int]) -> sp.csr_array:
         """Return X once for each quantile, in columns of its own, and indicators."""
         stored = self.X.nnz if sp.issparse(self.X) else self.X.size
-        checkpoint(seconds=_SECONDS_PER_SPARSE * float(stored) * self.m)
+        checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * float(stored) * self.m)
         parts = [sp.block_diag([sp.csr_array(self.X)] * self.m, format="csr")]
         if self.fit_intercept:
             parts.append(self._indicators())

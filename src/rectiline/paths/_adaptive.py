@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.penalties import Columnwise
 from rectiline.problems import Problem
 from rectiline.solvers import solve
-
-Vector = NDArray[np.float64]
 
 __all__ = ["adaptive_weights"]
 

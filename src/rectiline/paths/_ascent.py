@@ -14,15 +14,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.penalties import L1
 from rectiline.problems import Problem
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers import Generation, Session, solve
-
-Vector = NDArray[np.float64]
 
 __all__ = ["ascend", "can_ascend"]
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from rectiline._polling import checkpoint
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from rectiline._typing import Matrix, Vector
 
 __all__ = ["BoundedProgram"]
 

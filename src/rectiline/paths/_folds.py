@@ -7,25 +7,22 @@ thread whatever `n_jobs` is, so that equal jobs give equal bits.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline._thread_count import using_threads
+from rectiline._typing import Vector
 from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths
 from rectiline.paths._path import Path
 from rectiline.problems import Problem
 from rectiline.solvers import Progress, one_thread
-
-Vector = NDArray[np.float64]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,23 +52,20 @@ def fold_paths(
 
     Compiled solvers release the interpreter lock, so threads run side by side.
     """
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    clock = Clock(time_limit)
     workers = min(effective_n_jobs(n_jobs), len(jobs))
     waiting = list(range(len(jobs)))  # taking one off is atomic
 
     def one(job: FoldJob) -> Any:
-        share = None
-        if deadline is not None:
-            rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
-            share = max((deadline - time.perf_counter()) / max(rounds, 1), 1e-6)
+        rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
+        share = None if clock.remaining is None else clock.remaining / max(rounds, 1)
         waiting.pop()
-        began, own = time.perf_counter(), Deadline(share)
+        own = Clock.with_grace(share)
         callback = job.on_start()
         problem = job.make()
         grid = checked_strengths(job.strengths)
         solutions = follow_path(problem, grid, own, callback=callback, **options)
-        seconds = time.perf_counter() - began
-        found = Path(grid[: len(solutions)], tuple(solutions), seconds)
+        found = Path(grid[: len(solutions)], tuple(solutions), own.seconds)
         return job.on_end(problem, found)
 
     if n_jobs is None or workers == 1:

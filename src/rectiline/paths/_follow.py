@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED, SECONDS_PER_ROW_CERTIFIED
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline._thread_count import using_threads
+from rectiline._typing import Vector
 from rectiline.paths._null import null_start
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove_many
@@ -32,12 +33,9 @@ from rectiline.solvers import (
     solve,
 )
 
-Vector = NDArray[np.float64]
-
 __all__ = ["follow_path"]
 
 _BATCH_ENTRIES = 800_000  # multipliers that wait for their certificates: more leave the cache
-_SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 4e-9, 1e-7  # of X, in a certificate
 _FIRST_BATCH = 4  # strengths until the first certificates show whether following works
 _MOST_MISSED = 2  # strengths left to `solve`, beyond one in
 _PER_MISS = 4  # so many, before the follower is given up
@@ -49,7 +47,7 @@ _OPTIONS = {"solver", "tol", "max_iter", "random_state", "n_threads"}
 def follow_path(
     problem: Problem,
     grid: Vector,
-    deadline: Deadline,
+    deadline: Clock,
     known: Sequence[Solution] = (),
     start: Solution | None = None,
     callback: Any = None,
@@ -63,7 +61,7 @@ def follow_path(
         At any strength.
     grid : ndarray of shape (k,)
         Strengths from large to small.
-    deadline : Deadline
+    deadline : Clock
         Strengths that it leaves no time for are left out, but the first, where the answer may be
         zeros then.
     known : sequence of Solution
@@ -93,7 +91,7 @@ class _PathRun:
         self,
         problem: Problem,
         grid: Vector,
-        deadline: Deadline,
+        deadline: Clock,
         known: Sequence[Solution],
         start: Solution | None,
         callback: Any,
@@ -108,8 +106,10 @@ class _PathRun:
         self._proposed: Solution | None = None  # the last solution that the follower found
         self._is_over = False
         self._n_missed = 0
-        stored = _SECONDS_PER_ENTRY * problem.design.n_stored
-        self._proof_seconds = stored + _SECONDS_PER_ROW * problem.n_samples  # a guess at first
+        stored = SECONDS_PER_ENTRY_CERTIFIED * problem.design.n_stored
+        self._proof_seconds = (
+            stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
+        )  # a guess at first
         # A callback gets every solution before the next one is looked for.
         reports = self._listener.is_active
         self._most = max(_FIRST_BATCH, _BATCH_ENTRIES // max(problem.n_samples, 1))
@@ -161,7 +161,7 @@ class _PathRun:
         """Return what the follower finds at these strengths, up to the first that it does not."""
         found: list[Candidate] = []
         for strength in strengths.tolist():
-            left = np.inf if self._deadline.seconds is None else self._deadline.seconds
+            left = np.inf if self._deadline.remaining is None else self._deadline.remaining
             left -= self._proof_seconds * (len(found) + 1)  # they are certified together
             if found and left <= 0.0:
                 break
@@ -208,7 +208,7 @@ class _PathRun:
         found = solve(
             self._at(self._grid[len(self.solutions)]),
             warm_start=near,
-            time_limit=self._deadline.seconds,
+            time_limit=self._deadline.remaining,
             session=self._session,
             callback=self._listener.callback,
             **self._options,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rectiline._polling import asked_at_checkpoints
+from rectiline._typing import Vector
 from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
 from rectiline.paths._null import has_two_classes, null_model, rough_null_model
 from rectiline.problems import Problem
-
-Vector = NDArray[np.float64]
 
 __all__ = ["checked_strengths", "default_strengths", "grid_and_start"]
 

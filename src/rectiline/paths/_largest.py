@@ -34,8 +34,6 @@ from rectiline.penalties import (
 from rectiline.problems import DualPoint, Problem
 from rectiline.solvers import limited_threads, solve
 
-Vector = NDArray[np.float64]
-
 __all__ = ["ZeroPoint", "is_sparsifying", "largest_strength", "zero_point"]
 
 

@@ -15,14 +15,12 @@ from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
 from rectiline._polling import OutOfTime, Timekeeper, asked_at_checkpoints
+from rectiline._typing import Matrix, Vector
 from rectiline.paths._ascent import ascend, can_ascend
 from rectiline.paths._bounded_program import BoundedProgram
 from rectiline.paths._null import NullModel
 from rectiline.penalties import Atom, Penalty
 from rectiline.problems import DualPoint, Problem
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["MultiplierProgram"]
 

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.intercepts import ShiftedLosses
-
-Vector = NDArray[np.float64]
 
 __all__ = [
     "NullModel",

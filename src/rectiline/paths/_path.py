@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, overload
@@ -10,15 +9,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline._polling import Deadline, asked_at_checkpoints
+from rectiline._polling import Clock, asked_at_checkpoints
+from rectiline._typing import Vector
 from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths, grid_and_start
 from rectiline.paths._largest import ZeroPoint
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.proofs import prove
 from rectiline.solvers import Solution, Status
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Path", "path"]
 
@@ -143,26 +141,26 @@ def path(
     >>> len(found), float(abs(found.coefs[0]).max()), bool(found.relative_gaps.max() <= 1e-6)
     (5, 0.0, True)
     """
-    began, deadline = time.perf_counter(), Deadline(time_limit)
+    clock = Clock.with_grace(time_limit)
     if problem.penalty is None or problem.penalty.is_zero:
         raise ValueError("penalty=None has no strength to vary.")
     start = None
     if strengths is None:
         share = None if time_limit is None else _GRID_SHARE * time_limit
-        with asked_at_checkpoints(Deadline(share)):
+        with asked_at_checkpoints(Clock.with_grace(share)):
             grid, start = grid_and_start(problem, n_strengths, ratio)
     else:
         grid = checked_strengths(strengths)
     known: list[Solution] = []
     if start is not None and start.dual is not None:
-        at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), began)
+        at_zero = _zeros(problem, float(grid[0]), start, options.get("tol", 1e-6), clock)
         known = [] if at_zero is None else [at_zero]
-    solutions = follow_path(problem, grid, deadline, known, warm_start, **options)
-    return Path(grid[: len(solutions)], tuple(solutions), time.perf_counter() - began)
+    solutions = follow_path(problem, grid, clock, known, warm_start, **options)
+    return Path(grid[: len(solutions)], tuple(solutions), clock.seconds)
 
 
 def _zeros(
-    problem: Problem, strength: float, start: ZeroPoint, tol: float, began: float
+    problem: Problem, strength: float, start: ZeroPoint, tol: float, clock: Clock
 ) -> Solution | None:
     """Return all-zero coefficients as the solution at the largest strength, if that is proved.
 
@@ -174,14 +172,13 @@ def _zeros(
     certificate, dual = prove(one, coef, start.intercept, start.dual)
     if not certificate.holds(tol):
         return None
-    seconds = time.perf_counter() - began
     return Solution(
         coef=coef,
         intercept=start.intercept,
         status=Status.SOLVED,
         solver="largest_strength",
         n_iter=0,
-        seconds=seconds,
+        seconds=clock.seconds,
         dual=dual,
         certificate=certificate,
         reason="the smallest strength with all-zero coefficients",

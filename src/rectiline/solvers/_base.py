@@ -8,13 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rectiline._polling import Clock
+from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint
-from rectiline.solvers._watch import Watch
 
-Vector = NDArray[np.float64]
 Pair = tuple[Vector, float, DualPoint]
 
 __all__ = [
@@ -67,7 +64,7 @@ class Budget:
         Certified so far; None before the first certificate.
     gap : float
         Certified distance of the best point from the best bound.
-    watch : Watch or None
+    clock : Clock or None
         The clock of the whole call, which may end before `seconds` have passed.
     reserve : float
         Seconds of the whole call that the solver must leave for its certificate.
@@ -80,7 +77,7 @@ class Budget:
     relative_gap: float
     objective: float | None = None
     gap: float = math.inf
-    watch: Watch | None = None
+    clock: Clock | None = None
     reserve: float = 0.0
     callback: Callback | None = None
     began: float = field(default_factory=time.perf_counter)
@@ -95,13 +92,13 @@ class Budget:
         left = math.inf
         if self.seconds < math.inf:
             left = self.began + self.seconds - time.perf_counter()
-        if self.watch is not None:
-            left = min(left, self.watch.left() - self.reserve)
+        if self.clock is not None:
+            left = min(left, self.clock.left() - self.reserve)
         return max(left, 0.0)
 
     def is_over(self) -> bool:
         """Return whether to stop now; loops that take longer than a millisecond ask each time."""
-        if self.watch is not None and self.watch.poll():
+        if self.clock is not None and self.clock.poll():
             return True
         return self.left() <= 0.0
 
@@ -119,7 +116,8 @@ class Step:
 class Solver(Protocol):
     """A solver moves a primal-dual pair of a form; whether the pair is good is not its business.
 
-    Concrete solvers are frozen dataclasses whose fields are their options.
+    Concrete solvers are frozen dataclasses whose fields are their options. A solver that gains from
+    what has been proved about its pair has a method ``learn(state, certificate)`` besides.
     """
 
     name: ClassVar[str]
@@ -139,9 +137,6 @@ class Solver(Protocol):
 
     def point(self, state: Any) -> Any:
         """Return the current primal-dual pair as a point of the form."""
-
-    def learn(self, state: Any, certificate: Certificate) -> None:
-        """Take note of what has been proved about the current pair."""
 
 
 @dataclass(frozen=True, slots=True)

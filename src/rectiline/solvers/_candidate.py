@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rectiline._typing import Vector
 from rectiline.problems import DualPoint
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Candidate", "PathFollower"]
 

@@ -39,8 +39,8 @@ anything else                                   newton; before that rehline for 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
@@ -52,8 +52,6 @@ from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
-
-Vector = NDArray[np.float64]
 
 __all__ = ["choose", "remaining"]
 

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from rectiline._polling import SECONDS_PER_ENTRY, SECONDS_PER_PRODUCT
+from rectiline._costs import (
+    SECONDS_PER_ENTRY,
+    SECONDS_PER_ENTRY_CERTIFIED,
+    SECONDS_PER_PRODUCT,
+    SECONDS_PER_ROW_CERTIFIED,
+)
+from rectiline._polling import Clock
 from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
@@ -25,13 +31,10 @@ from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads
-from rectiline.solvers._watch import Watch
 from rectiline.solvers.rows import RowsTrial
 
 __all__ = ["polish_quietly", "solve", "solve_quietly"]
 
-_SECONDS_PER_ENTRY = 4e-9  # of X, in the first certificate
-_SECONDS_PER_ROW = 1e-7
 _BALANCING_ROUNDS = 3  # products of free columns in a certificate
 _ROUGHEST = 0.5  # a tolerance that every solved pair meets
 _PASSES = Stage(RowsTrial(), "passes: many rows for each column, few of them near a knot")
@@ -137,16 +140,16 @@ def solve_quietly(
     warm_start: Solution,
     callback: Callback,
     seed: int,
-    watch: Watch | None,
+    clock: Clock | None,
 ) -> Solution:
-    """Solve a part of a larger problem: no warnings, and under the watch of the whole."""
+    """Solve a part of a larger problem: no warnings, and under the clock of the whole."""
     limits = checked_limits(tol, None, None, seed, callback)
-    return answer_of(*_run(problem, "auto", {}, limits, warm_start, callback, outer=watch))
+    return answer_of(*_run(problem, "auto", {}, limits, warm_start, callback, outer=clock))
 
 
-def polish_quietly(problem: Problem, rough: Solution, seed: int, watch: Watch) -> Solution:
+def polish_quietly(problem: Problem, rough: Solution, seed: int, clock: Clock) -> Solution:
     """Make the answer of a part of a larger problem exact, without warnings."""
-    run = Run(problem, checked_limits(_ROUGHEST, None, None, seed, None), outer=watch)
+    run = Run(problem, checked_limits(_ROUGHEST, None, None, seed, None), outer=clock)
     run.best.keep(rough.coef, rough.intercept, rough.dual, rough.solver)
     polish_answer(run, lambda: choose(problem, warm=True))
     return answer_of(run, Status.SOLVED, None)
@@ -161,7 +164,7 @@ def _run(
     callback: Callback | None = None,
     session: Session | None = None,
     wants_polish: bool = False,
-    outer: Watch | None = None,
+    outer: Clock | None = None,
 ) -> tuple[Run, Status, InfeasibilityCertificate | None]:
     """Run the stages; return the run, how it ended, and the proof if there is no feasible point."""
     given = warm_start is not None, session is not None, limits.max_iter is not None, bool(options)
@@ -212,8 +215,8 @@ def _certificate_seconds(problem: Problem) -> float:
     rounds = _BALANCING_ROUNDS if free else 0
     sums = rounds if free <= problem.n_samples else 1  # products of rows are known once
     products = 0.5 * sums * problem.n_samples * free * min(free, problem.n_samples)
-    passes = _SECONDS_PER_ENTRY + 2 * rounds * SECONDS_PER_ENTRY
-    seconds = passes * problem.design.n_stored + _SECONDS_PER_ROW * problem.n_samples
+    passes = SECONDS_PER_ENTRY_CERTIFIED + 2 * rounds * SECONDS_PER_ENTRY
+    seconds = passes * problem.design.n_stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
     return seconds + SECONDS_PER_PRODUCT * products
 
 

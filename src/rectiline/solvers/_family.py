@@ -118,12 +118,12 @@ def solve_together(
             except KeyboardInterrupt:
                 if any(run.best.pair is None for run in runs):
                     raise
-                runs[place].watch.stop()
+                runs[place].clock.stop()
                 ended[place] = Status.STOPPED
                 del courses[place]
-        if any(run.watch.stopped for run in runs):
+        if any(run.clock.stopped for run in runs):
             for run in runs:
-                run.watch.stop()
+                run.clock.stop()
     if warns:
         for run, status in zip(runs, ended, strict=True):
             run.warn(status, stacklevel=3)

@@ -24,10 +24,8 @@ from scipy import sparse as sp
 from scipy.linalg import lapack
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 __all__ = ["PolishPair", "optimality_step"]
 

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.problems.intercepts import middle_intercept
 from rectiline.solvers._base import Budget, Stage, Step
 from rectiline.solvers._optimality import PolishPair, optimality_step
 from rectiline.solvers._run import Run
-
-Vector = NDArray[np.float64]
 
 __all__ = ["POLISH_STAGE", "Polish", "central_intercept", "polish_answer"]
 
@@ -129,7 +127,7 @@ def polish_answer(run: Run, plan: Callable[[], Sequence[Stage]]) -> None:
         run.run_stages(plan(), _EXACT, _MOST_STEPS)
         if run.verdict(_GOOD) is None:
             run.run_stages([POLISH_STAGE], _GOOD, after_others=True)
-    if run.watch.left() > 0.0:
+    if run.clock.left() > 0.0:
         _centre_intercept(run)
 
 

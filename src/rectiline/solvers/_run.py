@@ -8,21 +8,29 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, grace_of, time_left
+from rectiline import _core
+from rectiline._polling import (
+    Clock,
+    OutOfTime,
+    asked_at_checkpoints,
+    checkpoint,
+    grace_of,
+    time_left,
+)
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.solvers._base import Budget, Callback, Declined, Progress, Stage
 from rectiline.solvers._best import Best
 from rectiline.solvers._status import Status
-from rectiline.solvers._watch import Watch
 
-__all__ = ["Run", "RunLimits"]
+__all__ = ["Run", "RunLimits", "polled"]
 
 _LONGEST_BURST = 320
 _USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
@@ -31,6 +39,23 @@ _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes o
 _MOST_RESERVED = 0.5  # of the time limit, for a first certificate
 _MOST_IDLE = 3  # bursts without an iteration that end a stage
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
+
+
+def _learn_nothing(state: Any, certificate: Certificate) -> None:
+    """Stand in for the method that solvers may leave out."""
+
+
+@contextmanager
+def polled(clock: Clock) -> Iterator[None]:
+    """Let compiled loops of this thread poll the clock now and then, if it makes reports."""
+    if not clock.is_polled:
+        yield
+        return
+    before = _core.set_poll(clock.poll)
+    try:
+        yield
+    finally:
+        _core.set_poll(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +76,7 @@ class Run:
         problem: Any,
         limits: RunLimits,
         callback: Callback | None = None,
-        outer: Watch | None = None,
+        outer: Clock | None = None,
         certificate_seconds: float = 0.0,
         repair: Callable[[Any, Any], Any] | None = None,
     ) -> None:
@@ -71,7 +96,7 @@ class Run:
         # Whoever is asked at checkpoints around this run may leave it less time.
         limit = math.inf if limits.time_limit is None else limits.time_limit
         ends = min(limit, time_left())
-        self.watch = Watch(ends if ends < math.inf else None, report, outer)
+        self.clock = Clock(ends if ends < math.inf else None, report, outer)
         # A guess, until one has been made; it must not leave a solver without any time.
         self._certificate_seconds = min(certificate_seconds, _MOST_RESERVED * ends)
         self._grace = grace_of(limits.time_limit)
@@ -80,7 +105,7 @@ class Run:
 
     def is_over(self) -> bool:
         """Return whether work has to stop that is not a solver's, such as a certificate."""
-        self.watch.poll()  # it may report
+        self.clock.poll()  # it may report
         return self.left() <= 0.0
 
     def left(self) -> float:
@@ -88,7 +113,7 @@ class Run:
 
         It may exceed the limit by some grace, unless zero coefficients would be certified after it.
         """
-        return self.watch.left(0.0 if self.best.pair is None else self._grace)
+        return self.clock.left(0.0 if self.best.pair is None else self._grace)
 
     def within_limits(self, work: Callable[[], Status], author: str) -> Status:
         """Return how the work of a run ends.
@@ -120,9 +145,9 @@ class Run:
             best.combine()
         if best.certificate.holds(tol):
             return Status.SOLVED
-        if self.watch.stopped:
+        if self.clock.stopped:
             return Status.STOPPED
-        if self.watch.left() <= self._certificate_seconds < math.inf:
+        if self.clock.left() <= self._certificate_seconds < math.inf:
             return Status.TIME_LIMIT  # what a solver finds from here on could not be certified
         return None
 
@@ -249,7 +274,7 @@ class Run:
         while True:
             budget = self._budget(min(burst, limit - done), target)
             try:
-                with self.watch.polled(), asked_at_checkpoints(budget):
+                with polled(self.clock), asked_at_checkpoints(budget):
                     step = method.advance(state, budget)
             except OutOfTime:
                 self.last = None  # its state may be that of half a step
@@ -270,23 +295,23 @@ class Run:
             idle = idle + 1 if step.iterations == 0 else 0
             if step.exhausted or idle >= _MOST_IDLE:
                 # Not exhausted, but idle under a limit: its next step takes longer than is left.
-                self._ran_out |= not step.exhausted and self.watch.left() < math.inf
+                self._ran_out |= not step.exhausted and self.clock.left() < math.inf
                 return Status.STALLED
             if step.reached:
                 target *= _TIGHTEN
                 refused += 1
             if refused >= _MOST_REFUSED and not is_last:
                 return Status.STALLED  # its own estimate met the target, the certificate did not
-            method.learn(state, certificate)
+            getattr(method, "learn", _learn_nothing)(state, certificate)
             burst = min(2 * burst, _LONGEST_BURST)
             yield
-            if self.watch.stopped:
+            if self.clock.stopped:
                 return Status.STOPPED
 
     def _started(self, stage: Stage, is_first: bool, state: Any, form: Any) -> tuple[Any, Any]:
         """Return the form of the problem and the state of the solver at its start."""
         method, best = stage.method, self.best
-        with self.watch.polled(), asked_at_checkpoints(self._budget(0, 0.0)):
+        with polled(self.clock), asked_at_checkpoints(self._budget(0, 0.0)):
             form = method.form.apply(self.problem) if form is None else form
             if state is None:
                 useless = not is_first and best.certificate.relative_gap > _USELESS
@@ -320,40 +345,40 @@ class Run:
             target,
             primal if math.isfinite(primal) else None,
             self.best.gap,
-            self.watch,
+            self.clock,
             self._certificate_seconds,
             self.callback,
         )
 
     def _certify(self, form: Any, method: Any, state: Any) -> Certificate:
         """Certify the pair of the solver, unless it comes with a proof of its own."""
-        before = self.watch.seconds
+        before = self.clock.seconds
         coef, intercept, dual = form.invert(method.point(state))
         if hasattr(form, "prove"):
             certificate = self.best.keep(coef, intercept, dual, method.name, form.prove)
         else:
             certificate = self.best.offer(coef, intercept, dual, method.name)
-        self._certificate_seconds = self.watch.seconds - before
+        self._certificate_seconds = self.clock.seconds - before
         return certificate
 
     # ---- reports ----------------------------------------------------------------------------
 
     def report(self, name: str) -> None:
         """Add the best certificate to the history and tell the callback, which may stop us."""
-        record = Progress(name, self.n_iter, self.watch.seconds, self.best.certificate)
+        record = Progress(name, self.n_iter, self.clock.seconds, self.best.certificate)
         self.history.append(record)
         if self.callback is None:
             return
         if self.callback(record):
-            self.watch.stop()
-        self.watch.reported()
+            self.clock.stop()
+        self.clock.reported()
 
     def _report_again(self) -> bool:
         """Tell the callback that work goes on, between two certificates."""
         assert self.callback is not None
         name = self.tried[-1] if self.tried else "none"
         return bool(
-            self.callback(Progress(name, self.n_iter, self.watch.seconds, self.best.certificate))
+            self.callback(Progress(name, self.n_iter, self.clock.seconds, self.best.certificate))
         )
 
     def limited(self, status: Status) -> Status:

@@ -168,7 +168,7 @@ def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) 
     given = problem if isinstance(problem, Problem) else None
     about: dict[str, Any] = {
         "status": status,
-        "seconds": run.watch.seconds,
+        "seconds": run.clock.seconds,
         "problem": None if given is None else weakref.ref(given),
         "feature_names": None if given is None else given.feature_names,
     }

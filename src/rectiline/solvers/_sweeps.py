@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rectiline._costs import SECONDS_PER_ENTRY_SWEPT, SECONDS_PER_ROW_SWEPT
 from rectiline.problems.forms import RectifiedForm
 from rectiline.solvers._base import Stage
 from rectiline.solvers.rehline import Rehline
@@ -13,7 +14,6 @@ __all__ = ["first_try", "is_easy", "is_near", "is_trivial"]
 _EASY = 0.12  # difficulty per squared column
 _LEAST_SHARE = 0.125  # of the difficulty, that rare classes leave
 _FEW_ROWS, _WARM = 25, 10.0  # rows per column; difficulty that a warm start makes up for
-_SECONDS_PER_ENTRY, _SECONDS_PER_ROW = 1.5e-9, 3e-8  # of a sweep
 _SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
 
 
@@ -59,7 +59,10 @@ def first_try(form: RectifiedForm, least: float = 0.0) -> Stage:
     # What a Newton method costs, in sweeps.
     patience = 10.0 + 0.5 * d if form.slope_width()[1] else 4.0 + d / 12.0
     patience *= _SPARSE_SWEEPS if form.design.is_sparse else 1.0
-    sweep = _SECONDS_PER_ENTRY * form.design.n_stored + _SECONDS_PER_ROW * form.design.n_samples
+    sweep = (
+        SECONDS_PER_ENTRY_SWEPT * form.design.n_stored
+        + SECONDS_PER_ROW_SWEPT * form.design.n_samples
+    )
     patience = max(patience, least / sweep)
     return Stage(Rehline(patience=patience), "rehline: a try, as the penalty looks strong")
 

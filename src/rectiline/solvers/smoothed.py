@@ -22,9 +22,10 @@ from typing import ClassVar
 import numpy as np
 
 from rectiline import _core
-from rectiline._polling import SECONDS_PER_ENTRY, checkpoint, time_left
+from rectiline._costs import SECONDS_PER_ENTRY
+from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
-from rectiline.problems import Certificate, Problem
+from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._screening import spread_of_arguments, zero_dual
@@ -204,6 +205,3 @@ class Smoothed:
     def point(self, state: SmoothedState) -> FormPoint:
         """Return the best point with the best multipliers."""
         return state.best
-
-    def learn(self, state: SmoothedState, certificate: Certificate) -> None:
-        """Nothing to learn: every look estimates the gap."""

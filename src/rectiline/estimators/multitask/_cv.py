@@ -16,7 +16,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline.estimators._docs import documented
 from rectiline.estimators._run import seed_of
 from rectiline.estimators._search import score_table
@@ -86,7 +86,7 @@ class _Chooses(MultiTaskModel):
         dims, alphas, betas = self._grid(data)
         held_out = list(folds(data, self.cv, seed_of(self.random_state)))
         jobs = [
-            _FoldJob(problem, data.weight, targets, masks, Deadline(seconds))
+            _FoldJob(problem, data.weight, targets, masks, Clock.with_grace(seconds))
             for masks, seconds in zip(held_out, self._shares(len(held_out)), strict=True)
         ]
         on_grid = partial(self._fold, grid=(dims, alphas, betas))
@@ -188,7 +188,7 @@ class _FoldJob:
     weight: list[NDArray[np.float64]] | None
     targets: list[NDArray[Any]]
     masks: list[NDArray[np.bool_]]
-    deadline: Deadline
+    deadline: Clock
 
     def training_problem(self) -> MultiTaskProblem:
         """Return the problem on the rows that are not held out."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
 from rectiline._typing import Vector
 from rectiline.backends import Design
@@ -22,7 +23,6 @@ __all__ = ["with_frozen_rows"]
 
 _LINE = PiecewiseLQ.maximum([(0, 0, 0), (0, 1, 0)], of="prediction")  # slope 1 from zero on
 _SQUARE = PiecewiseLQ([], [(0.5, 0.0, 0.0)])
-_SECONDS_PER_COPIED = 5e-9  # entry of X
 _ROOM = 10.0  # how far above its kink a line is kept, in units of the arguments
 
 
@@ -97,7 +97,7 @@ def _square_rows(near: Problem, curvature: Matrix | None) -> tuple[Matrix, Vecto
 
 
 def _stacked(X: Any, more: Matrix) -> Any:
-    checkpoint(seconds=_SECONDS_PER_COPIED * float(X.shape[0]) * X.shape[1])
+    checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * float(X.shape[0]) * X.shape[1])
     if sp.issparse(X):
         return sp.vstack([X, sp.csr_array(more)], format="csr")
     return np.vstack([X, more])

@@ -30,12 +30,10 @@ from scipy import sparse as sp
 from scipy.linalg import lapack
 
 from rectiline import _core
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._points import BarrierMove
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["BarrierMaster"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["below", "beside", "row_norms", "row_scale", "scaled_rows"]
 

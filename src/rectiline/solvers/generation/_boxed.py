@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._highs import Block, Positions
-
-Vector = NDArray[np.float64]
 
 __all__ = ["BoxedProgram", "is_boxed", "is_mostly_zeros"]
 

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._screening import screened_columns, zero_dual
 from rectiline.solvers.generation._proximal import ProximalMaster
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["CurvedState", "advance_curved", "start_curved"]
 

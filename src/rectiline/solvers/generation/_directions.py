@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["AtomSet", "ColumnSet", "DirectionSet", "allowed_range"]
 

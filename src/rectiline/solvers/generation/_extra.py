@@ -10,15 +10,13 @@ together.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._typing import Vector
 from rectiline.problems.forms import Levels, LinearProgramForm
 from rectiline.solvers.generation._boxed import BoxedProgram
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
 from rectiline.solvers.generation._highs import LinearProgram, Positions
-
-Vector = NDArray[np.float64]
 
 __all__ = ["ExtraColumns"]
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
+
 Positions = NDArray[np.int32]
 Block = Any  # a dense block, or a CSR one where X is sparse
 

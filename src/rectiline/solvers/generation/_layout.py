@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from rectiline._typing import Indices, Vector
 
 __all__ = ["UnitLayout"]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint, time_left
+from rectiline._typing import Vector
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._highs import highs_refusal
@@ -25,8 +25,6 @@ from rectiline.solvers.generation._points import MasterPoint
 from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
 from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._samples import nearest_units, opposing_units, wrong_units
-
-Vector = NDArray[np.float64]
 
 __all__ = ["LinearState", "advance_linear", "continue_down", "drop_directions"]
 

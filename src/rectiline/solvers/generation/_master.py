@@ -27,8 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._costs import SECONDS_PER_ENTRY_TURNED
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
+from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._blocks import (
     below,
@@ -44,13 +46,9 @@ from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
 from rectiline.solvers.generation._layout import UnitLayout
 from rectiline.solvers.generation._points import MasterPoint
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
 __all__ = ["Master"]
 
 _NOTHING = 1e-12  # in the scaled program
-_SECONDS_PER_ENTRY = 3e-8  # of new rows: taken from X, turned, scaled and copied
 _NOWHERE: Positions = np.zeros(0, dtype=np.int32)
 
 
@@ -157,7 +155,7 @@ class Master:
         count = self.directions.size - first
         if not count:
             return
-        checkpoint(_SECONDS_PER_ENTRY * count * self.unit_columns.size)
+        checkpoint(SECONDS_PER_ENTRY_TURNED * count * self.unit_columns.size)
         block = self._unit_block(self._layout, first)
         scale = row_scale(block)
         self._row_scale = np.concatenate([self._row_scale, scale])
@@ -245,7 +243,7 @@ class Master:
         """Let more units move."""
         if not units.size:
             return
-        checkpoint(_SECONDS_PER_ENTRY * units.size * self._placed)
+        checkpoint(SECONDS_PER_ENTRY_TURNED * units.size * self._placed)
         layout = UnitLayout.of(self.sample[units], self._signed(units), self.n)
         block = scaled_rows(self._unit_block(layout, 0), self._row_scale)
         fixed = np.tile(layout.sign, (self._n_intercept, 1))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["BarrierMove", "MasterPoint", "ProximalPoint"]
 

@@ -13,11 +13,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import LinearProgramForm
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["AtomPricing", "ColumnPricing", "Pricing", "pricing_for"]
 

@@ -28,20 +28,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._costs import SECONDS_PER_ENTRY_TURNED, SECONDS_PER_ROW_LISTED
 from rectiline._polling import checkpoint
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers._base import Budget
 from rectiline.solvers._screening import spread_of_arguments
 from rectiline.solvers.generation._blocks import row_norms
 from rectiline.solvers.generation._points import ProximalPoint
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["ProximalMaster"]
 
@@ -52,8 +50,6 @@ _EASY = 8
 _RETREAT = 5.0
 _TOO_FEW = 1
 _LEAST_TOLERANCE = 1e-10
-_SECONDS_PER_ENTRY = 8e-8  # of the working set, which is copied, scaled and turned
-_SECONDS_PER_ROW = 1e-6  # of X: units are listed row by row
 
 
 class ProximalMaster:
@@ -61,7 +57,7 @@ class ProximalMaster:
 
     def __init__(self, form: CompositeForm, typical_cost: float) -> None:
         self.form = form
-        checkpoint(_SECONDS_PER_ROW * form.design.n_samples)
+        checkpoint(SECONDS_PER_ROW_LISTED * form.design.n_samples)
         units, n = form.dual_units, form.design.n_samples
         squares = form.design.column_squares()
         self._column_scale = float(np.sqrt(squares.mean())) or 1.0
@@ -116,7 +112,7 @@ class ProximalMaster:
         form = self.form
         everywhere = np.zeros(form.design.n_features)
         everywhere[self.columns] = self.coef
-        checkpoint(_SECONDS_PER_ENTRY * form.design.n_stored * columns.size / everywhere.size)
+        checkpoint(SECONDS_PER_ENTRY_TURNED * form.design.n_stored * columns.size / everywhere.size)
         self.coef, self.columns = everywhere[columns], columns
         self.part = part = form.on_columns(columns)
         self._pass_penalty(Design(self._scaled_matrix(part)).view)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.solvers.generation._directions import ColumnSet
 from rectiline.solvers.generation._highs import BASIC, HIGH, LOW
 from rectiline.solvers.generation._master import Master
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["guess_basis", "rebuilt"]
 

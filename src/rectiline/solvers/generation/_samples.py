@@ -10,10 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.solvers.generation._master import Master
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["nearest_units", "opposing_units", "wrong_units"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from rectiline._polling import time_left
 from rectiline.exceptions import UnsupportedProblemError
-from rectiline.problems import Certificate, Problem
+from rectiline.problems import Problem
 from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._screening import zero_dual
@@ -207,9 +207,6 @@ class Generation:
     def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
         return state.engine.point
-
-    def learn(self, state: GenerationState, certificate: Certificate) -> None:
-        """Nothing to learn: every round computes its own gap."""
 
 
 def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline._polling import time_left
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget
@@ -23,9 +23,6 @@ from rectiline.solvers.generation._pricing import AtomPricing, pricing_for
 from rectiline.solvers.generation._rebuild import guess_basis
 from rectiline.solvers.generation._samples import nearest_units
 from rectiline.solvers.generation._smoothed_start import smoothed_start
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["Plan", "restart_linear", "start_linear"]
 

@@ -12,22 +12,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rectiline._polling import asked_at_checkpoints, who_is_asked
+from rectiline._polling import Clock, asked_at_checkpoints, who_is_asked
 from rectiline._thread_count import using_threads
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.problems.forms import Task
 from rectiline.solvers._base import Progress
 from rectiline.solvers._drive import solve_quietly
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
-from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._curvature import task_curvature
 from rectiline.solvers.multitask._settle import Held, settle
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
 
 __all__ = [
@@ -81,7 +78,7 @@ class Block:
 class Steps(Protocol):
     """Minimise ``sum_t loss_t(u_t, b_t) + (strength/2) (u_t - start_t)' S^-1 (u_t - start_t)``."""
 
-    watch: Watch | None  # the clock of the whole solve
+    clock: Clock | None  # the clock of the whole solve
 
     def step(
         self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
@@ -158,7 +155,7 @@ class TaskSteps:
     problem: MultiTaskProblem
     seed: int = 0
     n_threads: int = 1
-    watch: Watch | None = None
+    clock: Clock | None = None
 
     def step(
         self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
@@ -196,7 +193,7 @@ class TaskSteps:
         warm = _warm(task, near, t, program.variable(near.coef[:, t]))
         size = abs(program.problem.objective(warm.coef, warm.intercept))
         tol = min(max(gap / max(size, 1e-300), _TIGHTEST), _LOOSEST)
-        found = solve_quietly(program.problem, tol, warm, _Patience(), self.seed, self.watch)
+        found = solve_quietly(program.problem, tol, warm, _Patience(), self.seed, self.clock)
         return program.coef(found.coef), found.intercept, found.dual
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:

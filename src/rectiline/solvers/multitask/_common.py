@@ -10,14 +10,11 @@ their curvature, the others do nothing. For least squares one step is exact.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space, Steps
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["joint_step"]
 

@@ -14,13 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from rectiline._typing import Matrix
 from rectiline.problems import DualPoint
 from rectiline.problems.forms import Task
-
-Matrix = NDArray[np.float64]
 
 __all__ = ["task_curvature"]
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._costs import SECONDS_PER_ENTRY_CERTIFIED
+from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.solvers._arguments import checked_limits, solver_kind
@@ -20,13 +21,10 @@ from rectiline.solvers.multitask._polish import polish_tasks
 from rectiline.solvers.multitask.apg import APG
 from rectiline.solvers.multitask.bcd import BCD
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
 __all__ = ["SOLVERS", "MultiTaskSolution", "solve_multitask"]
 
-_SECONDS_PER_ENTRY = 3e-9  # of X, in a certificate
 SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG)}
 
 
@@ -136,7 +134,7 @@ def solve_multitask(
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
     stored = sum(task.design.n_stored for task in problem.tasks)
     _check_feasible(problem)
-    run = Run(problem, limits, callback, certificate_seconds=_SECONDS_PER_ENTRY * stored)
+    run = Run(problem, limits, callback, certificate_seconds=SECONDS_PER_ENTRY_CERTIFIED * stored)
     start, author = [_start(problem, warm_start)], stages[0].method.name
 
     def work() -> Status:
@@ -162,7 +160,7 @@ def solve_multitask(
         status=status,
         solver=run.best.author,
         n_iter=run.n_iter,
-        seconds=run.watch.seconds,
+        seconds=run.clock.seconds,
         dual=dual,
         certificate=run.best.certificate,
         reason="; then ".join(run.reasons),

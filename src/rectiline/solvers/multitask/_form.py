@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
+from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers._base import Budget
 from rectiline.solvers.multitask._blocks import Block, Matrix, Steps, TaskSteps, Vector
 from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
@@ -58,9 +58,6 @@ class TaskMethod:
         answer: Block = state.steps.with_dual(state.answer)
         return answer
 
-    def learn(self, state: Any, certificate: Certificate) -> None:
-        """Do nothing: the next budget tells the certified gap."""
-
 
 def make_steps(problem: MultiTaskProblem, seed: int, n_threads: int) -> Any:
     """Return what solves the programs of the tasks: in closed form for least squares."""
@@ -71,7 +68,7 @@ def make_steps(problem: MultiTaskProblem, seed: int, n_threads: int) -> Any:
 
 def passes(problem: MultiTaskProblem, steps: Steps, budget: Budget) -> Iterator[float]:
     """Yield the certified gap once for each pass that the budget allows."""
-    steps.watch = budget.watch
+    steps.clock = budget.clock
     size = problem.size_of_objective if budget.objective is None else abs(budget.objective)
     gap = max(min(budget.gap, size), _ROUNDING * size, math.ulp(0.0))
     for done in range(min(budget.iterations, _MOST_PASSES if problem.is_quadratic else 1)):

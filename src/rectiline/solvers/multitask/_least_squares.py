@@ -15,18 +15,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from rectiline._polling import checkpoint
+from rectiline._polling import Clock, checkpoint
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.problems.forms import Task
-from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._blocks import Block, Space, in_threads
 from rectiline.solvers.multitask._curvature import task_curvature
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["LeastSquaresSteps"]
 
@@ -38,7 +34,7 @@ class LeastSquaresSteps:
 
     def __init__(self, problem: MultiTaskProblem, n_threads: int = 1) -> None:
         self.problem, self.n_threads = problem, n_threads
-        self.watch: Watch | None = None
+        self.clock: Clock | None = None
         known = problem.cache.get("least_squares")
         if known is not None:  # the same data under another penalty
             self.__dict__.update(known)

@@ -27,7 +27,7 @@ def polish_tasks(run: Run) -> None:
         v, b = step.variable(coef[:, t]), float(intercept[t])
         proof, point = step.problem.prove(v, b, dual[t])
         rough = Solution(v, b, Status.SOLVED, run.best.author, 0, 0.0, point, proof)
-        found = polish_quietly(step.problem, rough, run.limits.seed, run.watch)
+        found = polish_quietly(step.problem, rough, run.limits.seed, run.clock)
         run.n_iter += found.n_iter
         columns.append(step.coef(found.coef))
         levels.append(found.intercept)

@@ -12,18 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import MultiTaskProblem
-from rectiline.solvers._watch import Watch
 from rectiline.solvers.multitask._blocks import Block, Space, thread_count
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution
 from rectiline.solvers.multitask._form import make_steps
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Rounded", "round_solution", "shared_directions"]
 
@@ -108,9 +104,9 @@ def round_solution(
     gap = tol * abs(solution.certificate.primal)
     eta, scale = problem.penalty.eta, problem.penalty.scale
     try:
-        with asked_at_checkpoints(Deadline(time_limit)):
+        with asked_at_checkpoints(Clock.with_grace(time_limit)):
             steps = make_steps(problem, random_state, thread_count(n_threads))
-            steps.watch = Watch(time_limit)
+            steps.clock = Clock(time_limit)
             if problem.center:
                 block = joint_step(problem, steps, block, hard, gap)
             else:

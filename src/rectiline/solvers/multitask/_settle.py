@@ -23,14 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
+from rectiline._typing import Matrix, Vector
 from rectiline.backends import Design
 from rectiline.problems import DualPoint
 from rectiline.problems.forms import Pieces, Places, Task
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Held", "Settled", "settle"]
 
@@ -38,7 +37,6 @@ _ROUNDS = 12
 _PATIENCE = 3  # rounds without fewer changes before giving up
 _NEARLY = 2  # changes with which an answer may already be good enough
 _ROUNDING = 1e-11  # what settled places may leave of the objective at zero
-_SECONDS_PER_COPIED = 1e-8  # entry of rows that are copied from anywhere in X
 _LARGEST = 700  # unknowns up to which the equations are set up
 
 
@@ -175,7 +173,7 @@ def _for_coefficients(
     task: Task, rows: NDArray[np.intp], held: Held, g: Vector, goal: Vector, give: Vector
 ) -> tuple[Vector, float]:
     """Solve the same for ``v = u - start``, the intercept eliminated; curved pieces only."""
-    checkpoint(seconds=_SECONDS_PER_COPIED * rows.size * task.design.n_features)
+    checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * rows.size * task.design.n_features)
     X, stiff = task.design.X[rows], 1.0 / give
     part = Design(np.asarray(X.toarray() if task.design.is_sparse else X, dtype=float))
     mean, level = np.zeros(part.n_features), 0.0

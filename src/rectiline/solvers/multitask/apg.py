@@ -16,14 +16,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Matrix
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
 from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
-
-Matrix = NDArray[np.float64]
 
 __all__ = ["APG"]
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
@@ -31,8 +30,6 @@ from rectiline.solvers.multitask._anderson import Anderson
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
-
-Matrix = NDArray[np.float64]
 
 __all__ = ["BCD"]
 
