@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model, Multipliers
@@ -19,7 +20,6 @@ Vector = NDArray[np.float64]
 
 __all__ = ["WorkingSet", "copy_rows", "row_lengths"]
 
-_SECONDS_PER_COPIED = 1e-8  # entry of a row that is copied from anywhere in X
 _LEAST_NEAR_SHARE, _LEAST_NEAR_PER_COLUMN = 0.01, 8
 _BALANCED_SHARE = 0.9  # of their ranges that the kept rows may use up to balance the frozen ones
 
@@ -35,7 +35,7 @@ def copy_rows(
     rows: _core.NewtonRows, index: NDArray[np.int64], model: Model, scale: float = 1.0
 ) -> _core.NewtonRows:
     """Return copies of some rows with weights times `scale`, if there is time for that."""
-    checkpoint(seconds=_SECONDS_PER_COPIED * index.size * model.order)
+    checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * index.size * model.order)
     return rows.subset(index, scale)
 
 
