@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rectiline import _core
-from rectiline._polling import SECONDS_PER_ENTRY, checkpoint
+from rectiline._costs import SECONDS_PER_ENTRY
+from rectiline._polling import checkpoint
 from rectiline._typing import Vector
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, or_infinite
