@@ -8,6 +8,7 @@ from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, join, pick
 from rectiline.rows._dask import from_dask
 from rectiline.rows._files import from_npy, from_parquet, from_svmlight
+from rectiline.rows._finite import refuse_non_finite
 from rectiline.rows._make import from_arrays, from_stream, is_source, of
 from rectiline.rows._spread import on_host, spread_rows
 from rectiline.rows._stacked import Levels, StackedRows
@@ -34,5 +35,6 @@ __all__ = [
     "of",
     "on_host",
     "pick",
+    "refuse_non_finite",
     "spread_rows",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline.backends import take_rows
-from rectiline.rows._base import RowBlocks
+from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
 
 __all__ = ["ArrayRows", "block_length", "checked_matrix", "checked_vector"]
@@ -18,7 +17,7 @@ __all__ = ["ArrayRows", "block_length", "checked_matrix", "checked_vector"]
 _BLOCK_BYTES = 1 << 25  # of X in one block: long enough to read, short enough to show progress
 
 
-class ArrayRows(RowBlocks):
+class ArrayRows(SlicedRows):
     """Rows of arrays in memory, in views: X is never copied as a whole."""
 
     def __init__(
@@ -58,30 +57,17 @@ class ArrayRows(RowBlocks):
         """All targets."""
         return self._y
 
-    def _open(self) -> Iterator[Block]:
-        for start in range(0, self.n_rows, self.block_rows):
-            yield self._block(slice(start, start + self.block_rows), start)
-
     def _block(self, some: Any, start: int) -> Block:
         if not isinstance(some, slice):
             X = take_rows(self._X, some)
         elif sp.issparse(self._X):
-            X = _sparse_view(self._X, start, min(some.stop, self.n_rows))
+            X = _sparse_view(self._X, some.start, some.stop)
         else:
             X = self._X[some]
         if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
             X = X.astype(np.float64)  # a block of integers is converted when it is read
         y = None if self._y is None else self._y[some]
         return Block(X, y, None if self._weight is None else self._weight[some], start)
-
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return True
-
-    def take(self, rows: NDArray[np.int64]) -> Block:
-        """Return copies of some rows, in the order given, as one block."""
-        return self._block(np.asarray(rows, dtype=np.int64), 0)
 
 
 def _sparse_view(X: Any, start: int, stop: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint
 from rectiline.rows._block import Block, join, pick
+from rectiline.rows._finite import refuse_non_finite
 
 State = TypeVar("State")
 Result = TypeVar("Result")
 
-__all__ = ["RowBlocks"]
+__all__ = ["RowBlocks", "SlicedRows"]
 
 
 class RowBlocks(ABC):
@@ -48,6 +49,8 @@ class RowBlocks(ABC):
     feature_names: tuple[str, ...] | None = None
     has_weight: bool = False
     has_target: bool = True
+    has_random_access: bool = False  # whether `take` reads some rows without reading all of them
+    is_checked: bool = True  # whether the entries are known to be finite, or left to the passes
 
     def __init__(self) -> None:
         self._n_rows: int | None = None
@@ -72,6 +75,8 @@ class RowBlocks(ABC):
         for place, block in enumerate(self._open()):
             checkpoint()
             self._check(block, place, rows)
+            if not (self.is_checked or self._is_known):
+                refuse_non_finite(block, place, self.feature_names)
             rows += block.n_rows
             yield block
             place += 1
@@ -146,11 +151,6 @@ class RowBlocks(ABC):
             return float(self.n_rows)
         return sum(self.map_targets(_sum_of_weights, None))
 
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return False
-
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in increasing order, as one block.
 
@@ -190,6 +190,30 @@ class RowBlocks(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shown_rows} x {self.n_features}, {self.dtype})"
+
+
+class SlicedRows(RowBlocks):
+    """Rows of which any can be taken: X, y and weight are sliced where they are."""
+
+    has_random_access = True
+    block_rows: int
+
+    @abstractmethod
+    def _block(self, some: Any, start: int) -> Block:
+        """Return the rows of a slice, or of an array of numbers."""
+
+    def _ranges(self) -> Iterable[tuple[int, int]]:
+        """Return first and last row, which is not included, of stretches that no block leaves."""
+        return [(0, self.n_rows)]
+
+    def _open(self) -> Iterator[Block]:
+        for first, last in self._ranges():
+            for start in range(first, last, self.block_rows):
+                yield self._block(slice(start, min(start + self.block_rows, last)), start)
+
+    def take(self, rows: NDArray[np.int64]) -> Block:
+        """Return copies of some rows, in the order given, as one block."""
+        return self._block(np.asarray(rows, dtype=np.int64), 0)
 
 
 def _sum_of_weights(block: Block, _: None) -> float:

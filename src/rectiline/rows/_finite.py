@@ -12,8 +12,16 @@ from rectiline.rows._block import Block
 __all__ = ["refuse_non_finite"]
 
 
-def refuse_non_finite(block: Block, place: int, names: Sequence[str] | None = None) -> None:
-    """Raise if a host block holds NaN or infinity; the message names block, row and column."""
+def refuse_non_finite(
+    block: Block,
+    place: int | None = None,
+    names: Sequence[str] | None = None,
+    rows: Any = None,
+) -> None:
+    """Raise if a block in memory holds NaN or infinity; the message says where.
+
+    `place` is the number of the block; `rows` are those of its rows if they were picked.
+    """
     values = block.X.data if block.is_sparse else block.X
     if not _is_finite(values):
         bad = ~np.isfinite(values)
@@ -25,23 +33,27 @@ def refuse_non_finite(block: Block, place: int, names: Sequence[str] | None = No
             row, column = (int(k) for k in np.argwhere(bad)[0])
             value = values[row, column]
         title = str(column) if names is None else repr(names[column])
-        raise ValueError(_message("X", block, place, row, f", column {title}", value))
+        _refuse("X", block, place, rows, row, f", column {title}", value)
     for name, part in (("y", block.y), ("weight", block.weight)):
         if part is not None and part.dtype.kind == "f" and not _is_finite(part):
             row = int(np.argmax(~np.isfinite(part)))
-            raise ValueError(_message(name, block, place, row, "", part[row]))
+            _refuse(name, block, place, rows, row, "", part[row])
 
 
 def _is_finite(values: Any) -> bool:
     """Whether all values are finite; their sum shows it, unless it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
+        if np.isfinite(values.sum(dtype=np.float64)):
             return True
     return bool(np.isfinite(values).all())
 
 
-def _message(name: str, block: Block, place: int, row: int, column: str, value: Any) -> str:
-    return (
-        f"{name} contains NaN or infinity: row {block.start + row}{column} is {float(value)} "
-        f"(block {place}, which starts at row {block.start}). Impute or drop such entries first."
+def _refuse(
+    name: str, block: Block, place: int | None, rows: Any, row: int, column: str, value: Any
+) -> None:
+    where = f" (block {place}, which starts at row {block.start})" if place is not None else ""
+    number = block.start + row if rows is None else rows[row]
+    raise ValueError(
+        f"{name} contains NaN or infinity: row {number}{column} is {float(value)}{where}. Impute "
+        "or drop such entries first."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.rows._arrays import block_length
-from rectiline.rows._base import RowBlocks
+from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
-from rectiline.rows._finite import refuse_non_finite
 
 __all__ = ["NpyRows"]
 
 
-class NpyRows(RowBlocks):
+class NpyRows(SlicedRows):
     """Rows of one or several .npy files, which are mapped and never read as a whole."""
+
+    is_checked = False
 
     def __init__(
         self, X_paths: Any, y_paths: Any, sample_weight: Any = None, block_rows: int | None = None
@@ -47,32 +48,19 @@ class NpyRows(RowBlocks):
         for part in (self._X, self._y, self._weight):
             if part is not None:
                 part.refuse_changed_files()  # reading past the end of a cut file kills the process
-        place = 0
-        for first, last in self._X.ranges():
-            for start in range(first, last, self.block_rows):
-                stop = min(start + self.block_rows, last)
-                parts = (self._X, self._y, self._weight)
-                block = self._block([p and p.between(start, stop) for p in parts], start)
-                if not self._is_known:
-                    refuse_non_finite(block, place)
-                yield block
-                place += 1
+        yield from super()._open()
 
-    def _block(self, parts: list[Any], start: int) -> Block:
-        X, y, weight = parts
+    def _ranges(self) -> Iterable[tuple[int, int]]:
+        return self._X.ranges()  # views of one file
+
+    def _block(self, some: Any, start: int) -> Block:
+        X, y, weight = (
+            None if part is None else part[some] for part in (self._X, self._y, self._weight)
+        )
+        assert X is not None
         if X.dtype != self.dtype:  # integers, other byte orders, files of several types
             X = X.astype(self.dtype)
         return Block(X, y, None if weight is None else np.asarray(weight, np.float64), start)
-
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return True
-
-    def take(self, rows: NDArray[np.int64]) -> Block:
-        """Return copies of some rows, in the order given, as one block."""
-        at = np.asarray(rows, dtype=np.int64)
-        return self._block([p and p.take(at) for p in (self._X, self._y, self._weight)], 0)
 
 
 class _Parts:
@@ -127,21 +115,19 @@ class _Parts:
         ends = [int(end) for end in self._ends]
         return pairwise(ends)
 
-    def between(self, start: int, stop: int) -> NDArray[Any]:
-        """Return rows from start to stop: a view if they are in one file."""
-        pieces = [
-            part[max(start - first, 0) : stop - first]
-            for part, (first, last) in zip(self._arrays, self.ranges(), strict=True)
-            if first < stop and last > start
-        ]
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        shape = (rows.size, self.width) if self._arrays[0].ndim == 2 else (rows.size,)
-        taken = np.empty(shape, dtype=self.dtype)
+    def __getitem__(self, some: slice | NDArray[np.int64]) -> NDArray[Any]:
+        """Return rows of a slice, a view if they are in one file, or copies of those at numbers."""
+        if isinstance(some, slice):
+            pieces = [
+                part[max(some.start - first, 0) : some.stop - first]
+                for part, (first, last) in zip(self._arrays, self.ranges(), strict=True)
+                if first < some.stop and last > some.start
+            ]
+            return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        taken = np.empty((some.size, *self._arrays[0].shape[1:]), dtype=self.dtype)
         for part, (first, last) in zip(self._arrays, self.ranges(), strict=True):
-            here = (rows >= first) & (rows < last)
-            taken[here] = part[rows[here] - first]
+            here = (some >= first) & (some < last)
+            taken[here] = part[some[here] - first]
         return taken
 
 

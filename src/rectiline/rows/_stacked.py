@@ -113,7 +113,7 @@ class StackedRows(RowBlocks):
         super().__init__()
         self._source, self._levels = source, levels
         self.n_features, self.dtype = levels.n_columns, source.dtype
-        self.has_target = source.has_target
+        self.has_target, self.has_random_access = source.has_target, source.has_random_access
         self.has_weight = source.has_weight or levels.factor != 1.0
 
     def _open(self) -> Iterator[Block]:
@@ -129,11 +129,6 @@ class StackedRows(RowBlocks):
     def knows_n_rows(self) -> bool:
         """Whether the number of rows is known without reading the source."""
         return self._source.knows_n_rows
-
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return self._source.has_random_access
 
     def take(self, rows: Numbers) -> Block:
         """Return copies of some rows, in increasing order, as one block."""

@@ -15,7 +15,6 @@ from rectiline.rows._arrays import block_length
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, join, pick
 from rectiline.rows._cache import Cache, CacheWriter, checked_cache
-from rectiline.rows._finite import refuse_non_finite
 
 __all__ = ["SvmlightRows"]
 
@@ -25,6 +24,8 @@ _MOST_COLUMNS = 2**31 - 1
 
 class SvmlightRows(RowBlocks):
     """Rows of svmlight text files."""
+
+    is_checked = False
 
     def __init__(
         self,
@@ -49,6 +50,7 @@ class SvmlightRows(RowBlocks):
         self._cache = None if checked_cache(cache) is False else Cache(cache, ["svmlight", stamps])
         self._arrays: dict[str, NDArray[Any]] | None = None
         lowest, highest, n, stored = self._scan()
+        self.has_random_access = self._arrays is not None
         if n == 0:
             raise ValueError("The source has no rows; at least one is needed.")
         self._shift = int(not zero_based) if isinstance(zero_based, bool) else int(lowest > 0)
@@ -113,12 +115,6 @@ class SvmlightRows(RowBlocks):
                     yield X, y
 
     def _open(self) -> Iterator[Block]:
-        for place, block in enumerate(self._blocks()):
-            if not self._is_known:
-                refuse_non_finite(block, place)
-            yield block
-
-    def _blocks(self) -> Iterator[Block]:
         if self._arrays is not None:
             for start in range(0, self.n_rows, self.block_rows):
                 yield self._stored(start, min(start + self.block_rows, self.n_rows))
@@ -142,11 +138,6 @@ class SvmlightRows(RowBlocks):
         shape = (stop - start, self.n_features)
         X = sp.csr_array((self._arrays["data"][some], columns, pointers), shape=shape)
         return Block(X, self._arrays["y"][start:stop], None, start)
-
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return self._arrays is not None
 
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in increasing order, as one block."""

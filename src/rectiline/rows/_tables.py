@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint
-from rectiline.rows._arrays import block_length, checked_vector
+from rectiline.rows._arrays import ArrayRows, block_length, checked_vector
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._block import Block, join
 from rectiline.rows._cache import Cache, CacheWriter
@@ -48,6 +49,8 @@ class TableRows(RowBlocks):
         Where a sample is read without reading everything.
     """
 
+    is_checked = False
+
     def __init__(
         self,
         open_batches: Callable[[list[str], int], Iterable[Any]],
@@ -81,7 +84,7 @@ class TableRows(RowBlocks):
         self.has_target = columns.target is not None or y is not None
         self.has_weight = columns.weight is not None or sample_weight is not None
         self._cache = cache
-        self._stored: dict[str, NDArray[Any]] | None = None
+        self._stored: ArrayRows | None = None
         self._labels: NDArray[Any] | None = None
         if cache is not None:
             self._use_stored()
@@ -89,16 +92,21 @@ class TableRows(RowBlocks):
     def _use_stored(self) -> None:
         known = None if self._cache is None else self._cache.stored()
         if known is not None:
-            self._stored, facts = known
-            self._n_rows = int(facts["n_rows"])
+            arrays, facts = known
+            n = int(facts["n_rows"])
             if facts["labels"] is not None:
                 self._labels = np.array(facts["labels"], dtype=object)
-            self._stored["X"] = self._stored["X"].reshape(self._n_rows, self.n_features)
+            X = arrays["X"].reshape(n, self.n_features)
+            self._hold(X, arrays.get("y"), arrays.get("weight"))
+
+    def _hold(self, X: Any, y: Any, weight: Any) -> None:
+        """Read rows from arrays, in memory or mapped, from now on."""
+        self._stored = ArrayRows(X, y, weight, self.block_rows)
+        self._n_rows, self.has_random_access = self._stored.n_rows, True
 
     def _open(self) -> Iterator[Block]:
         if self._stored is not None:
-            for start in range(0, self.n_rows, self.block_rows):
-                yield self._part(slice(start, start + self.block_rows), start)
+            yield from map(self._labelled, self._stored)
         elif self._cache is None:
             yield from self._decoded(self._columns)
         else:
@@ -106,14 +114,11 @@ class TableRows(RowBlocks):
 
     def _decoded(self, columns: Columns) -> Iterator[Block]:
         batches = self._open_batches(columns.names, self.block_rows)
-        for place, block in enumerate(decoded(batches, columns, self.block_rows)):
+        for block in decoded(batches, columns, self.block_rows):
             some = slice(block.start, block.start + block.n_rows)
             y = block.y if self._y is None else self._y[some]
             weight = block.weight if self._weight is None else self._weight[some]
-            block = Block(block.X, y, weight, block.start)
-            if not self._is_known:
-                refuse_non_finite(block, place, self.feature_names)
-            yield block
+            yield Block(block.X, y, weight, block.start)
 
     def map_targets(
         self, function: Callable[[Block, State], Result], state: State
@@ -153,24 +158,15 @@ class TableRows(RowBlocks):
         if n:
             self._use_stored()
 
-    def _part(self, some: Any, start: int) -> Block:
-        assert self._stored is not None
-        y, weight = self._stored.get("y"), self._stored.get("weight")
-        if y is not None:
-            y = y[some]
-            y = y if self._labels is None else self._labels[y]
-        return Block(self._stored["X"][some], y, None if weight is None else weight[some], start)
-
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return self._stored is not None
+    def _labelled(self, block: Block) -> Block:
+        """Return a stored block with labels instead of their codes."""
+        return block if self._labels is None else replace(block, y=self._labels[block.y])
 
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in increasing order, as one block."""
         if self._stored is None:
             return super().take(rows)
-        return self._part(np.asarray(rows, dtype=np.int64), 0)
+        return self._labelled(self._stored.take(rows))
 
     def quick_rows(self, size: int) -> tuple[Block, NDArray[np.int64]] | None:
         """Return all rows of a small table, or the first rows of row groups, if that will do."""
@@ -178,8 +174,9 @@ class TableRows(RowBlocks):
             return None
         n, d = self.n_rows, self.n_features
         if size >= n and n * d * self.dtype.itemsize <= _HELD_BYTES:
-            self._hold()
-            return self._part(slice(None), 0), np.arange(n)
+            whole = join(list(self), d)
+            self._hold(whole.X, whole.y, whole.weight)
+            return whole, np.arange(n)
         few = min(size, max(_QUICK_ROWS, int(_QUICK_SHARE * n)))
         found = self._groups.first_rows(self._columns.names, few)
         if found is None:
@@ -191,12 +188,6 @@ class TableRows(RowBlocks):
         except ValueError:
             return None  # a pass over all rows says what is wrong, and where
         return block, rows
-
-    def _hold(self) -> None:
-        """Keep all rows in memory, decoded."""
-        whole = join(list(self), self.n_features)
-        parts = {"X": whole.X, "y": whole.y, "weight": whole.weight}
-        self._stored = {name: part for name, part in parts.items() if part is not None}
 
     def read_once(self) -> RowBlocks:
         """Read a stream that cannot be opened again into the cache."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.rows._arrays import block_length
-from rectiline.rows._base import RowBlocks
+from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
 from rectiline.rows._spread import on_device, spread_rows
 
@@ -59,7 +59,7 @@ def copy_to_host(tensor: Any) -> NDArray[Any]:
     return np.asarray(copy.copy_(tensor).numpy())
 
 
-class TensorRows(RowBlocks):
+class TensorRows(SlicedRows):
     """Rows of torch tensors; nothing leaves their device but sums and the rows near a knot."""
 
     def __init__(
@@ -104,18 +104,9 @@ class TensorRows(RowBlocks):
         """The whole tensor."""
         return self._X
 
-    def _open(self) -> Iterator[Block]:
-        for start in range(0, self.n_rows, self.block_rows):
-            yield self._block(slice(start, start + self.block_rows), start)
-
     def _block(self, some: Any, start: int) -> Block:
         y = None if self._y is None else self._y[some]
         return Block(self._X[some], y, None if self._weight is None else self._weight[some], start)
-
-    @property
-    def has_random_access(self) -> bool:
-        """Whether `take` reads some rows without reading all of them."""
-        return True
 
     def spread(self, size: int, seed: int, labels: Sequence[Any] = ()) -> tuple[Any, Any]:
         """Return about `size` rows spread over all of them, and how many rows each stands for."""

@@ -24,7 +24,7 @@ from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
 from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
-from rectiline.rows import Block, RowBlocks
+from rectiline.rows import Block, RowBlocks, refuse_non_finite
 
 __all__ = [
     "Answer",
@@ -261,24 +261,8 @@ def _refuse_non_finite(block: Block, sums: dict[str, Any]) -> None:
     """Raise if X holds NaN or infinity; sums show it without a look at X."""
     numbers = (sums["loss"], sums["total"], sums["change_total"])
     vectors = (sums["gradient"], sums["change"], sums["sizes"])
-    if all(map(math.isfinite, numbers)) and all(np.isfinite(v).all() for v in vectors):
-        return
-    X = block.X
-    values = X.data if block.is_sparse else X
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    if block.is_sparse:
-        place = int(np.argmax(bad))
-        row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
-        value = float(values[place])
-    else:
-        row, column = (int(k) for k in np.argwhere(bad)[0])
-        value = float(X[row, column])
-    raise ValueError(
-        f"X contains NaN or infinity: row {block.start + row}, column {column} is {value} (block "
-        f"that starts at row {block.start}). Impute or drop such entries first."
-    )
+    if not all(map(math.isfinite, numbers)) or not all(np.isfinite(v).all() for v in vectors):
+        refuse_non_finite(block)
 
 
 class Totals:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems import Problem
 from rectiline.problems.blocks import NearRows, Totals
+from rectiline.rows import refuse_non_finite
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._draw import RowSample, sample_source
 
@@ -99,17 +99,5 @@ def draw(
     drawn = sample_source(problem.blocks, size, seed, *problem.source.classes, progress)
     if not problem.blocks.has_random_access:  # a sample that defaults came from may be larger
         drawn = drawn.cut(RowPlan(problem.n_samples, problem.n_features).sampled_rows)
-    block = drawn.block
-    _refuse_non_finite(block.X.data if block.is_sparse else block.X, drawn.rows)
+    refuse_non_finite(drawn.block, rows=drawn.rows)  # passes look at the other rows
     return drawn
-
-
-def _refuse_non_finite(values: NDArray[Any], rows: NDArray[np.int64]) -> None:
-    """Raise if drawn rows hold NaN or infinity; passes name those in the other rows."""
-    if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
-        return
-    where = ""
-    if values.ndim == 2:
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
-        where = f": row {rows[row]}, column {column} is {values[row, column]}"
-    raise ValueError(f"X contains NaN or infinity{where}. Impute or drop such entries first.")
