@@ -49,8 +49,8 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-solve test test-oldest peers pytest test-slow doctest core-test sanitize lint format docs \
-	bench bench-quick bench-coverage bench-inference bench-setup clean clean-all
+.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-solve test test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
+	bench bench-quick bench-against bench-coverage bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
 help:  ## list the jobs
@@ -132,6 +132,9 @@ pytest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the
 test-slow: $(STAMPS)/package $(STAMPS)/extra-test  ## run the full product of solvers, losses, penalties, constraints and designs, half an hour
 	@$(ONE_THREAD) $(PY) -m pytest tests -m slow -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
+coverage: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots $(STAMPS)/extra-coverage  ## which Python lines the tests run, as pages in build/coverage
+	@$(ONE_THREAD) $(PY) -m pytest tests -q -n $(JOBS) --dist worksteal --cov=rectiline --cov-report=term:skip-covered --cov-report=html:build/coverage $(PYTEST_ARGS)
+
 # The GPU kernel can only be imported where Triton is.
 doctest: $(STAMPS)/package $(STAMPS)/extra-test $(STAMPS)/extra-plots  ## run the examples in the docstrings
 	@echo "==> examples in the docstrings of the installed package"
@@ -185,18 +188,18 @@ docs: $(STAMPS)/package $(STAMPS)/extra-docs  ## build the documentation; warnin
 bench-setup: $(STAMPS)/package  ## make the environment of the rivals, benchmarks/.venv (rerun after changes)
 	@$(PY) -m benchmarks setup
 
-bench: $(STAMPS)/package  ## race SUITE= (default all, hours) against the rivals, then write the page
+bench: $(STAMPS)/package  ## race SUITE= (default all, hours) against the rivals; make docs shows the results
 	@$(PY) -m benchmarks run $(or $(SUITE),all) $(if $(FILTER),--filter "$(FILTER)") $(if $(DATA),--data "$(DATA)")
-	@$(PY) -m benchmarks report
 
 bench-quick: $(STAMPS)/package  ## one race per suite, a few minutes
 	@$(PY) -m benchmarks quick $(if $(DATA),--data "$(DATA)")
 
-bench-coverage: $(STAMPS)/package  ## coverage of confidence intervals in simulation, half an hour
-	@$(PY) -m benchmarks.inference_coverage
+bench-against: $(STAMPS)/package  ## compare CPU times with BASE= (a wheel, a commit or a tag), a few minutes
+	@test -n "$(BASE)" || { echo "name what to compare with: make bench-against BASE=v0.2.0" >&2; exit 1; }
+	@$(PY) -m benchmarks.against $(BASE) $(if $(SUITE),$(SUITE),--quick) $(if $(GUARD),--guard $(GUARD))
 
-bench-inference: $(STAMPS)/package  ## what errors, rank intervals and bootstraps cost, a minute
-	@$(PY) -m benchmarks.inference_measures
+bench-coverage: $(STAMPS)/package  ## coverage of confidence intervals in simulation, half an hour
+	@$(PY) -m benchmarks.coverage
 
 # ---- starting over -------------------------------------------------------------------------------
 

@@ -1,41 +1,35 @@
-"""What each mechanism of paths and searches is worth: CPU time of searches with it switched off.
+"""What each mechanism is worth: CPU time without it over CPU time with it, row by row.
 
-    python -m benchmarks.ablation          print the record, ``results/ablation.csv``
-    python -m benchmarks.ablation TEXT     measure the rows of ``measures`` whose name contains TEXT
+    python -m benchmarks.ablation                 print a summary of ``results/ablation.csv``
+    python -m benchmarks.ablation searches TEXT   measure searches whose name contains TEXT
+    python -m benchmarks.ablation small TEXT      the same with the cases of a suite
 
-The record compares mechanisms of version 0.1.0, most of which were removed because of it: one
-stayed if its absence made at least three rows 1.5 times slower; lines that begin with 0.2 are about
-mechanisms that came later. Measuring knows what is left.
-
-``results/ablation_interior.csv`` records what further starts of `interior` are worth on the first
-problems of `make fuzz-solve` with seed 5. Under "auto" `twofold` finishes what they would; alone
-`interior` leaves 8 of 150 problems unsolved instead of 2. Problems that are too large for
-`twofold` were not measured, so the starts stay.
+A mechanism stays if its absence makes at least three rows 1.5 times slower. Rows of version 0.1.0
+are about mechanisms most of which went because of them; measuring knows what is left.
 """
 
 from __future__ import annotations
 
-import csv
+import statistics
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from unittest.mock import patch
 
-from .estimator_measures import _cpu, _data, _searching
-from .measures import MEASURES
-from .runner import RESULTS
+from .against import Worker, rows_of
+from .store import read_table, write_table
 
-_REPEATS = 3
+REPEATS = 3
+SLOWER = 1.5
 
 
-def _mechanisms() -> dict[str, Callable[[], AbstractContextManager[Any]]]:
+def mechanisms() -> dict[str, Callable[[], AbstractContextManager[Any]]]:
     """Return how to switch each mechanism off."""
     from rectiline.paths import _follow
     from rectiline.solvers import NewtonFollower, Session
 
     return {
-        "nothing": nullcontext,
         "newton path": lambda: patch.object(_follow, "_FOLLOWERS", ()),
         "predicted working sets": lambda: patch.object(_follow, "_FOLLOWERS", (NewtonFollower,)),
         "batches of certificates": lambda: patch.object(_follow, "_BATCH_ENTRIES", 1),
@@ -43,33 +37,39 @@ def _mechanisms() -> dict[str, Callable[[], AbstractContextManager[Any]]]:
     }
 
 
-def measure(text: str) -> None:
-    """Print CPU seconds of each search, and ratios with one mechanism switched off."""
-    ways = _mechanisms()
-    print(",".join(["row", *ways]))
-    for row in MEASURES:
-        if row.function != "search_cost" or text not in row.name:
-            continue
-        kind, loss, penalty, n, d = row.arguments
-        X, y = _data(kind, n, d)
-        search, _, _ = _searching(kind, loss, penalty)
-        search.fit(X, y)
+def measure(suite: str, text: str) -> None:
+    """Measure every mechanism on the rows of a suite, and keep the ratios."""
+    from rectiline import __version__
+
+    ways = {"nothing": nullcontext, **mechanisms()}
+    for label, (command, *arguments) in rows_of(suite, text, quick=False):
+        worker = Worker()
+        getattr(worker, command)(*arguments)
+        worker.time()  # imports, caches
         seconds = dict.fromkeys(ways, float("inf"))
-        for _ in range(_REPEATS):
+        for _ in range(REPEATS):
             for name, off in ways.items():
                 with off():
-                    seconds[name] = min(seconds[name], _cpu(lambda: search.fit(X, y)))  # noqa: B023
+                    seconds[name] = min(seconds[name], worker.time())
         base = seconds.pop("nothing")
-        ratios = [f"{one / base:.2f}" for one in seconds.values()]
-        print(",".join([row.name.rpartition(": ")[2].replace(",", ""), f"{base:.3f}", *ratios]))
+        place = {"version": __version__, "suite": suite, "row": label}
+        found = [
+            {"mechanism": name, **place, "ratio": f"{one / base:.2f}"}
+            for name, one in seconds.items()
+        ]
+        write_table("ablation", found, ("mechanism", "version", "suite", "row"))
+        print(label, *(f"{row['mechanism']} {row['ratio']}" for row in found), sep=", ", flush=True)
 
 
 def show() -> None:
-    """Print the record: one line for each mechanism."""
-    with (RESULTS / "ablation.csv").open(newline="") as file:
-        for name, slower, median, *_ in csv.reader(file):
-            print(f"{name:55s} {slower:>26s} {median:>8s}")
+    """Print one line for each mechanism."""
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for row in read_table("ablation"):
+        ratios.setdefault((row["version"], row["mechanism"]), []).append(float(row["ratio"]))
+    for (version, name), found in ratios.items():
+        slower, median = sum(one >= SLOWER for one in found), statistics.median(found)
+        print(f"{version}  {name:70s} {slower:3d} of {len(found)} slower, median {median:.2f}")
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1]) if len(sys.argv) > 1 else show()
+    measure(sys.argv[1], "".join(sys.argv[2:3])) if len(sys.argv) > 1 else show()

@@ -1,34 +1,41 @@
-"""CPU time of this checkout beside another one, row by row: searches, grids and the suites.
+"""CPU time of this checkout beside another version, row by row: suites, searches and grids.
 
-    python -m benchmarks.against PYTHONPATH_OF_THE_OTHER searches [TEXT]
-    python -m benchmarks.against PYTHONPATH_OF_THE_OTHER SUITE [TEXT]      foundation, small, ...
+    python -m benchmarks.against BASE                     all suites and searches, an hour
+    python -m benchmarks.against BASE --quick             a few rows of each, some minutes
+    python -m benchmarks.against BASE small searches --filter hinge
 
-Both versions run in processes of their own, with one thread, under the benchmark code of this
-checkout, and take turns; the smallest CPU time of each counts, because other programs only ever
-add time. Rows are written to ``results/searches.csv`` or ``results/against_0_1_0.csv``, those of
-other runs stay; the summary is printed.
+BASE is a wheel, a folder that holds the package ``rectiline``, or a commit or tag of this
+repository, which is built into a wheel first. Both versions run in processes of their own, with one
+thread, under the benchmark code of this checkout, and take turns; the smallest CPU time of each
+counts, because other programs only ever add time. Rows go to ``results/against.csv``, those of
+other runs stay; a summary of each suite is printed.
 """
 
 from __future__ import annotations
 
-import csv
+import argparse
 import gc
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .process import ROOT, THREAD_VARIABLES
-from .runner import RESULTS
+from .store import write_table
 
-_SECONDS = 0.5  # spent on a row by each version, as long as it has had
-_FEWEST = 3  # turns; at most
-_MOST = 40
-_SHORT = 0.02  # a turn repeats what takes less than this many seconds
+SECONDS_PER_ROW = 0.5  # that each version may spend, once it has had its fewest turns
+SECONDS_PER_ROW_QUICK = 0.1
+FEWEST_TURNS, MOST_TURNS = 3, 40
+SECONDS_PER_TURN = 0.02  # a turn repeats what takes less
+ENTRIES_IN_QUICK_ROWS = 3_000_000  # of X; larger rows are left to the full run
+ROWS_PER_SUITE_IN_QUICK = 12
+SEARCHES = "searches"
 
 
 class Worker:
@@ -39,13 +46,13 @@ class Worker:
 
     def search(self, function: str, arguments: list[Any]) -> None:
         """Prepare a row of ``measures``: a search, or a default grid."""
-        from . import estimator_measures as measures
+        from . import measures
 
         self.prepare = lambda: None
         if function == "search_cost":
             kind, loss, penalty, n, d = arguments
-            X, y = measures._data(kind, n, d)
-            model, _, _ = measures._searching(kind, loss, penalty)
+            X, y = measures.data(kind, n, d)
+            model, _, _ = measures.searching(kind, loss, penalty)
             self.call = lambda: model.fit(X, y)
             return
         import rectiline as rl
@@ -64,8 +71,7 @@ class Worker:
         objective, _ = build(chosen)
         rival = get(chosen.ours)
         rival.capped = False
-        # A new problem for each call: 0.1.0 remembers products, so that it would certify the same
-        # answer a second time without a look at X.
+        # A new problem for each call: a version may remember products with X.
         self.prepare = lambda: rival.prepare(objective)
         self.call = lambda: rival.solve(min(chosen.targets), chosen.time_limit)
 
@@ -80,13 +86,13 @@ class Worker:
             self.call()
             after = time.process_time()
             least = min(least, after - before)
-            if after - began > _SHORT:
+            if after - began > SECONDS_PER_TURN:
                 break
         gc.enable()
         return least
 
 
-class _Version:
+class Version:
     """A process with one version in it."""
 
     def __init__(self, path: str) -> None:
@@ -113,7 +119,7 @@ class _Version:
         return reply["value"]
 
 
-def _work() -> None:
+def work() -> None:
     """Answer commands until stdin closes."""
     protocol = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
@@ -127,74 +133,133 @@ def _work() -> None:
         protocol.write(json.dumps(reply) + "\n")
 
 
-def _rows(what: str, text: str) -> list[tuple[str, tuple[Any, ...]]]:
+def unpacked(base: str, folder: str) -> str:
+    """Return a path to import the other version from; a commit is built into a wheel."""
+    if Path(base).is_dir():
+        return str(Path(base).resolve())
+    if not base.endswith(".whl"):
+        source = Path(folder) / "source"
+        git = ["git", "-C", str(ROOT)]
+        subprocess.run([*git, "worktree", "add", "-q", "--detach", source, base], check=True)
+        try:
+            build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source]
+            subprocess.run(build, check=True)
+        finally:
+            subprocess.run([*git, "worktree", "remove", "--force", source], check=True)
+        base = str(next(Path(folder).glob("rectiline-*.whl")))
+    with zipfile.ZipFile(base) as wheel:
+        wheel.extractall(Path(folder) / "package")
+    return str(Path(folder) / "package")
+
+
+def entries(data: Any) -> float:
+    """Return the number of entries of a table, as far as it is known without loading it."""
+    from .datasets._real import KNOWN
+
+    if data.source != "real":
+        return float(data.n * data.d)
+    known = KNOWN.get(data.name)
+    return float("inf") if known is None else known.n * known.d * known.density
+
+
+def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, tuple[Any, ...]]]:
     """Return labels of rows and the commands that prepare them."""
     from . import suites
     from .measures import MEASURES
 
-    if what != "searches":
-        found = [(one.name, ("suite", what, one.name)) for one in suites.cases(what)]
-    else:
-        functions = {"search_cost": "", "grid_cost": "grid: "}
+    if what == SEARCHES:
+        kinds = {"search_cost": "", "grid_cost": "grid: "}
         found = [
             (
-                functions[one.function] + one.name.rpartition(": ")[2],
+                kinds[one.function] + one.name.rpartition(": ")[2],
                 ("search", one.function, list(one.arguments)),
             )
             for one in MEASURES
-            if one.function in functions
+            if one.function in kinds and not (quick and "raw" in one.name)
         ]
-    return [(label, command) for label, command in found if text in label]
+    else:
+        found = [
+            (one.name, ("suite", what, one.name))
+            for one in suites.cases(what)
+            if not quick or entries(one.data) <= ENTRIES_IN_QUICK_ROWS
+        ]
+    found = [(label, command) for label, command in found if text in label]
+    step = max(1, len(found) // ROWS_PER_SUITE_IN_QUICK) if quick else 1
+    return found[::step]
 
 
-def _compare(versions: tuple[_Version, _Version], command: tuple[Any, ...]) -> tuple[float, float]:
+def compare(
+    versions: tuple[Version, Version], command: tuple[Any, ...], seconds: float
+) -> tuple[float, float]:
     """Return the smallest CPU time of each version, taken in turn."""
     for one in versions:
         one.ask(*command)
         one.ask("time")  # imports, caches
     least = [float("inf"), float("inf")]
     began = time.perf_counter()
-    for turn in range(_MOST):
+    for turn in range(MOST_TURNS):
         for place, one in enumerate(versions):
             least[place] = min(least[place], one.ask("time"))
-        if turn + 1 >= _FEWEST and time.perf_counter() - began > 2 * _SECONDS:
+        if turn + 1 >= FEWEST_TURNS and time.perf_counter() - began > 2 * seconds:
             break
     return least[0], least[1]
 
 
-def _keep(path: Path, suite: str, label: str, before: float, after: float) -> None:
-    header = ["suite", "row", "seconds_0_1_0", "seconds", "ratio"]
-    rows = {}
-    if path.exists():
-        with path.open(newline="") as file:
-            rows = {(row[0], row[1]): row for row in list(csv.reader(file))[1:]}
-    found = [suite, label, f"{before:.6f}", f"{after:.6f}", f"{after / before:.3f}"]
-    rows[suite, label] = found
-    with path.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows.values()])
+def summary(name: str, ratios: list[float]) -> str:
+    """Return the median, the 90 % and the worst of some ratios in words."""
+    ordered = sorted(ratios)
+    most = ordered[max(0, -(-9 * len(ordered) // 10) - 1)]
+    return (
+        f"{name}: {len(ordered)} rows, median {ordered[len(ordered) // 2]:.3f}, "
+        f"90 % at most {most:.3f}, worst {ordered[-1]:.3f}"
+    )
 
 
-def main(path: str, what: str, text: str = "") -> None:
+def main(arguments: list[str]) -> None:
     """Measure, keep and print."""
-    versions = _Version(path), _Version(str(ROOT / "src"))
-    kept = RESULTS / ("searches.csv" if what == "searches" else "against_0_1_0.csv")
-    ratios = []
-    for label, command in _rows(what, text):
-        try:
-            before, after = _compare(versions, command)
-        except ArithmeticError as error:
-            print(f"   -    {label}: {error}", flush=True)
-            continue
-        _keep(kept, what, label, before, after)
-        ratios.append(after / before)
-        print(
-            f"{ratios[-1]:6.2f}  {1e3 * before:10.2f} {1e3 * after:10.2f} ms  {label}", flush=True
-        )
-    ratios.sort()
-    if ratios:
-        median = ratios[len(ratios) // 2]
-        print(f"{len(ratios)} rows, median {median:.2f}, worst {ratios[-1]:.2f}")
+    from . import suites
+
+    every = [*suites.NAMES, SEARCHES]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("base", help="a wheel, a folder with the package, a commit or a tag")
+    parser.add_argument("suites", nargs="*", help=f"of {', '.join(every)}; all by default")
+    parser.add_argument("--filter", default="", help="only rows whose label contains this")
+    parser.add_argument("--quick", action="store_true", help="a few small rows of each suite")
+    parser.add_argument("--guard", type=float, help="fail if the median of all rows is above this")
+    given = parser.parse_args(arguments)
+    unknown = set(given.suites) - set(every)
+    if unknown:
+        parser.error(f"unknown suite {min(unknown)!r}; there are {', '.join(every)}")
+    found: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        versions = Version(unpacked(given.base, folder)), Version(str(ROOT / "src"))
+        for suite in given.suites or every:
+            for label, command in rows_of(suite, given.filter, given.quick):
+                try:
+                    seconds = SECONDS_PER_ROW_QUICK if given.quick else SECONDS_PER_ROW
+                    before, after = compare(versions, command, seconds)
+                except ArithmeticError as error:
+                    print(f"   -    {suite} {label}: {error}", flush=True)
+                    continue
+                ratio = after / before
+                found.setdefault(suite, []).append(ratio)
+                times = f"{ratio:6.2f} {1e3 * before:10.2f} {1e3 * after:10.2f} ms"
+                print(f"{times}  {suite} {label}", flush=True)
+                row = {"before": f"{before:.6f}", "after": f"{after:.6f}", "ratio": f"{ratio:.3f}"}
+                if not given.quick:
+                    write_table(
+                        "against", [{"suite": suite, "row": label, **row}], ("suite", "row")
+                    )
+    for suite, ratios in found.items():
+        print(summary(suite, ratios))
+    every_ratio = sorted(ratio for ratios in found.values() for ratio in ratios)
+    if every_ratio:
+        print(summary("all", every_ratio))
+        if given.guard is not None and every_ratio[len(every_ratio) // 2] > given.guard:
+            raise SystemExit(f"slower than {given.base}: the median is above {given.guard:g}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:]) if len(sys.argv) > 1 else _work()
+    main(sys.argv[1:]) if len(sys.argv) > 1 else work()

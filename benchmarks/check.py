@@ -31,8 +31,8 @@ PLAIN = (
     ("squared_epsilon_insensitive", 0.1),
     ("expectile", 0.8),
 )
-TOLERANCE = {"sgd": 1e-3, "snapml": 1e-7, "osqp": 1e-6, "scs": 1e-6, "skglm": 1e-10}
-ALLOWED = {"sgd": 0.1, "snapml": 1e-5, "osqp": 1e-3, "scs": 1e-5}  # slow or single precision
+TOLERANCE = {"sgd": 1e-3, "snapml": 1e-7, "osqp": 1e-6, "skglm": 1e-10}
+ALLOWED = {"sgd": 0.1, "snapml": 1e-5, "osqp": 1e-3}  # slow or single precision
 
 
 def _case(loss: str, parameter: float | None, **options: object) -> Case:

@@ -1,4 +1,4 @@
-"""Fit rows from disk, and print seconds against reading the files twice, memory and certified gaps.
+"""Fit rows from disk: seconds against reading twice, memory, gaps; to ``results/disk.csv``.
 
     python -m benchmarks.disk [--rows 50_000_000] [--folder FOLDER]
     python -m benchmarks.disk --data FOLDER --steps write
@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 
 import rectiline as rl
+
+from .store import write_table
 
 COLUMNS, PART, TARGET = 20, 1_000_000, 1e-6
 STEPS = ["write", "map", "parquet", "memory"]
@@ -128,14 +130,25 @@ def fit(rows: Any, loss: str) -> Any:
     return rl.solve(problem, tol=TARGET)
 
 
-def show(name: str, solution: Any, seconds: float, memory: float, reading: float) -> None:
-    """Print one row of the table."""
-    print(
-        f"{name:24} {seconds:7.1f} s = {seconds / reading:5.2f} x reading twice ({reading:.1f} s), "
-        f"{memory:.2f} GB, {solution.passes} passes, {solution.rows_kept:,} rows kept, gap "
-        f"{solution.certificate.relative_gap:.1e}, {solution.status}",
-        flush=True,
-    )
+def show(source: str, loss: str, rows: int, found: Any, reading: float) -> None:
+    """Print and keep one row of the table."""
+    solution, seconds, memory = found
+    row = {
+        "source": source,
+        "loss": loss,
+        "rows": rows,
+        "columns": len(solution.coef),
+        "seconds": round(seconds, 1),
+        "reading_twice": round(reading, 1),
+        "ratio": round(seconds / reading, 2),
+        "gigabytes": round(memory, 2),
+        "passes": solution.passes,
+        "kept": solution.rows_kept,
+        "gap": f"{solution.certificate.relative_gap:.1e}",
+        "status": solution.status.value,
+    }
+    print(*row.values(), sep=", ", flush=True)
+    write_table("disk", [row], ("source", "loss", "rows"))
 
 
 def measure_map(folder: Path) -> None:
@@ -145,7 +158,8 @@ def measure_map(folder: Path) -> None:
     for loss in LOSSES:
         forget(folder)
         rows = rl.rows.from_npy(folder / "X.npy", folder / "y.npy")
-        show(f"memory map, {loss}", *timed(lambda rows=rows, loss=loss: fit(rows, loss)), reading)
+        found = timed(lambda rows=rows, loss=loss: fit(rows, loss))
+        show("memory map", loss, rows.n_rows, found, reading)
 
 
 def measure_parquet(folder: Path) -> None:
@@ -154,7 +168,7 @@ def measure_parquet(folder: Path) -> None:
     _, decoding, _ = timed(lambda: read_parquet(folder))
     forget(folder)
     rows = rl.rows.from_parquet(folder / "parquet", target="y")
-    show("Parquet, pinball", *timed(lambda: fit(rows, "pinball")), decoding)
+    show("Parquet", "pinball", rows.n_rows, timed(lambda: fit(rows, "pinball")), decoding)
 
 
 def measure_memory(m: int) -> None:
@@ -162,11 +176,7 @@ def measure_memory(m: int) -> None:
     X, y = rows_of(0, m, 11)
     X, y = X.astype(np.float64), y.astype(np.float64)
     problem = rl.Problem(X, y, loss=rl.losses.Absolute(), penalty=None)
-    solution, seconds, memory = timed(lambda: rl.solve(problem, "passes", tol=TARGET))
-    print(
-        f"{m:,} x 11 in memory: {seconds:.1f} s, {memory:.2f} GB, {solution.passes} passes, gap "
-        f"{solution.certificate.relative_gap:.1e}, {solution.status}"
-    )
+    show("memory", "absolute", m, timed(lambda: rl.solve(problem, "passes", tol=TARGET)), np.nan)
 
 
 def main(n: int, folder: Path, steps: list[str]) -> None:

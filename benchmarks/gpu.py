@@ -1,4 +1,4 @@
-"""Fit rows that lie on a GPU and print seconds, passes and certified gaps.
+"""Fit rows that lie on a GPU: seconds, passes and certified gaps, to ``results/gpu.csv``.
 
     python -m benchmarks.gpu [--small]
 
@@ -13,6 +13,8 @@ import time
 from typing import Any
 
 import rectiline as rl
+
+from .store import write_table
 
 CASES = (
     # rows, columns, dtype, loss; the penalty is Ridge(n), that is C = 1 / n
@@ -45,7 +47,7 @@ def make(n: int, d: int, dtype: str, loss: str) -> tuple[Any, Any]:
     return X, y
 
 
-def measure(n: int, d: int, dtype: str, loss: str, repeats: int = 3) -> str:
+def measure(n: int, d: int, dtype: str, loss: str, repeats: int = 3) -> dict[str, Any]:
     """Return one row of the table."""
     import torch
 
@@ -63,24 +65,29 @@ def measure(n: int, d: int, dtype: str, loss: str, repeats: int = 3) -> str:
         if turn:
             best = min(best, seconds)
     proof = solution.certificate
-    return (
-        f"{n:>13,} x {d:<4} {dtype} {loss:8} {best:8.3f} s  passes {solution.passes}  "
-        f"kept {solution.rows_kept / n:.3%}  {solution.status}  gap {proof.relative_gap:.1e}  "
-        f"rounding {proof.rounding / abs(proof.primal):.1e}"
-    )
+    return {
+        "rows": n,
+        "columns": d,
+        "dtype": dtype,
+        "loss": loss,
+        "seconds": round(best, 4),
+        "passes": solution.passes,
+        "kept": round(solution.rows_kept / n, 6),
+        "status": solution.status.value,
+        "gap": f"{proof.relative_gap:.1e}",
+        "rounding": f"{proof.rounding / abs(proof.primal):.1e}",
+    }
 
 
-def main(argv: list[str]) -> int:
-    """Print the table."""
+def main(argv: list[str]) -> None:
+    """Measure every case, and keep its row."""
     for n, d, dtype, loss in CASES:
         if "--small" in argv and n * d > 300_000_000:
             continue
-        try:
-            print(measure(n, d, dtype, loss), flush=True)
-        except Exception as error:  # the next case may still tell something
-            print(f"{n:>13,} x {d:<4} {dtype} {loss:8} failed: {type(error).__name__}: {error}")
-    return 0
+        row = measure(n, d, dtype, loss)
+        print(*row.values(), sep=", ", flush=True)
+        write_table("gpu", [row], ("rows", "columns", "dtype", "loss"))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

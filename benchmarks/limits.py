@@ -18,12 +18,10 @@ if "--wall" not in sys.argv:
     time.perf_counter = time.process_time
 
 import argparse
-import csv
 import faulthandler
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,8 @@ from rectiline.paths import path
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers import solve_multitask
 
-RESULTS = Path(__file__).parent / "results" / "limits.csv"
+from .store import write_table
+
 LIMIT = 1.0  # seconds, of one solve
 MANY = 3.0  # times as long a limit for what solves several problems
 SOLVERS = [
@@ -221,7 +220,7 @@ def main() -> int:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     words = arguments.words
-    rows: list[list[str]] = []
+    rows: list[dict[str, str]] = []
     chosen = [name for name in SHAPES if name in words] or list(SHAPES)
     with threadpool_limits(1):
         for shape in chosen:
@@ -241,25 +240,14 @@ def main() -> int:
                     continue
                 over = max(seconds - limit, 0.0)
                 kept = over <= allowed(limit)
-                rows.append(
-                    [
-                        name,
-                        f"{limit:g}",
-                        f"{seconds:.2f}",
-                        f"{over:.2f}",
-                        "yes" if kept else "NO",
-                        ended,
-                    ]
-                )
+                row = {"case": name, "limit": f"{limit:g}", "seconds": f"{seconds:.2f}"}
+                row |= {"over": f"{over:.2f}", "kept": "yes" if kept else "NO", "ended": ended}
+                rows.append(row)
                 if not (arguments.late and kept):
-                    print(*rows[-1], sep="  ", flush=True)
-    late = sum(row[4] == "NO" for row in rows)
+                    print(*row.values(), sep="  ", flush=True)
+    late = sum(row["kept"] == "NO" for row in rows)
     print(f"{late} of {len(rows)} limits not kept")
-    if not words:
-        with RESULTS.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["case", "limit", "seconds", "over", "kept", "ended"])
-            writer.writerows(rows)
+    write_table("limits", rows, ("case",))
     return 0
 
 

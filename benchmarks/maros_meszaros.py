@@ -1,6 +1,6 @@
 """Solve the small convex quadratic programs of Maros and Meszaros and compare with Clarabel.
 
-    python -m benchmarks.maros_meszaros FOLDER [NAME ...] [--limit 60] [--output FILE.csv]
+    python -m benchmarks.maros_meszaros FOLDER [NAME ...] [--limit 60]
 
 FOLDER holds one .mat file per problem with P, q, r, A, l, u of ``min x'Px/2 + q'x + r`` over
 ``l <= Ax <= u``, as osqp_benchmarks and maros_meszaros_qpbenchmark keep them; rows of A with one
@@ -11,7 +11,6 @@ its certificate holds at 1e-6; Clarabel's value is there to compare.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from dataclasses import dataclass
@@ -25,20 +24,10 @@ from scipy.sparse.linalg import splu
 
 import rectiline as rl
 
+from .store import write_table
+
 MOST_COLUMNS = 1200
 _INFINITE = 1e19  # the files write numbers near 1e20 for no bound
-_FIELDS = (
-    "problem",
-    "columns",
-    "rows",
-    "status",
-    "solver",
-    "gap",
-    "objective",
-    "clarabel",
-    "difference",
-    "seconds",
-)
 
 
 @dataclass(frozen=True)
@@ -200,7 +189,6 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--limit", type=float, default=60.0)
-    parser.add_argument("--output", type=Path)
     chosen = parser.parse_args()
     rows = []
     for path in sorted(chosen.folder.glob("*.mat")):
@@ -212,11 +200,7 @@ def main() -> None:
         print(*rows[-1].values(), flush=True)
     solved = sum(row["status"] == "solved" for row in rows)
     print(f"{solved} of {len(rows)} solved")
-    if chosen.output:
-        with chosen.output.open("w", newline="") as file:
-            writer = csv.DictWriter(file, _FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
+    write_table("maros_meszaros", rows, ("problem",))
 
 
 if __name__ == "__main__":

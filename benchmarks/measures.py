@@ -1,54 +1,49 @@
 """Promises that are not races: one number each, measured in a process of its own.
 
-    python -m benchmarks.measures [TEXT]      measure those whose name contains TEXT, print a table
+    python -m benchmarks.measures [TEXT]      measure those whose name contains TEXT
 
-Results go to ``results/measures.json``. What is measured is in ``estimator_measures.py``,
-``generation_measures.py`` and ``simplex_measures.py``.
+Rows go to ``results/measures.csv``: searches and default grids over single fits, the overhead of an
+estimator, the memory of a fit.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from . import machine, store
+import numpy as np
+
+from . import machine
 from .process import ROOT, THREAD_VARIABLES, interpreter
-from .runner import RESULTS
+from .store import write_table
+
+REPEATS = 9  # of searches and of cold fits: other programs only ever add time
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A function of a module of measures with its arguments, and the most it may return."""
+    """A function of this module with its arguments, and the most it may return."""
 
     name: str
     function: str
     arguments: tuple[Any, ...]
     unit: str
     at_most: float
-    module: str = "estimator_measures"
 
 
-FIRST = "first call, raw columns, wall time"
 OVER = "fit above rl.solve, CPU time"
 COST = "CV of 5 folds x 30 strengths over one cold fit per fold at the weakest strength"
 GRID = "default grid of hinge L1, a quarter of the labels positive, over a fit at its weakest"
 REAL_GRID = "default grid under L1, raw columns, over a fit at its weakest"
 TABLES = ("breast_cancer", "diabetes", "wine")
-GENERATION = "generation_measures"
-REAL = (
-    "leukemia_allaml",
-    "prostate_ge",
-    "colon",
-    "arcene",
-    "glioma",
-    "news20_bydate_tfidf",
-    "reuters21578_modapte_tfidf",
-    "imdb_tfidf",
-)
 GRIDS = (
     ("margin", "spf"),
     ("margin", "creditcard_subset14240"),
@@ -73,53 +68,6 @@ SEARCHED = (
     ("residual", "diamonds", "absolute", "l2"),
 )
 MEASURES = (
-    Measure(
-        "L1-SVM path of 50 strengths, 1000x100000, over its last point",
-        "path_cost",
-        (1000, 100_000),
-        "last points",
-        4.0,
-        GENERATION,
-    ),
-    Measure(
-        "L1-SVM 100x50000 at 0.05 lambda_max, in products X'v",
-        "products",
-        (100, 50_000, 0.05),
-        "products",
-        200.0,
-        GENERATION,
-    ),
-    Measure(
-        "Slope-SVM with distinct strengths, 100x10000, over L1",
-        "slope_over_l1",
-        (10_000,),
-        "L1 fits",
-        10.0,
-        GENERATION,
-    ),
-    *(
-        Measure(
-            f"L1-SVM at 11 strengths, largest relative gap: {name}",
-            "real_path",
-            (name,),
-            "",
-            1e-6,
-            GENERATION,
-        )
-        for name in REAL
-    ),
-    *(
-        Measure(
-            f"compiled simplex method over HiGHS, ten strengths of an L1-SVM, CPU time: {n}x{d}",
-            "simplex_over_highs",
-            (n, d),
-            "of its time",
-            0.5,
-            "simplex_measures",
-        )
-        for n, d in ((100, 50), (1000, 100), (200, 500), (100, 2000), (500, 500))
-    ),
-    *(Measure(f"{FIRST}: {table}", "first_call", (table,), "s", 1.0) for table in TABLES),
     *(Measure(f"{OVER}: {table}", "overhead", (table,), "ms", 2.0) for table in TABLES),
     Measure(
         "QuantileRegressor 1,000,000 x 20: memory beyond X, in sizes of X",
@@ -172,11 +120,163 @@ MEASURES = (
 )
 
 
+def table(name: str) -> tuple[Any, Any, Any, Any]:
+    """Return X, y, the default estimator and the problem that it solves."""
+    import sklearn.datasets
+
+    import rectiline as rl
+    from rectiline.estimators import PLQClassifier, PLQRegressor
+
+    X, y = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True)
+    if name == "diabetes":
+        return (
+            X,
+            y,
+            PLQRegressor(rl.losses.Huber(), C=1.0),
+            lambda: [rl.Problem(X, y, rl.losses.Huber())],
+        )
+    targets = [y] if np.unique(y).size == 2 else [y == label for label in np.unique(y)]
+    make = lambda: [rl.Problem(X, one, rl.losses.Hinge()) for one in targets]  # noqa: E731
+    return X, y, PLQClassifier(), make
+
+
+def overhead(name: str, repeats: int = 101) -> dict[str, Any]:
+    """Milliseconds of CPU time of a fit beyond making and solving its problems."""
+    import rectiline as rl
+
+    X, y, model, make = table(name)
+    fits, solves = [], []
+    for _ in range(repeats):
+        fits.append(cpu_seconds(lambda: model.fit(X, y)))
+        solves.append(cpu_seconds(lambda: [rl.solve(problem) for problem in make()]))
+    fit, solve = min(fits), min(solves)  # other programs only ever add time
+    return {"value": 1e3 * (fit - solve), "fit_ms": 1e3 * fit, "solve_ms": 1e3 * solve}
+
+
+def memory(n: int, d: int) -> dict[str, Any]:
+    """Peak memory of a fit beyond what was there before, in sizes of X."""
+    from rectiline.estimators import QuantileRegressor
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = X @ rng.standard_normal(d) + rng.standard_t(3, n)
+    QuantileRegressor(alpha=0.01).fit(X[:1000], y[:1000])  # imports
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    before = pages * resource.getpagesize()
+    seconds = cpu_seconds(lambda: QuantileRegressor(alpha=0.01).fit(X, y))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"value": max(peak - before, 0) / X.nbytes, "cpu_seconds": seconds}
+
+
+def search_cost(kind: str, loss: str, penalty: str, n: int, d: int) -> dict[str, Any]:
+    """CPU time of a search over that of one cold fit per fold at the weakest strength.
+
+    The search is ``fit`` of a CV estimator with 30 strengths and 5 folds as a user meets it: grid,
+    folds, scores, the path on all the data and the fit with the chosen strength. A cold fit is
+    ``fit`` of the plain estimator on the training part of a fold. Kept besides: the same over the
+    median of cold fits along the grid, and without the path on all the data.
+    """
+    from sklearn.model_selection import check_cv
+
+    X, y = data(kind, n, d)
+    search, plain, labels = searching(kind, loss, penalty)
+    order = np.argsort(y, kind="stable")
+    few = order[:: max(1, len(y) // 200)]
+    few = np.unique(np.concatenate([order[:50], few, order[-50:]]))  # all classes, however rare
+    search.fit(X[few], y[few])  # imports
+    total = min(cpu_seconds(lambda: search.fit(X, y)) for _ in range(REPEATS))
+    paths = search.path_ if isinstance(search.path_, tuple) else (search.path_,)
+    grid = search.alphas_ if loss == "quantile" else search.Cs_
+    cold, along = 0.0, []
+    for train, _ in check_cv(5, y, classifier=labels).split(X, y):
+        part, targets = X[train], y[train]
+        for strength in [grid[-1], *(grid[::5] if not along else ())]:
+            model = plain(strength)
+            fit = lambda m=model, a=part, b=targets: m.fit(a, b)  # noqa: E731
+            along.append(min(cpu_seconds(fit) for _ in range(REPEATS)))
+            cold += along[-1] if strength == grid[-1] else 0.0
+    return {
+        "value": total / cold,
+        "over_median_fit": total / (5 * float(np.median(along[1:7]))),
+        "without_path_on_all": (total - sum(one.seconds for one in paths)) / cold,
+        "search_cpu_seconds": total,
+        "cold_cpu_seconds": cold,
+    }
+
+
+def grid_problem(*arguments: Any) -> tuple[Any, Any, Any]:
+    """Return X, y and the loss of a row about default grids: its size, or its table."""
+    import rectiline as rl
+
+    if len(arguments) == 2:
+        X, y = data("residual", *arguments)
+        return X, np.where(y > np.quantile(y, 0.75), 1, -1), rl.losses.Hinge()
+    X, y = data(arguments[0], 0, 0)
+    is_margin = arguments[0].startswith("margin")
+    return X, y, rl.losses.Hinge() if is_margin else rl.losses.Absolute()
+
+
+def grid_cost(*arguments: Any) -> dict[str, Any]:
+    """CPU time of the default grid, largest strength included, over that of one fit."""
+    import rectiline as rl
+    from rectiline.paths import default_strengths
+
+    X, y, loss = grid_problem(*arguments)
+
+    def problem(strength: float) -> Any:
+        return rl.Problem(X, y, loss, rl.penalties.L1(strength))
+
+    grid = default_strengths(problem(1.0))
+    made = min(cpu_seconds(lambda: default_strengths(problem(1.0))) for _ in range(REPEATS))
+    fit = min(cpu_seconds(lambda: rl.solve(problem(float(grid[-1])))) for _ in range(REPEATS))
+    return {"value": made / fit, "grid_cpu_seconds": made, "fit_cpu_seconds": fit}
+
+
+def searching(kind: str, loss: str, penalty: str) -> tuple[Any, Callable[[float], Any], bool]:
+    """Return a CV estimator, the plain one at a strength, and whether they take labels."""
+    from rectiline import estimators as face
+
+    if loss == "quantile":
+        ratio = {"l1": 1.0, "l2": 0.0}[penalty]
+        search = face.QuantileRegressorCV(quantile=0.7, l1_ratios=[ratio])
+        plain = lambda alpha: face.QuantileRegressor(  # noqa: E731
+            quantile=0.7, alpha=alpha, l1_ratio=ratio
+        )
+        return search, plain, False
+    labels = kind.split(":")[0] not in ("residual", "diabetes")
+    one, many = (
+        (face.PLQClassifier, face.PLQClassifierCV)
+        if labels
+        else (face.PLQRegressor, face.PLQRegressorCV)
+    )
+    return many(loss=loss, penalty=penalty), lambda C: one(loss, penalty=penalty, C=C), labels
+
+
+def data(kind: str, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    from .datasets._real import load
+    from .datasets._synthetic import linear_model
+
+    if kind in ("margin", "residual"):
+        return linear_model("good", n, d, kind, seed=3)
+    if kind in ("breast_cancer", "wine", "diabetes"):
+        X, y, _, _ = table(kind)
+        return X, y
+    kind, name = kind.split(":")  # a real table, raw
+    X, y, _, _ = load(name, kind, "y", 3)
+    return (X.toarray() if hasattr(X, "toarray") else X), y
+
+
+def cpu_seconds(call: Callable[[], Any]) -> float:
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+
+
 def run(measure: Measure) -> dict[str, Any]:
     """Measure in a fresh process with one thread; an ``error`` if it fails."""
     call = json.dumps([measure.function, list(measure.arguments)])
     done = subprocess.run(
-        [interpreter(), "-m", f"benchmarks.{measure.module}", call],
+        [interpreter(), "-m", "benchmarks.measures", "--one", call],
         cwd=ROOT,
         env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
         capture_output=True,
@@ -191,22 +291,25 @@ def run(measure: Measure) -> dict[str, Any]:
 def main(text: str = "") -> int:
     """Measure, keep and print; the number of broken promises is returned."""
     broken = 0
+    about = machine.describe()
     for measure in MEASURES:
         if text not in measure.name:
             continue
         found = run(measure)
         kept = found.get("value", float("inf")) <= measure.at_most
         broken += not kept
-        shown = f"{found['value']:.3g} {measure.unit}" if "value" in found else found["error"]
+        shown = f"{found['value']:.3g}" if "value" in found else str(found["error"])[:80]
         verdict = "kept" if kept else "BROKEN"
         print(f"{verdict:7s} {measure.name}: {shown} (at most {measure.at_most:g})", flush=True)
-        entry = {**found, "unit": measure.unit, "at_most": measure.at_most, **machine.describe()}
-        store.update(
-            RESULTS / "measures.json",
-            lambda old, name=measure.name, entry=entry: {**old, name: entry},  # type: ignore[misc]
-        )
+        row = {"what": measure.name, "measured": shown, "at_most": measure.at_most}
+        row |= {"unit": measure.unit, "cpu": about["cpu"], "revision": about["revision"]}
+        write_table("measures", [row], ("what",))
     return broken
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    if sys.argv[1:2] == ["--one"]:
+        name, arguments = json.loads(sys.argv[2])
+        print(json.dumps(globals()[name](*arguments)))
+    else:
+        main(*sys.argv[1:2])

@@ -5,7 +5,7 @@
     python -m benchmarks.passes tables                      # real tables: passes and rows kept
     python -m benchmarks.passes family                      # nine quantiles against one
 
-Every row is printed as a line of CSV. Times are wall times, the least of several fits of a fresh
+Rows go to ``results/passes.csv``. Times are wall times, the least of several fits of a fresh
 problem (of CPU time where only one thread works, so that a busy machine distorts them less); a
 product ``X @ b`` is NumPy's, on one thread.
 """
@@ -28,6 +28,7 @@ import rectiline as rl
 
 from . import datasets, machine
 from .cases import Data
+from .store import write_table
 
 LOSSES: dict[str, Any] = {
     "hinge": rl.losses.Hinge(),
@@ -39,6 +40,7 @@ LARGE = ((4_000_000, 20), (1_000_000, 100))
 WIDTHS = (5, 20, 50, 100, 200)  # columns of the tables of `crossover`
 TABLES = ("census_kdd", "kddcup99_10pc", "diamonds", "keggundirected", "adult")
 COSTS = (1.0, 10_000.0)  # of the losses, over the number of rows
+KEYS = ("part", "table", "rows", "columns", "loss", "cost", "threads")
 QUANTILES = np.linspace(0.1, 0.9, 9)
 
 
@@ -92,7 +94,7 @@ def compared(
                     row[f"passes_{count}"] = round(seconds / product, 1)
                 found_too, seconds = fitted(X, y, loss, cost, tol, "newton", 1, repeats - 1)
                 row["newton_1"] = round(seconds / product, 1)
-                row |= counters(found, n) | {"newton": found_too.status.value}
+                row |= counters(found, n) | {"newton_status": found_too.status.value}
                 yield row
 
 
@@ -144,7 +146,7 @@ def family(tol: float, threads: list[int]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Print the rows of one part."""
+    """Measure the rows of one part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("part", choices=["memory", "crossover", "tables", "family"])
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
@@ -164,13 +166,10 @@ def main() -> None:
         "family": lambda: family(tol, given.threads),
     }
     about = machine.describe()
-    print(f"# {about['cpu']}, {about['cores']} cores, {about['revision']}, tol {tol}")
-    header = None
+    place = {"part": given.part, "machine": f"{about['cpu']}, {about['cores']} cores"}
     for row in rows[given.part]():
-        if header is None:
-            header = list(row)
-            print(",".join(header))
-        print(",".join(str(row[name]) for name in header), flush=True)
+        print(*row.values(), sep=", ", flush=True)
+        write_table("passes", [place | row], KEYS)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,10 @@ objectives are compared. Rows go to ``results/qp.csv``.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +25,8 @@ from scipy import sparse as sp
 
 import rectiline as rl
 
-RESULTS = Path(__file__).parent / "results" / "qp.csv"
+from .store import write_table
+
 TOL = 1e-6
 SIZES = {
     "portfolio": (5, 20, 50, 100),
@@ -323,15 +322,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="the smallest of each family")
     asked = parser.parse_args()
-    table = []
     for row in rows(asked.repeats, asked.quick):
-        table.append(row)
         print("  ".join(f"{name}={value}" for name, value in row.items()), flush=True)
-    if not asked.quick:
-        with RESULTS.open("w", newline="") as file:
-            writer = csv.DictWriter(file, table[0])
-            writer.writeheader()
-            writer.writerows(table)
+        write_table("qp", [row], ("program",))
 
 
 if __name__ == "__main__":

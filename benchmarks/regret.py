@@ -11,12 +11,10 @@ several runs on a fresh problem, so that nothing computed in an earlier run is a
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -29,7 +27,8 @@ from rectiline import constraints as rc
 from rectiline import losses as rlo
 from rectiline import penalties as rp
 
-RESULTS = Path(__file__).parent / "results" / "regret.csv"
+from .store import write_table
+
 NAMED = ("newton", "interior", "generation", "reduced_newton", "rehline")
 TOL = 1e-6
 LONGEST = 30.0  # seconds that auto may take, on the clock of a busy machine
@@ -190,7 +189,6 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--seconds", type=float, default=np.inf, help="stop after this long")
-    parser.add_argument("--output", type=Path, default=None, help=f"by default {RESULTS.name}")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     began, rows = time.perf_counter(), []
@@ -204,11 +202,7 @@ def main() -> None:
         if row["regret"] > 1.5:
             print(*row.values(), sep=", ", flush=True)
     if arguments.mixes > 1:
-        output = arguments.output or RESULTS
-        with output.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
+        write_table("regret", [{"seed": arguments.seed, **row} for row in rows], ("seed", "mix"))
     regrets = np.array([float(row["regret"]) for row in rows])
     print(
         f"{regrets.size} mixes: median regret {np.median(regrets):.2f}, "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ except ImportError:  # not on Windows: there, run one suite at a time
     fcntl = None  # type: ignore[assignment]
 
 
+RESULTS = Path(__file__).parent / "results"
 LOCK = Path(tempfile.gettempdir()) / "rectiline-benchmarks.lock"
 
 
@@ -53,3 +55,27 @@ def _lines(content: dict[str, Any]) -> str:
         else:
             parts.append(f"{json.dumps(key)}: {json.dumps(value)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def read_table(name: str) -> list[dict[str, str]]:
+    """The rows of ``results/name.csv``; none if there is no such file."""
+    path = RESULTS / f"{name}.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_table(name: str, rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> None:
+    """Put rows into ``results/name.csv`` instead of those with the same values of ``keys``."""
+    with _locked():
+        found = {tuple(str(row.get(key, "")) for key in keys): row for row in read_table(name)}
+        for row in rows:
+            found[tuple(str(row.get(key, "")) for key in keys)] = {
+                k: str(v) for k, v in row.items()
+            }
+        header = list(dict.fromkeys(key for row in found.values() for key in row))
+        with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(found.values())

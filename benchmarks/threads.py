@@ -3,8 +3,8 @@
     python -m benchmarks.threads                       # 4,000,000 rows, 1 2 4 8 16 threads, minutes
     python -m benchmarks.threads passes --rows 500_000 --threads 1 2
 
-One line per operation: the least wall seconds of some repeats with each number of threads, the
-speed-up over one thread, and whether all numbers of threads gave equal bits. Linear algebra of
+Rows go to ``results/threads.csv``, one per operation: the least wall seconds of some repeats with
+each number of threads, and whether all numbers of threads gave equal bits. Linear algebra of
 NumPy stays on one thread, so that only our own threads are measured.
 """
 
@@ -26,21 +26,13 @@ import rectiline as rl
 from rectiline import _core
 from rectiline.backends import Design
 
-from . import machine
-from .passes import LOSSES
+from .passes import LOSSES, made
+from .store import write_table
 
 Work = Callable[[int], Any]  # of a number of threads; returns what must not depend on it
 COUNTS = (1, 2, 4, 8, 16)
 COSTS = (1, 10_000)  # of the losses, over the number of rows
 PATIENCE = 1.0  # seconds for the repeats of one number of threads
-
-
-def tall(n: int, d: int, margin: bool, seed: int = 0) -> tuple[Any, Any]:
-    """Return heavy-tailed, heteroscedastic rows."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    y = X @ np.linspace(-1, 1, d) + rng.standard_t(3, n) * (1.0 + 0.5 * np.abs(X[:, 0]))
-    return X, np.where(y > 0, 1.0, -1.0) if margin else y
 
 
 def products(n: int) -> Iterator[tuple[str, Work]]:
@@ -81,7 +73,7 @@ def passes(n: int) -> Iterator[tuple[str, Work]]:
     """Yield fits by `passes`."""
     for d, rows in ((20, n), (100, n // 4)):
         for losses in (("hinge", "squared_hinge"), ("pinball", "huber")):
-            X, y = tall(rows, d, "hinge" in losses[0])
+            X, y = made(rows, d, losses[0])
             for loss in losses:
                 for cost in COSTS if d == 20 else COSTS[1:]:
                     name = f"passes, {loss} C={cost}/n, {rows} x {d}"
@@ -90,7 +82,7 @@ def passes(n: int) -> Iterator[tuple[str, Work]]:
 
 def newton(n: int) -> Iterator[tuple[str, Work]]:
     """Yield fits by `newton` (`huber`: all rows are in its matrices), and a certificate."""
-    X, y = tall(n // 8, 100, False)
+    X, y = made(n // 8, 100, "huber")
     for loss in ("huber", "pinball"):
         name = f"newton, {loss}, {n // 8} x 100"
         yield name, solves(X, y, loss, "newton", 10_000, 1e-6)
@@ -108,35 +100,13 @@ def newton(n: int) -> Iterator[tuple[str, Work]]:
 def fits(n: int) -> Iterator[tuple[str, Work]]:
     """Yield fits of estimators that consist of several problems, by `n_jobs`."""
     m = n // 200
-    X, y = tall(m, 50, True)
+    X, y = made(m, 50, "hinge")
 
     def search(threads: int) -> Any:
         model = rl.PLQClassifierCV("hinge", cv=16, n_jobs=threads).fit(X, y)
         return np.concatenate([model.coef_.ravel(), model.cv_results_["mean_test_score"]])
 
     yield f"16 folds of a search, {m} x 50", search
-    score = X[:, :16] + np.random.default_rng(1).standard_normal((m, 16))
-    classes = score.argmax(axis=1)
-    yield (
-        f"16 one-vs-rest classes, {m} x 50",
-        lambda t: rl.PLQClassifier("hinge", C=1.0, n_jobs=t).fit(X, classes).coef_,
-    )
-    Z, u = tall(5 * m, 20, False)
-    levels = np.linspace(0.05, 0.95, 16)
-    yield (
-        f"16 quantiles, {5 * m} x 20",
-        lambda t: rl.QuantileRegressor(quantile=levels, n_jobs=t).fit(Z, u).coef_,
-    )
-    from rectiline.estimators.multitask import MultiTaskRegressor
-
-    tasks = np.arange(m) % 32
-    v = tall(m, 50, False)[1]
-
-    def shared(threads: int) -> Any:
-        model = MultiTaskRegressor(loss="huber", shared_dim=3, n_jobs=threads, max_iter=8)
-        return model.fit(X, v, tasks=tasks).coef_
-
-    yield f"32 tasks, {m} x 50", shared
 
 
 SUITES = {"products": products, "passes": passes, "newton": newton, "fits": fits}
@@ -176,20 +146,16 @@ def main() -> None:
     unknown = set(asked.suites) - set(SUITES)
     if unknown:
         parser.error(f"unknown suite {sorted(unknown)[0]!r}; there are {', '.join(SUITES)}")
-    print(machine.describe())
-    counts = asked.threads
-    print(f"{'seconds with so many threads':46}" + "".join(f"{t:>9}" for t in counts), end="")
-    print("  speed-up" + "".join(f"{t:>6}" for t in counts[1:]) + "  bits")
     for name in asked.suites or SUITES:
         for operation, work in SUITES[name](asked.rows):
             if asked.filter not in operation:
                 continue
-            found = [seconds(work, threads) for threads in counts]
-            took = [one for one, _ in found]
+            found = [seconds(work, threads) for threads in asked.threads]
+            took = {f"seconds_{t}": f"{one:.4f}" for t, (one, _) in zip(asked.threads, found)}
             equal = all(one == found[0][1] for _, one in found)
-            print(f"{operation:46}" + "".join(f"{one:9.4f}" for one in took), end="          ")
-            print("".join(f"{took[0] / one:6.2f}" for one in took[1:]), end="  ")
-            print("equal" if equal else "DIFFERENT", flush=True)
+            row = {"operation": operation, **took, "bits": "equal" if equal else "DIFFERENT"}
+            print(*row.values(), sep=", ", flush=True)
+            write_table("threads", [row], ("operation",))
 
 
 if __name__ == "__main__":

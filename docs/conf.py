@@ -2,11 +2,16 @@
 
 import html
 import re
+import sys
 from pathlib import Path
 
 from docutils import nodes
 
 import rectiline
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.figures import figures
+from benchmarks.page import write_page
 
 project = "Rectiline"
 author = "The Rectiline developers"
@@ -37,6 +42,9 @@ sphinx_gallery_conf = {
 # Examples draw figures of their own making; none needs a special warning filter.
 suppress_warnings = ["config.cache"]  # the settings of the gallery cannot be pickled
 templates_path: list[str] = []
+
+# Numbers in the text come from the result files of the benchmarks: |races_mean| and the like.
+rst_prolog = "\n".join(f".. |{name}| replace:: {value}" for name, value in figures().items())
 
 html_math_renderer = "mathml"  # formulas are part of the page: no script, no network
 html_theme = "furo"
@@ -94,6 +102,11 @@ def _write_pending_changes(app):
     target.write_text("\n".join([*title, *lines, ""]), "utf-8")
 
 
+def _write_measurements(app):
+    """Make the tables and pictures of measurements from the result files."""
+    write_page(Path(app.srcdir) / "measured")
+
+
 def _skip_requests(app, what, name, obj, skip, options):
     """Leave out what scikit-learn adds to every estimator for metadata routing."""
     return True if name.startswith("set_") and name.endswith("_request") else skip
@@ -120,6 +133,7 @@ def setup(app):
     """Write formulas as MathML; hook into the reading of docstrings, before numpydoc does."""
     app.add_html_math_renderer("mathml", (_visit_inline_math, None), (_visit_block_math, None))
     app.connect("builder-inited", _write_pending_changes)
+    app.connect("builder-inited", _write_measurements)
     app.connect("autodoc-process-docstring", _escape_bars, priority=400)
     app.connect("autodoc-process-docstring", _add_examples, priority=900)
     app.connect("autodoc-skip-member", _skip_requests)

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -53,3 +54,23 @@ def test_links_between_documents_lead_somewhere():
     for document in [*ROOT.glob("*.md"), *(ROOT / "changes").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8")):
             assert (document.parent / link).exists(), f"{document.name}: {link}"
+
+
+def test_the_readme_states_what_was_measured():
+    """Numbers of the README are those of the result files; the pages read them when built."""
+    if not (ROOT / "benchmarks").exists():
+        pytest.skip("the source archive has no benchmarks")
+    sys.path.insert(0, str(ROOT))
+    from benchmarks.figures import figures
+
+    measured = figures()
+    text = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    stated = {
+        "races": r"over the (\d+) cases with a rival in reach",
+        "races_mean": r"it is ([\d.]+) times as fast as the best rival",
+        "races_near": r"at most 1\.25 times slower on (\d+) %",
+        "gpu_billion_rows": r"a billion rows of 10 columns, certified, in ([\d.]+ to [\d.]+) s",
+    }
+    for name, pattern in stated.items():
+        assert re.search(pattern, text).group(1) == measured[name], name
+    assert measured["races_lost_by_half"] == "0" and "never twice" in text

@@ -26,7 +26,6 @@ _WHERE = {
     "clarabel": ("clarabel", "Clarabel"),
     "piqp": ("piqp", "PIQP"),
     "osqp": ("osqp", "OSQP"),
-    "scs": ("scs", "SCS"),
     "highs": ("highs", "HiGHS"),
     "highs-primal": ("highs_written", "HiGHSPrimal"),
     "highs-groups": ("highs_written", "HiGHSGroups"),

@@ -190,7 +190,7 @@ GENERIC = [
         parameter,
         C=100.0,
         tag="generic",
-        solvers=("rectiline", "piqp", "clarabel", "osqp", "scs"),
+        solvers=("rectiline", "piqp", "clarabel", "osqp"),
         needs=(Need(("piqp",), 15.0, 1e-6), Need(("clarabel",), 40.0, 1e-6)),
         repeats=3,
         time_limit=60.0,

@@ -14,7 +14,7 @@ if not (ROOT / "benchmarks").exists():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import judge, rows, store, suites, verdict  # noqa: E402
+from benchmarks import against, judge, rows, store, suites, verdict  # noqa: E402
 from benchmarks.__main__ import _shard  # noqa: E402
 from benchmarks.build import build  # noqa: E402
 from benchmarks.cases import Case, Need, margin, residual  # noqa: E402
@@ -121,3 +121,35 @@ def test_the_judge_and_the_library_agree(case):
     np.testing.assert_allclose(score.bound, proof.dual, rtol=1e-7)
     assert judge.relative(score.primal, score.bound) < 1e-7
     assert isinstance(ours.problem, rl.Problem)
+
+
+def test_rows_of_a_table_replace_those_with_the_same_key(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    store.write_table("one", [{"row": "a", "ratio": 1}, {"row": "b", "ratio": 2}], ("row",))
+    store.write_table("one", [{"row": "a", "ratio": 3, "note": "new"}], ("row",))
+    assert store.read_table("one") == [
+        {"row": "a", "ratio": "3", "note": "new"},
+        {"row": "b", "ratio": "2", "note": ""},
+    ]
+    assert store.read_table("two") == []
+
+
+def test_the_summary_of_a_comparison():
+    ratios = [1.0, 2.0, 0.5, 1.1, 0.9, 1.0, 1.2, 1.3, 1.0, 1.0]
+    assert against.summary("small", ratios) == (
+        "small: 10 rows, median 1.000, 90 % at most 1.300, worst 2.000"
+    )
+
+
+@pytest.mark.parametrize("suite", ["small", "generation", against.SEARCHES])
+def test_the_quick_comparison_has_a_few_rows(suite):
+    some = against.rows_of(suite, "", quick=True)
+    assert 0 < len(some) < 25
+    assert len(some) <= len(against.rows_of(suite, "", quick=False))
+
+
+def test_results_have_one_file_per_suite():
+    stems = [path.stem for path in store.RESULTS.iterdir() if path.suffix in (".csv", ".json")]
+    assert len(stems) == len(set(stems))
+    assert {path.suffix for path in store.RESULTS.iterdir()} <= {".csv", ".json", ".png"}
+    assert set(suites.NAMES) <= set(stems)

@@ -1,4 +1,4 @@
-"""Coverage of confidence intervals in simulation, by kind: the table of `make bench-coverage`.
+"""Coverage of confidence intervals in simulation, by kind, to ``results/coverage.csv``.
 
 Two designs whose true coefficients are known: errors whose spread grows with a column, and errors
 that clusters share. Each draw is fitted once and every kind gives its interval for the slope. The
@@ -14,12 +14,13 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
 
 import rectiline as rl
+
+from .store import write_table
 
 LEVEL = 0.9
 # What is known about a kind in samples of a few hundred.
@@ -29,7 +30,6 @@ KNOWN = {
 }
 QUANTILES = (0.5, 0.75)
 BOOTSTRAPS = ("pairs", "weights", "wild")
-TABLE = Path(__file__).parent / "results" / "inference_coverage.md"
 
 
 def spread_grows(rng, tau):
@@ -94,17 +94,16 @@ def verdict(share, error, is_violated, name):
     return f"{said}; {KNOWN[name]}" if said != "holds" and name in KNOWN else said
 
 
-def lines_of(case, tau, draws, run):
+def rows_of(case, tau, draws, run):
     """Yield the rows of the table for one design and one level; `run` maps over the draws."""
     found = np.array(list(run(one_draw, repeat(case), repeat(tau), range(draws))))
     error = np.sqrt(LEVEL * (1 - LEVEL) / draws)
     _, kinds, violated = CASES[case]
     for name, (share, width) in zip(kinds, found.mean(axis=0), strict=True):
         said = verdict(share, error, name in violated, name)
-        yield (
-            f"| {case} | {tau:g} | {name} | {draws} | {share:.4f} | {error:.4f} "
-            f"| {said} | {width:.3f} |"
-        )
+        row = {"data": case, "quantile": f"{tau:g}", "kind": name, "draws": draws}
+        row |= {"coverage": f"{share:.4f}", "standard_error": f"{error:.4f}"}
+        yield row | {"verdict": said, "mean_width": f"{width:.3f}"}
 
 
 def main():
@@ -112,19 +111,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=2000, help="draws per design and level")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--output", type=Path, default=TABLE, help="the file to write")
     given = parser.parse_args()
     if given.draws < 1 or given.jobs < 1:
         parser.error(f"--draws and --jobs must be at least 1; got {given.draws} and {given.jobs}")
-    lines = [
-        f"# Coverage of {100 * LEVEL:g} % intervals for a slope",
-        "",
-        f"Made by `python -m benchmarks.inference_coverage --draws {given.draws}`. A share holds",
-        f"if it is within two standard errors of {LEVEL:g}.",
-        "",
-        "| data | quantile | kind | draws | coverage | standard error | verdict | mean width |",
-        "|---|---:|---|---:|---:|---:|---|---:|",
-    ]
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
 
         def run(function, *arguments):
@@ -132,11 +121,9 @@ def main():
 
         for case in CASES:
             for tau in QUANTILES:
-                for line in lines_of(case, tau, given.draws, run):
-                    lines.append(line)
-                    print(line, flush=True)
-    given.output.parent.mkdir(parents=True, exist_ok=True)
-    given.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+                for row in rows_of(case, tau, given.draws, run):
+                    print(*row.values(), sep=", ", flush=True)
+                    write_table("coverage", [row], ("data", "quantile", "kind"))
 
 
 if __name__ == "__main__":

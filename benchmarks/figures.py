@@ -1,0 +1,89 @@
+"""Numbers that the README and the documentation state, each computed from one result file.
+
+    python -m benchmarks.figures      print them
+
+The documentation puts them in place of ``|name|`` when it is built; a test compares the README.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable
+
+from .rows import load, solver_times
+from .store import read_table
+from .verdict import PROMISED, TARGET
+
+
+def figures() -> dict[str, str]:
+    """Return every figure by name, as text."""
+    return {**races(), **gpu(), **disk(), **regret(), **programs()}
+
+
+def races() -> dict[str, str]:
+    """Compare with the best rival that reaches a relative error of 1e-6."""
+    ratios, promised = [], 0
+    for result in load():
+        for record in result["cases"]:
+            definition = record["definition"]
+            ours = definition["solvers"][0]
+            if TARGET not in definition["targets"] or "@" in ours:
+                continue
+            promised += result["suite"] in PROMISED
+            times = solver_times(record, TARGET, "cpu")
+            own = times.pop(ours, math.inf)
+            rivals = [time for name, time in times.items() if not name.startswith("rectiline")]
+            best = min(rivals, default=math.inf)
+            if math.isfinite(best):
+                ratios.append(best / own)
+    return {
+        "races": str(len(ratios)),
+        "races_mean": f"{math.exp(statistics.fmean(map(math.log, ratios))):.1f}",
+        "races_near": f"{100 * sum(ratio >= 0.8 for ratio in ratios) / len(ratios):.0f}",
+        "races_lost_by_half": str(sum(ratio < 0.5 for ratio in ratios)),
+        "races_promised": str(promised),
+    }
+
+
+def gpu() -> dict[str, str]:
+    """Return what a billion rows take on the card."""
+    seconds = [float(row["seconds"]) for row in read_table("gpu") if row["rows"] == "1000000000"]
+    return {"gpu_billion_rows": between(seconds, 2)}
+
+
+def disk() -> dict[str, str]:
+    """Return what Parquet files take, over decoding them twice, and how much memory."""
+    rows = [row for row in read_table("disk") if row["source"] == "Parquet"]
+    return {
+        "disk_ratio": between([float(row["ratio"]) for row in rows], 1),
+        "disk_gigabytes": f"{max(float(row['gigabytes']) for row in rows):.1f}",
+    }
+
+
+def regret() -> dict[str, str]:
+    """Return how much longer "auto" takes than the best solver that can be named."""
+    found = sorted(float(row["regret"]) for row in read_table("regret"))
+    return {
+        "regret_mixes": str(len(found)),
+        "regret_median": f"{statistics.median(found):.2f}",
+        "regret_most": f"{found[math.ceil(0.9 * len(found)) - 1]:.1f}",
+    }
+
+
+def programs() -> dict[str, str]:
+    """Count the quadratic programs of Maros and Meszaros that are solved."""
+    rows = read_table("maros_meszaros")
+    solved = sum(row["status"] == "solved" for row in rows)
+    return {"maros_meszaros": str(len(rows)), "maros_meszaros_solved": str(solved)}
+
+
+def between(values: Iterable[float], digits: int) -> str:
+    """Return the range of some values in words."""
+    low, high = min(values), max(values)
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+if __name__ == "__main__":
+    for name, value in figures().items():
+        print(f"{name:24s} {value}")
