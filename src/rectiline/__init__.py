@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rectiline.formulas import formula
     from rectiline.paths import Path, path
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # The scikit-learn face is imported on first use: solving a Problem does not pay for it.
 _LATE = {
