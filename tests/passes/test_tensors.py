@@ -37,8 +37,7 @@ def test_a_pass_over_tensors_is_a_pass_over_arrays(loss, dtype, device):
         problem = rl.Problem(rows, loss=loss)
         split = NextSplit(0.1, 1e3, np.eye(D + 1), BOUND, always=np.array([5, 7000]))
         query = Query(
-            problem.curves,
-            problem.targets,
+            problem.samples,
             np.arange(1.0, D + 1),
             0.1,
             split=(np.arange(1.0, D + 1) - 0.1, 0.0),

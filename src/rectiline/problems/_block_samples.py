@@ -89,7 +89,7 @@ class Encoding:
             else:
                 direction = sign
         index = None
-        if rows is None:
+        if rows is None and (self.levels > 1 or self.fold is not None):
             rows = block.start + np.arange(n, dtype=np.int64)
         if self.levels > 1:
             index = (rows % self.levels).astype(np.uint8)
@@ -106,11 +106,17 @@ class Encoding:
         for place, label in enumerate(self.labels):
             here = y == label
             known |= here
-            if self.is_used(place):
-                factor[here] = self.factor(place)
+            if self.is_used(place) and not self.is_plain:
+                factor += here * self.factor(place)
         strange = ~known if self.factors is None else ~known & (weight > 0)
         _refuse(block, strange, "y", f"must be one of the labels {self.shown_labels}")
-        return np.where(y == self.labels[self.positive], 1.0, -1.0), weight * factor
+        sign = np.where(y == self.labels[self.positive], 1.0, -1.0)
+        return sign, weight if self.is_plain else weight * factor
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether labels change no weights."""
+        return self.factors is None and self.negative is None
 
     def is_used(self, place: int) -> bool:
         """Whether rows with this label have a weight."""
