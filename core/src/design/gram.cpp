@@ -34,7 +34,6 @@ struct Tiling {
     }
 };
 
-#ifdef RECTILINE_LANES
 // tile (kTall x Width) += P[:, i:i+kTall]' P[:, j:j+Width]
 template <int Width, class Lanes>
 RECTILINE_INLINE void add_tile(const double* P, const Tiling& tiling, std::int64_t depth,
@@ -63,6 +62,7 @@ RECTILINE_INLINE void add_tile(const double* P, const Tiling& tiling, std::int64
         }
 }
 
+// Adds the upper tiles of P'P to H.
 struct AddTiles {
     template <class Lanes>
     static RECTILINE_INLINE void run(const double* P, const Tiling* tiling, std::int64_t depth,
@@ -77,21 +77,6 @@ struct AddTiles {
                 add_tile<kNarrow, Lanes>(P, *tiling, depth, i, j, H);
     }
 };
-#endif
-
-// Adds the upper tiles of P'P to H.
-void add_block(const double* P, const Tiling& tiling, std::int64_t depth, double* H) {
-#ifdef RECTILINE_LANES
-    with_lanes<AddTiles>(P, &tiling, depth, H);
-#else
-    for (std::int64_t k = 0; k < depth; ++k) {
-        const double* row = P + k * tiling.stride;
-        for (std::int64_t i = 0; i < tiling.order; ++i)
-            for (std::int64_t j = i; j < tiling.order; ++j)
-                H[i * tiling.order + j] += row[i] * row[j];
-    }
-#endif
-}
 
 template <class T>
 RECTILINE_MULTIVERSION void pack_row(const T* x, std::int64_t stride, std::int64_t d, double scale,
@@ -119,7 +104,7 @@ void dense_part(const DenseView<T>& X, const std::int64_t* rows, const double* w
             pack_row(X.row(rows[first + k]), X.column_stride, X.d, scale, out);
             if (intercept) out[X.d] = scale;
         }
-        add_block(packed.data(), tiling, depth, H);
+        with_lanes<AddTiles>(static_cast<const double*>(packed.data()), &tiling, depth, H);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "rectiline/design/moments.hpp"
 
+#include "rectiline/design/dense_rows.hpp"
 #include "rectiline/design/row_chunks.hpp"
 
 #include <algorithm>
@@ -10,11 +11,10 @@
 namespace rectiline::design {
 namespace {
 
-constexpr std::int64_t kSample = 64;         // rows that the scales are taken from
-constexpr std::int64_t kColumnBlock = 4096;  // rows of a column-major matrix that stay in cache
-constexpr double kDenormal = 0x1p-1022;      // squares below this may have lost all their digits
-constexpr double kLeastSpread = 1e-12;       // of the mean square of a column that is centred
-constexpr int kLargestExponent = 500;        // of a scale: its square does not overflow
+constexpr std::int64_t kSample = 64;     // rows that the scales are taken from
+constexpr double kDenormal = 0x1p-1022;  // squares below this may have lost all their digits
+constexpr double kLeastSpread = 1e-12;   // of the mean square of a column that is centred
+constexpr int kLargestExponent = 500;    // of a scale: its square does not overflow
 
 std::int64_t sample_step(std::int64_t n) {
     return std::max<std::int64_t>(1, n / kSample);
@@ -93,16 +93,22 @@ RECTILINE_MULTIVERSION void add_rows(const T* x, std::int64_t stride, std::int64
 }
 
 template <class T>
-RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t n, double inverse, double* sum,
-                                       double* square, double* r) {
+RECTILINE_MULTIVERSION void add_column(const T* x, std::int64_t stride, std::int64_t n,
+                                       double inverse, double* sum, double* square, double* r) {
     double total = 0, squares = 0;
+    const auto add = [&](std::int64_t step) RECTILINE_INLINE_LAMBDA {
 #pragma omp simd reduction(+ : total, squares)
-    for (std::int64_t i = 0; i < n; ++i) {
-        const double v = static_cast<double>(x[i]);
-        total += v;
-        squares += v * v;
-        r[i] += v * v * inverse;
-    }
+        for (std::int64_t i = 0; i < n; ++i) {
+            const double v = static_cast<double>(x[i * step]);
+            total += v;
+            squares += v * v;
+            r[i] += v * v * inverse;
+        }
+    };
+    if (stride == 1)
+        add(1);
+    else
+        add(stride);
     *sum += total, *square += squares;
 }
 
@@ -115,18 +121,9 @@ void add_moments(const DenseView<T>& X, const double* inverse, std::int64_t firs
         return add_rows(X.row(first), X.row_stride, last - first, X.d, inverse, sums, squares,
                         row_square + first);
     std::fill(row_square + first, row_square + last, 0.0);
-    for (std::int64_t i = first; i < last; i += kColumnBlock)
-        for (std::int64_t j = 0; j < X.d; ++j) {
-            const T* x = X.row(i) + j * X.column_stride;
-            const std::int64_t m = std::min(kColumnBlock, last - i);
-            if (X.row_stride == 1) {
-                add_column(x, m, inverse[j], sums + j, squares + j, row_square + i);
-                continue;
-            }
-            for (std::int64_t k = 0; k < m; ++k)
-                add_column(x + k * X.row_stride, 1, inverse[j], sums + j, squares + j,
-                           row_square + i + k);
-        }
+    over_columns(X, first, last, [&](std::int64_t i, std::int64_t m, std::int64_t j, const T* x) {
+        add_column(x, X.row_stride, m, inverse[j], sums + j, squares + j, row_square + i);
+    });
 }
 
 template <class T, class I>

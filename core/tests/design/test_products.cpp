@@ -218,7 +218,6 @@ void check_gram_in_slices() {
     CHECK(asked > -1000 && H == again);
 }
 
-#ifdef RECTILINE_LANES
 // Every width of registers, whatever this processor has.
 template <class Lanes, class T>
 void check_width() {
@@ -233,29 +232,32 @@ void check_width() {
             if (i < 36) product[i] += x * b[j];
             sums[j] += x * g[i];
         }
-    FourRowsTimesVector::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, b.data(), z.data(),
-                                    false);
-    AddShortRows<2, false>::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, g.data(), q.data());
+    RowSums<Sum::product, Sum::none>::run<Lanes>(view.row(0), view.row_stride, 36, X.d,
+                                                 SumOf{b.data(), nullptr, 0, z.data()}, SumOf{},
+                                                 Ahead{});
+    AddShortRows<2, Entry::plain>::run<Lanes>(view.row(0), view.row_stride, X.n, X.d, g.data(),
+                                              q.data());
     check_close(z, product);
     check_close(q, sums);
 }
 
 void check_widths() {
+    check_width<Lanes<8>, double>();
+    check_width<Lanes<8>, float>();
+#ifdef RECTILINE_LANES
     check_width<Lanes<16>, double>();
     check_width<Lanes<16>, float>();
     check_width<Lanes<32>, double>();
     check_width<Lanes<32>, float>();
     check_width<Lanes<64>, double>();
     check_width<Lanes<64>, float>();
-}
 #endif
+}
 
 }  // namespace
 
 int main() {
-#ifdef RECTILINE_LANES
     check_widths();
-#endif
     const std::int64_t sizes[][2] = {{1, 1},   {1, 9},    {5, 1},   {4, 3},
                                      {37, 11}, {300, 17}, {20, 24}, {270, 47}};
     for (const auto& size : sizes) {

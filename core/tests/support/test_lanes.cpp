@@ -8,13 +8,14 @@
 #ifdef RECTILINE_LANES
 namespace {
 
-using Kernel = rectiline::design::FourRowsTimesVector;
-using Transposed = rectiline::design::AddShortRows<2, false>;
+using namespace rectiline::design;
+using Kernel = RowSums<Sum::product, Sum::none>;
+using Transposed = AddShortRows<2, Entry::plain>;
 namespace support = rectiline::support;
 
 constexpr std::int64_t kRows = 12, kColumns = 21;
 
-double entry(std::int64_t k) {
+double number(std::int64_t k) {
     return std::sin(1.0 + 0.7 * static_cast<double>(k));
 }
 
@@ -23,13 +24,14 @@ void check_width(const Run& run, const Add& add) {
     std::vector<double> x(kRows * kColumns), b(kColumns), z(kRows), g(kRows), q(kColumns);
     std::vector<float> y(kRows * kColumns);
     for (std::size_t k = 0; k < x.size(); ++k)
-        x[k] = entry(static_cast<std::int64_t>(k)), y[k] = static_cast<float>(x[k]);
+        x[k] = number(static_cast<std::int64_t>(k)), y[k] = static_cast<float>(x[k]);
     for (std::int64_t j = 0; j < kColumns; ++j)
-        b[j] = entry(100 + j), q[j] = entry(300 + j);
+        b[j] = number(100 + j), q[j] = number(300 + j);
     for (std::int64_t i = 0; i < kRows; ++i)
-        g[i] = i < 4 ? 0.0 : entry(200 + i);
+        g[i] = i < 4 ? 0.0 : number(200 + i);
     const std::vector<double> before = q;
-    run(x.data(), kColumns, kRows, kColumns, b.data(), z.data(), false);
+    run(static_cast<const double*>(x.data()), kColumns, kRows, kColumns,
+        SumOf{b.data(), nullptr, 0, z.data()}, SumOf{}, Ahead{});
     add(y.data(), kColumns, kRows, kColumns, g.data(), q.data());
     for (std::int64_t i = 0; i < kRows; ++i) {
         double sum = 0;

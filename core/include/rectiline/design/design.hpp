@@ -6,6 +6,7 @@
 #include "rectiline/support/multiversion.hpp"
 #include "rectiline/support/vectors.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <variant>
@@ -72,7 +73,19 @@ inline std::int64_t n_columns(const DesignView& X) {
     return std::visit([](const auto& view) { return view.d; }, X);
 }
 
-template <class T, class I>
+// What a product takes of each entry of X.
+enum class Entry { plain, absolute, square };
+
+template <Entry kind, class T>
+RECTILINE_INLINE double entry(T x) {
+    const double v = static_cast<double>(x);
+    if constexpr (kind == Entry::plain)
+        return v;
+    else
+        return kind == Entry::square ? v * v : std::fabs(v);
+}
+
+template <Entry kind = Entry::plain, class T, class I>
 RECTILINE_INLINE double sparse_dot(const SparseLine<T, I>& line, const double* b) {
     const T* x = line.values.data();
     const I* index = line.indices.data();
@@ -80,19 +93,20 @@ RECTILINE_INLINE double sparse_dot(const SparseLine<T, I>& line, const double* b
     double even = 0.0, odd = 0.0;
     std::int64_t k = 0;
     for (; k + 1 < count; k += 2) {
-        even += static_cast<double>(x[k]) * b[index[k]];
-        odd += static_cast<double>(x[k + 1]) * b[index[k + 1]];
+        even += entry<kind>(x[k]) * b[index[k]];
+        odd += entry<kind>(x[k + 1]) * b[index[k + 1]];
     }
-    if (k < count) even += static_cast<double>(x[k]) * b[index[k]];
+    if (k < count) even += entry<kind>(x[k]) * b[index[k]];
     return even + odd;
 }
 
-template <class T, class I>
+template <Entry kind = Entry::plain, class T, class I>
 RECTILINE_INLINE void sparse_axpy(double a, const SparseLine<T, I>& line, double* v) {
     const T* x = line.values.data();
     const I* index = line.indices.data();
-    for (std::int64_t k = 0; k < line.size(); ++k)
-        v[index[k]] += a * static_cast<double>(x[k]);
+    const std::int64_t count = line.size();
+    for (std::int64_t k = 0; k < count; ++k)
+        v[index[k]] += a * entry<kind>(x[k]);
 }
 
 }  // namespace rectiline::design

@@ -43,20 +43,22 @@ class DenseChunk {
         ahead_.at += ahead_.bytes * (grouped_ / kRowGroup);
     }
     // q += X'g; what the chunk adds has a sum of its own.
-    void add(const double* g, double* q) { add_chunk<false>(g, q); }
+    void add(const double* g, double* q) { add_chunk<Entry::plain>(g, q); }
     // sizes += |X|' weight
-    void add_sizes(const double* weight, double* sizes) { add_chunk<true>(weight, sizes); }
+    void add_sizes(const double* weight, double* sizes) {
+        add_chunk<Entry::absolute>(weight, sizes);
+    }
     // Squared lengths of the products of directions with some rows.
     void squared_lengths(std::span<const int> rows, const Directions& directions,
                          double* squares) const {
-        on_rows([&]<class Entry>(const Entry* x, std::int64_t stride) {
-            const Entry* group[kRowGroup];
+        on_rows([&]<class Value>(const Value* x, std::int64_t stride) {
+            const Value* group[kRowGroup];
             double found[kRowGroup];
             for (std::size_t first = 0; first < rows.size(); first += kRowGroup) {
                 const std::size_t some = std::min<std::size_t>(kRowGroup, rows.size() - first);
                 for (std::size_t r = 0; r < kRowGroup; ++r)
                     group[r] = x + rows[first + std::min(r, some - 1)] * stride;
-                with_lanes<SquaredLengths>(static_cast<const Entry* const*>(group), &directions,
+                with_lanes<SquaredLengths>(static_cast<const Value* const*>(group), &directions,
                                            static_cast<double*>(found));
                 std::copy(found, found + some, squares + first);
             }
@@ -71,11 +73,11 @@ class DenseChunk {
         else
             use(copied_.data(), width_);
     }
-    template <bool Absolute>
+    template <Entry kind>
     void add_chunk(const double* g, double* q) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         on_rows([&](const auto* x, std::int64_t stride) {
-            add_rows<Absolute>(x, stride, count_, X_.d, g, sums_.data(), false);
+            add_rows<kind>(x, stride, count_, X_.d, g, sums_.data(), false);
         });
         for (std::size_t j = 0; j < sums_.size(); ++j)
             q[j] += sums_[j];

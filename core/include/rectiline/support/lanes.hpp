@@ -9,37 +9,74 @@
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/multiversion.hpp"
 
+#include <cmath>
+#include <cstring>
+
 #if defined(__GNUC__) || defined(__clang__)
 #define RECTILINE_LANES 1
+#endif
 
 namespace rectiline::support {
 
 constexpr int kLanes = 8;
 
+#ifdef RECTILINE_LANES
 template <int Bytes>
+struct VectorTypes;
+template <>
+struct VectorTypes<64> {
+    typedef double Doubles __attribute__((vector_size(64)));
+    typedef float Floats __attribute__((vector_size(32)));
+};
+template <>
+struct VectorTypes<32> {
+    typedef double Doubles __attribute__((vector_size(32)));
+    typedef float Floats __attribute__((vector_size(16)));
+};
+template <>
+struct VectorTypes<16> {
+    typedef double Doubles __attribute__((vector_size(16)));
+    typedef float Floats __attribute__((vector_size(8)));
+};
+
+template <int Bytes>
+struct Register {
+    using Doubles = typename VectorTypes<Bytes>::Doubles;
+
+    static RECTILINE_INLINE void widen(const float* from, Doubles& to) {
+        typename VectorTypes<Bytes>::Floats narrow;
+        std::memcpy(&narrow, from, sizeof narrow);
+        to = __builtin_convertvector(narrow, Doubles);
+    }
+    static RECTILINE_INLINE void set_absolute(const Doubles& of, Doubles& to) {
+        typedef long long Bits __attribute__((vector_size(Bytes)));
+        to = (Doubles)((Bits)of & 0x7fffffffffffffffLL);
+    }
+    static RECTILINE_INLINE void set_first(Doubles& of, double value) { of[0] = value; }
+    static RECTILINE_INLINE double at(const Doubles& of, int lane) { return of[lane]; }
+};
+#else
+template <int>
 struct Register;
+#endif
+
+// One number, for compilers without vector types.
 template <>
-struct Register<64> {
-    typedef double Doubles __attribute__((vector_size(64), aligned(8), may_alias));
-    typedef float Floats __attribute__((vector_size(32), aligned(4), may_alias));
-};
-template <>
-struct Register<32> {
-    typedef double Doubles __attribute__((vector_size(32), aligned(8), may_alias));
-    typedef float Floats __attribute__((vector_size(16), aligned(4), may_alias));
-};
-template <>
-struct Register<16> {
-    typedef double Doubles __attribute__((vector_size(16), aligned(8), may_alias));
-    typedef float Floats __attribute__((vector_size(8), aligned(4), may_alias));
+struct Register<8> {
+    using Doubles = double;
+
+    static void widen(const float* from, double& to) { to = static_cast<double>(*from); }
+    static void set_absolute(double of, double& to) { to = std::fabs(of); }
+    static void set_first(double& of, double value) { of = value; }
+    static double at(double of, int) { return of; }
 };
 
 // Doubles in registers of so many bytes: eight of them, or as many as one register holds.
 template <int Bytes, int Registers = 64 / Bytes>
 struct Lanes {
-    using Doubles = typename Register<Bytes>::Doubles;
-    using Floats = typename Register<Bytes>::Floats;
-    using One = Lanes<Bytes, 1>;
+    using Of = Register<Bytes>;
+    using Doubles = typename Of::Doubles;
+    using One = Lanes<Bytes, Bytes == 8 ? 8 : 1>;
     static constexpr int kRegisters = Registers, kEach = Bytes / 8, kCount = Registers * kEach;
 
     Doubles part[kRegisters];
@@ -50,20 +87,19 @@ struct Lanes {
     }
     RECTILINE_INLINE void start(double first) {
         clear();
-        part[0][0] = first;
+        Of::set_first(part[0], first);
     }
     RECTILINE_INLINE void load(const double* from) {
         for (int p = 0; p < kRegisters; ++p)
-            part[p] = *reinterpret_cast<const Doubles*>(from + p * kEach);
+            std::memcpy(&part[p], from + p * kEach, sizeof part[p]);
     }
     RECTILINE_INLINE void load(const float* from) {
         for (int p = 0; p < kRegisters; ++p)
-            part[p] = __builtin_convertvector(*reinterpret_cast<const Floats*>(from + p * kEach),
-                                              Doubles);
+            Of::widen(from + p * kEach, part[p]);
     }
     RECTILINE_INLINE void store(double* to) const {
         for (int p = 0; p < kRegisters; ++p)
-            *reinterpret_cast<Doubles*>(to + p * kEach) = part[p];
+            std::memcpy(to + p * kEach, &part[p], sizeof part[p]);
     }
     RECTILINE_INLINE void add(const Lanes& other) {
         for (int p = 0; p < kRegisters; ++p)
@@ -78,13 +114,14 @@ struct Lanes {
             part[p] += one.part[p] * other.part[p];
     }
     RECTILINE_INLINE Lanes absolute() const {
-        typedef long long Bits __attribute__((vector_size(Bytes)));
         Lanes found;
         for (int p = 0; p < kRegisters; ++p)
-            found.part[p] = (Doubles)((Bits)part[p] & 0x7fffffffffffffffLL);
+            Of::set_absolute(part[p], found.part[p]);
         return found;
     }
-    RECTILINE_INLINE double operator[](int lane) const { return part[lane / kEach][lane % kEach]; }
+    RECTILINE_INLINE double operator[](int lane) const {
+        return Of::at(part[lane / kEach], lane % kEach);
+    }
 };
 
 // out_r = the sum of the lanes of each of four
@@ -112,8 +149,9 @@ RECTILINE_INLINE void store_sums(const Lanes<Bytes, Registers> (&of)[4], double*
                          __builtin_shufflevector(half[0], half[1], 1, 5, 3, 7);
         const Half high = __builtin_shufflevector(half[2], half[3], 0, 4, 2, 6) +
                           __builtin_shufflevector(half[2], half[3], 1, 5, 3, 7);
-        *reinterpret_cast<Half*>(out) = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
-                                        __builtin_shufflevector(low, high, 2, 3, 6, 7);
+        const Half sums = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
+                          __builtin_shufflevector(low, high, 2, 3, 6, 7);
+        std::memcpy(out, &sums, sizeof sums);
         return;
     }
 #endif
@@ -148,7 +186,9 @@ void with_lanes(Arguments... arguments) {
     if (__builtin_cpu_supports("x86-64-v4")) return run_with_64_bytes<Kernel>(arguments...);
     if (__builtin_cpu_supports("x86-64-v3")) return run_with_32_bytes<Kernel>(arguments...);
 #endif
-#if defined(__AVX512F__)
+#if !defined(RECTILINE_LANES)
+    Kernel::template run<Lanes<8>>(arguments...);
+#elif defined(__AVX512F__)
     Kernel::template run<Lanes<64>>(arguments...);
 #elif defined(__AVX__)
     Kernel::template run<Lanes<32>>(arguments...);
@@ -158,52 +198,3 @@ void with_lanes(Arguments... arguments) {
 }
 
 }  // namespace rectiline::support
-#else
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
-namespace rectiline::support {
-
-constexpr int kLanes = 8;
-
-// Eight doubles, for compilers without vector types.
-struct PlainLanes {
-    using One = PlainLanes;
-    static constexpr int kCount = kLanes;
-    double part[kLanes];
-
-    void clear() { std::fill(part, part + kLanes, 0.0); }
-    void start(double first) { clear(), part[0] = first; }
-    template <class T>
-    void load(const T* from) {
-        std::copy(from, from + kLanes, part);
-    }
-    void add_product(double factor, const PlainLanes& other) {
-        for (int k = 0; k < kLanes; ++k)
-            part[k] += factor * other.part[k];
-    }
-    void add_product(const PlainLanes& one, const PlainLanes& other) {
-        for (int k = 0; k < kLanes; ++k)
-            part[k] += one.part[k] * other.part[k];
-    }
-    PlainLanes absolute() const {
-        PlainLanes found;
-        for (int k = 0; k < kLanes; ++k)
-            found.part[k] = std::fabs(part[k]);
-        return found;
-    }
-};
-
-inline void store_sums(const PlainLanes (&of)[4], double* out) {
-    for (int r = 0; r < 4; ++r)
-        out[r] = std::accumulate(of[r].part, of[r].part + kLanes, 0.0);
-}
-
-template <class Kernel, class... Arguments>
-void with_lanes(Arguments... arguments) {
-    Kernel::template run<PlainLanes>(arguments...);
-}
-
-}  // namespace rectiline::support
-#endif
