@@ -10,8 +10,12 @@ from sklearn.linear_model import HuberRegressor
 
 import rectiline as rl
 from rectiline.estimators import PLQRegressor, PLQRegressorCV
-from rectiline.estimators._defaults import auto_C
-from rectiline.estimators._scale import column_spreads, robust_scale, weighted_median
+from rectiline.estimators._defaults import (
+    auto_C,
+    column_spreads,
+    robust_scale,
+    weighted_median,
+)
 from rectiline.losses import Absolute, EpsilonInsensitive, Huber, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1, Ridge
 

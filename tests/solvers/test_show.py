@@ -11,7 +11,7 @@ import pytest
 import rectiline as rl
 from rectiline.estimators import PLQClassifier, PLQClassifierCV, PLQRegressor
 from rectiline.estimators.multitask import MultiTaskRegressor
-from rectiline.solvers import GapMeter
+from rectiline.solvers import GapProgress
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -116,10 +116,10 @@ def test_without_rich_and_tqdm(monkeypatch):
 
 
 def test_the_meter_never_goes_back():
-    meter = GapMeter(1e-6)
+    meter = GapProgress(1e-6)
     shares = [meter.share(gap) for gap in (np.inf, 0.5, 1e-3, 2e-3, 1e-9, 1e-2)]
     assert shares == sorted(shares) and shares[0] == 0.0 and shares[-1] == 1.0
-    assert GapMeter(1e-3).share(1e-4) == 1.0
+    assert GapProgress(1e-3).share(1e-4) == 1.0
 
 
 def test_names_reach_the_table():

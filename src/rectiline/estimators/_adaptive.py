@@ -12,12 +12,12 @@ from rectiline.paths import adaptive_weights
 from rectiline.penalties import L1
 from rectiline.problems import Problem
 
-__all__ = ["adapted", "adapted_makers", "is_adaptive"]
+__all__ = ["adapted", "adapted_factories", "is_adaptive"]
 
 
 def is_adaptive(estimator: Any) -> bool:
     """Whether the weights of the penalty come from a first fit."""
-    weights = (estimator.penalty_params or {}).get("weights")
+    weights = (getattr(estimator, "penalty_params", None) or {}).get("weights")
     return isinstance(weights, str)  # what it says is checked with the other parameters
 
 
@@ -29,20 +29,20 @@ def adapted(estimator: Any, problem: Problem) -> Problem:
     return problem.with_penalty(L1(problem.penalty.strength, weights))
 
 
-def adapted_makers(
-    estimator: Any, makers: Sequence[Callable[[], Problem]], rows: bool
+def adapted_factories(
+    estimator: Any, factories: Sequence[Callable[[], Problem]], by_row: bool
 ) -> list[Callable[[], Problem]]:
     """Return how to make the problems with their weights, which become ``penalty_weights_``.
 
-    With `rows` the attribute has a row for each problem.
+    With `by_row` the attribute has a row for each problem.
     """
     vars(estimator).pop("penalty_weights_", None)
     if not is_adaptive(estimator):
-        return list(makers)
-    problems = [adapted(estimator, make()) for make in makers]
+        return list(factories)
+    problems = [adapted(estimator, make()) for make in factories]
     found = [one.penalty.weights for one in problems if isinstance(one.penalty, L1)]
     if found:
-        estimator.penalty_weights_ = np.array(found) if rows else found[0]
+        estimator.penalty_weights_ = np.array(found) if by_row else found[0]
     return [partial(_same, one) for one in problems]
 
 

@@ -6,12 +6,12 @@ from threading import Lock
 from typing import Any, Literal
 
 from rectiline.solvers import (
-    GapMeter,
+    GapProgress,
     MultiTaskSolution,
     Progress,
     ProgressBar,
+    ReportingCallback,
     Solution,
-    Told,
     progress_line,
 )
 
@@ -60,7 +60,7 @@ class FitReport:
         root.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
         return root
 
-    def for_problem(self, index: int) -> Told | None:
+    def for_problem(self, index: int) -> ReportingCallback | None:
         """Return the callback of one problem, or None if nobody listens."""
         estimator = self.estimator
         # A search has so many certificates that only those who ask for more see them.
@@ -68,7 +68,7 @@ class FitReport:
         drawn = self._bar is not None and self.kind != "path"
         if self._root is None and not (prints or drawn) and estimator.callback is None:
             return None
-        meter = GapMeter(estimator.tol)
+        meter = GapProgress(estimator.tol)
         context: Any = None
         if self._root is not None:
             with self._lock:
@@ -96,7 +96,7 @@ class FitReport:
             with self._lock:
                 self._draw(index, meter.at_least(share), text=text)
 
-        return Told(tell, draw if drawn else None)
+        return ReportingCallback(tell, draw if drawn else None)
 
     def _draw(
         self, index: int, share: float, progress: Progress | None = None, text: str = ""

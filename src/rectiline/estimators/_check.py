@@ -1,4 +1,4 @@
-"""Check what users pass to fit and predict: one place for all estimators."""
+"""Check what users pass to fit and predict, arrays and tensors: one place for all estimators."""
 
 from __future__ import annotations
 
@@ -6,26 +6,31 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
-from rectiline.backends import Design, as_design
-from rectiline.estimators._array_api import as_numpy
-from rectiline.rows import is_source
+from rectiline.rows import is_on_gpu, is_source, is_tensor_like
 
 Vector = NDArray[np.float64]
 
 __all__ = [
+    "DTYPES",
+    "FORMATS",
+    "as_numpy",
     "check_data",
-    "check_design",
     "check_weight",
     "column_names",
+    "fitted_like",
+    "like",
     "linear_scores",
+    "on_host",
 ]
 
-_FORMATS = ("csr", "csc")
-_DTYPES = (np.float64, np.float32)
+FORMATS = ("csr", "csc")
+DTYPES = (np.float64, np.float32)
 
 
 def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output: bool) -> Any:
@@ -41,17 +46,12 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
         estimator,
         X,
         y,
-        accept_sparse=_FORMATS,
+        accept_sparse=FORMATS,
         accept_large_sparse=True,
-        dtype=_DTYPES,
+        dtype=DTYPES,
         multi_output=multi_output,
         y_numeric=numeric_y,
     )
-
-
-def check_design(X: Any) -> Design:
-    """Wrap checked data once, for all the problems of a fit."""
-    return as_design(X)
 
 
 def check_weight(sample_weight: Any, X: Any) -> Vector:
@@ -79,3 +79,36 @@ def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return ``X @ coef_.T + intercept_`` for data that are checked already."""
     product = safe_sparse_dot(X, as_numpy(estimator.coef_).T, dense_output=True)
     return np.asarray(product + as_numpy(estimator.intercept_))
+
+
+# ---- tensors of torch: taken as arrays, and answered in kind where scikit-learn dispatches ----
+
+_FITTED = ("coef_", "intercept_")
+
+
+def on_host(values: Any) -> Any:
+    """Return a tensor in the memory of the host as a NumPy array, anything else as it is."""
+    return as_numpy(values) if is_tensor_like(values) and not is_on_gpu(values) else values
+
+
+def as_numpy(values: Any) -> Any:
+    """Return fitted arrays, wherever they are, as NumPy arrays; sparse matrices as they are."""
+    if is_tensor_like(values):
+        values = values.detach().cpu()
+    return values if issparse(values) else np.asarray(values)
+
+
+def like(values: Any, X: Any) -> Any:
+    """Return an array as a tensor on the device of X if X is one and dispatch is on."""
+    if not is_tensor_like(X) or not get_config()["array_api_dispatch"]:
+        return values
+    import torch
+
+    return torch.as_tensor(values, device=getattr(X, "device", None))
+
+
+def fitted_like(estimator: Any, X: Any) -> None:
+    """Turn the fitted coefficients into tensors if X is one and dispatch is on."""
+    for name in _FITTED:
+        if hasattr(estimator, name):
+            setattr(estimator, name, like(getattr(estimator, name), X))

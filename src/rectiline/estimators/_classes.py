@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -12,27 +11,23 @@ from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from rectiline.estimators._rows import count_labels
+from rectiline.estimators._tasks import Task
+from rectiline.losses import Loss
+from rectiline.problems.blocks import Encoding
+from rectiline.rows import RowBlocks
+
 Vector = NDArray[np.float64]
 
-__all__ = ["TwoClassTask", "class_weights", "find_classes", "first_largest", "two_class_tasks"]
+__all__ = [
+    "class_weights",
+    "find_classes",
+    "first_largest",
+    "two_class_row_tasks",
+    "two_class_tasks",
+]
 
 _TIE = 1e-10  # scores closer than this, relative, are one; samples on the margin of two classes tie
-
-
-@dataclass(frozen=True, eq=False)
-class TwoClassTask:
-    """One problem with targets -1 and +1.
-
-    Attributes
-    ----------
-    targets : ndarray of shape (n_kept,)
-        -1 and +1.
-    samples : ndarray of int or None
-        The samples it has, if not all.
-    """
-
-    targets: Vector
-    samples: NDArray[np.intp] | None = None
 
 
 def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -70,19 +65,48 @@ def class_weights(
 
 
 def two_class_tasks(
-    places: NDArray[np.intp], n_classes: int, multi_class: str
-) -> list[TwoClassTask]:
+    loss: Loss, places: NDArray[np.intp], n_classes: int, multi_class: str, C: float
+) -> list[Task]:
     """Return the problems of a fit: one for two classes, else one-vs-rest or one-vs-one."""
-    if n_classes == 2:
-        return [TwoClassTask(np.where(places == 1, 1.0, -1.0))]
-    if multi_class == "ovr":
-        return [TwoClassTask(np.where(places == k, 1.0, -1.0)) for k in range(n_classes)]
     tasks = []
-    for first, second in combinations(range(n_classes), 2):
-        samples = np.flatnonzero((places == first) | (places == second))
-        # As in scikit-learn, a positive value votes for the first class of the pair.
-        tasks.append(TwoClassTask(np.where(places[samples] == first, 1.0, -1.0), samples))
+    for positive, negative in _class_pairs(n_classes, multi_class):
+        samples, labels = None, places
+        if negative is not None and n_classes > 2:
+            samples = np.flatnonzero((places == positive) | (places == negative))
+            labels = places[samples]
+        tasks.append(Task(loss, np.where(labels == positive, 1.0, -1.0), samples, C))
     return tasks
+
+
+def two_class_row_tasks(
+    rows: RowBlocks, loss: Loss, class_weight: Any, multi_class: str, C: float
+) -> tuple[NDArray[Any], list[Task]]:
+    """Return the classes of rows in blocks, found in one pass, and the problems of a fit."""
+    found, mass = count_labels(rows)
+    classes, mass = found[mass > 0], mass[mass > 0]
+    if classes.size < 2:
+        raise ValueError(
+            "y must have at least two classes with positive sample weight; it has "
+            f"{classes.size}: {classes.tolist()}."
+        )
+    labels = tuple(classes.tolist())
+    if loss.of == "margin" and class_weight is None and found.size == 2:
+        return classes, [Task(loss, Encoding("margin", labels), C=C)]
+    weighted = class_weights(class_weight, classes, np.arange(classes.size), mass)
+    factors = tuple((weighted / mass).tolist())
+    pairs = _class_pairs(classes.size, multi_class)
+    encodings = [Encoding(loss.of, labels, up, down, factors) for up, down in pairs]
+    return classes, [Task(loss, encoding, C=C) for encoding in encodings]
+
+
+def _class_pairs(n_classes: int, multi_class: str) -> list[tuple[int, int | None]]:
+    """Return the positive and the negative class of each problem; None stands for all others."""
+    if n_classes == 2:
+        return [(1, 0)]
+    if multi_class == "ovr":
+        return [(place, None) for place in range(n_classes)]
+    # As in scikit-learn, a positive value votes for the first class of the pair.
+    return list(combinations(range(n_classes), 2))
 
 
 def first_largest(scores: NDArray[Any]) -> NDArray[np.intp]:

@@ -2,87 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.base import ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model._base import SparseCoefMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
 
-from rectiline.backends import Design
-from rectiline.constraints import Constraint
-from rectiline.estimators._calibration import HasProbabilities
-from rectiline.estimators._check import (
-    check_data,
-    check_design,
-    check_weight,
-    column_names,
-    linear_scores,
-)
+from rectiline.estimators._check import like, linear_scores, on_host
 from rectiline.estimators._classes import (
-    TwoClassTask,
     class_weights,
     find_classes,
     first_largest,
+    two_class_row_tasks,
     two_class_tasks,
 )
 from rectiline.estimators._docs import documented
-from rectiline.estimators._fairness import (
-    FairnessData,
-    bound_constraints,
-    fairness_table,
-    is_fairness,
-)
-from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
-from rectiline.estimators._model import FitsC
-from rectiline.estimators._parameters import COMMON, make_loss
-from rectiline.estimators._row_fits import RowsData, classification_tasks
-from rectiline.estimators._rows import PredictsRows, predicted
-from rectiline.estimators._state import keep_parameters
+from rectiline.estimators._linear import LinearFitMixin
+from rectiline.estimators._parameters import keep_parameters, make_loss
+from rectiline.estimators._rows import predicted
+from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
-from rectiline.problems import Problem
-from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
 
 __all__ = ["PLQClassifier"]
 
+_CALIBRATION_FOLDS = 5
 
-@dataclass(frozen=True, eq=False)
-class LabelledData:
-    """What a fit was given, checked."""
 
-    X: Any
-    y: NDArray[Any]
-    design: Design
-    loss: Loss
-    weight: NDArray[np.float64]
-    loss_weight: NDArray[np.float64]  # times the weights of the classes
-    constraints: list[Constraint]
-    groups: FairnessData | None
-    classes: NDArray[Any]
-    places: NDArray[np.intp]  # of each sample's label among the classes
-    tasks: list[TwoClassTask]
-    C: float
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.y.shape[0])
+def _is_calibrated(estimator: Any) -> bool:
+    if getattr(estimator, "calibration", None) is None:
+        raise AttributeError(
+            f"{type(estimator).__name__} has no probabilities; set calibration='sigmoid' or "
+            "calibration='isotonic' before the fit."
+        )
+    return True
 
 
 @documented()
 class PLQClassifier(
-    PredictsRows[Any],
-    HasProbabilities,
-    InferenceMixin,
     SparseCoefMixin,  # type: ignore[misc]
-    LinearClassifierMixin,  # type: ignore[misc]
-    FitsC,
+    ClassifierMixin,  # type: ignore[misc]
+    InferenceMixin,
+    LinearFitMixin[Any],
 ):
     """Linear classification with a piecewise linear-quadratic loss and a proof of optimality.
 
@@ -133,12 +104,7 @@ class PLQClassifier(
     ('solved', True, True)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **COMMON,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "multi_class": [StrOptions({"ovr", "ovo"})],
-        "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
-    }
+    _numeric_targets = False
 
     def __init__(
         self,
@@ -170,79 +136,56 @@ class PLQClassifier(
     ) -> None:
         keep_parameters(self, locals())
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> LabelledData:
-        """Check what fit was given; note the columns of X."""
-        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
-        X, y = check_data(self, X, y, numeric_y=False, multi_output=False)
-        weight = check_weight(sample_weight, X)
-        classes, places = find_classes(y, weight)
-        tasks = two_class_tasks(places, classes.size, self.multi_class)
-        constraints = self._listed_constraints()
-        if tasks[0].samples is not None and any(map(is_fairness, constraints)):
+    def _loss(self) -> Loss:
+        return make_loss(self.loss, self.loss_params, of=("margin", "residual"))
+
+    def _C(self) -> float:
+        """Return the weight of the losses, for a search the one that it has chosen."""
+        return float(self.C if hasattr(self, "C") else getattr(self, "C_", 1.0))
+
+    def _with_tasks(self, data: FitData) -> FitData:
+        assert data.weight is not None
+        classes, places = find_classes(data.y, data.weight)
+        tasks = two_class_tasks(self._loss(), places, classes.size, self.multi_class, self._C())
+        if tasks[0].samples is not None and any(map(is_fairness, data.constraints)):
             raise ValueError("Fairness constraints need multi_class='ovr'; got 'ovo'.")
-        return LabelledData(
-            X=X,
-            y=y,
-            design=check_design(X),
-            loss=loss,
-            weight=weight,
-            loss_weight=class_weights(self.class_weight, classes, places, weight),
-            constraints=constraints,
-            groups=FairnessData.read(sensitive, X.shape[0]),
-            classes=classes,
-            places=places,
-            tasks=tasks,
-            C=getattr(self, "C", 1.0),  # a search has a grid instead
-        )
+        weight = class_weights(self.class_weight, classes, places, data.weight)
+        return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weight)
 
-    def _read_rows(self, rows: RowBlocks) -> RowsData:
-        """Return what a fit on rows in blocks needs; finds the classes in one pass."""
-        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
-        classes, tasks = classification_tasks(rows, loss, self.class_weight, self.multi_class)
-        C = float(getattr(self, "C", 1.0))  # a search has a grid instead
-        return RowsData(rows, tasks, [C] * len(tasks), self._listed_constraints(), classes)
-
-    def _problem(
-        self,
-        data: LabelledData,
-        task: TwoClassTask,
-        penalty: Penalty | None,
-        keep: NDArray[np.bool_] | None = None,
-        factor: float = 1.0,
-    ) -> Problem:
-        """Return one two-class problem; samples that are not kept have no weight."""
-        rows = slice(None) if task.samples is None else task.samples
-        weight = factor * data.loss_weight[rows]
-        return Problem(
-            data.design if task.samples is None else data.X[rows],
-            task.targets,
-            loss=data.loss,
-            penalty=penalty,
-            constraints=bound_constraints(data.constraints, data.groups, task.targets > 0, keep),
-            sample_weight=weight if keep is None else np.where(keep[rows], weight, 0.0),
-            fit_intercept=self.fit_intercept,
-            feature_names=column_names(self),
+    def _with_row_tasks(self, data: FitData) -> FitData:
+        assert data.rows is not None
+        classes, tasks = two_class_row_tasks(
+            data.rows, self._loss(), self.class_weight, self.multi_class, self._C()
         )
+        return replace(data, tasks=tasks, classes=classes)
 
-    def _keep(self, data: Any, solutions: list[Solution]) -> Self:
-        """Set the fitted attributes."""
-        samples = [task.samples for task in data.tasks if task.samples is not None]
-        store_solutions(
-            self, solutions, rows=True, samples=samples or None, n_samples=data.n_samples
-        )
-        self.classes_ = data.classes
-        self._set_fairness(data.X, data.groups, data.tasks)
+    def _has_coef_rows(self, data: FitData) -> bool:
+        return True
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
+        super()._fit(X, y, sample_weight, *given, **params)
+        self.__dict__.pop("calibrated_", None)
+        method = getattr(self, "calibration", None)
+        if method is not None:
+            sensitive = {} if given[0] is None else {"sensitive_features": given[0]}
+            plain = clone(self).set_params(calibration=None, callback=None)
+            self.calibrated_ = CalibratedClassifierCV(
+                plain, method=method, cv=_CALIBRATION_FOLDS, ensemble=False
+            ).fit(X, y, sample_weight=sample_weight, **sensitive)
         return self
 
-    def _set_fairness(self, X: Any, groups: FairnessData | None, tasks: list[TwoClassTask]) -> None:
-        if groups is None or tasks[0].samples is not None:
-            self.__dict__.pop("fairness_", None)
+    def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
+        super()._set_fitted(data, solutions)
+        assert data.classes is not None
+        self.classes_ = data.classes
+        self.__dict__.pop("fairness_", None)
+        if data.groups is None or data.tasks[0].samples is not None:
             return
-        targets = np.column_stack([task.targets > 0 for task in tasks])
-        decisions = linear_scores(self, X)
-        if len(tasks) == 1:
+        targets = np.column_stack([task.targets > 0 for task in data.tasks])  # type: ignore[operator]
+        decisions = linear_scores(self, data.X)
+        if len(data.tasks) == 1:
             decisions, targets = decisions[:, 0], targets[:, 0]
-        self.fairness_ = fairness_table(groups, decisions, targets)
+        self.fairness_ = fairness_table(data.groups, decisions, targets)
 
     def _coef_titles(self) -> list[Any]:
         if self.coef_.shape[0] == 1:
@@ -268,6 +211,26 @@ class PLQClassifier(
         """
         return predicted(self, X, blocks, "_decisions")
 
+    @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes at the rows of X.
+
+        Decisions on left-out folds are turned into probabilities by a logistic curve ("sigmoid",
+        Platt 1999) or by a monotone step function ("isotonic", Zadrozny and Elkan 2002). The most
+        probable class can differ from `predict` near the boundary.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        found = np.asarray(self.calibrated_.predict_proba(on_host(X)))
+        return cast(NDArray[np.float64], like(found, X))
+
     def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the confidence scores of rows from their products with the coefficients."""
         if scores.shape[1] == 1:
@@ -290,8 +253,7 @@ class PLQClassifier(
                 f"Standard errors of a classifier need two classes; there are "
                 f"{self.classes_.size}. Fit one classifier for each class against the rest."
             )
-        loss = make_loss(self.loss, self.loss_params, of=("margin", "residual"))
-        return (loss,), None, np.where(y == self.classes_[1], 1.0, -1.0)
+        return (self._loss(),), None, np.where(y == self.classes_[1], 1.0, -1.0)
 
     def _why_no_standard_errors(self, X: Any) -> str | None:
         if self.class_weight is not None:

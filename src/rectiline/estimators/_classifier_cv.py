@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rectiline.estimators._chooses import ChoosesC
-from rectiline.estimators._classifier import LabelledData, PLQClassifier
+from rectiline.estimators._classifier import PLQClassifier
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import GRID
-from rectiline.estimators._scoring import accuracy_of, scorer_of
-from rectiline.estimators._search import ScoreFold
-from rectiline.estimators._state import keep_parameters
+from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._scoring import accuracy_of
+from rectiline.estimators._search import SearchMixin
+from rectiline.estimators._search_folds import ScoreFold
+from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 
@@ -21,7 +18,7 @@ __all__ = ["PLQClassifierCV"]
 
 
 @documented()
-class PLQClassifierCV(ChoosesC, PLQClassifier):
+class PLQClassifierCV(SearchMixin, PLQClassifier):
     """`PLQClassifier` with C, and the mix of an elastic net, chosen by cross-validation.
 
     Every fold follows a warm-started path from the strongest penalty down, in parallel threads
@@ -62,15 +59,6 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
     (array([ 0.1,  1. , 10. ]), True)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **{
-            name: rule
-            for name, rule in PLQClassifier._parameter_constraints.items()
-            if name not in ("C", "l1_ratio", "warm_start", "calibration")
-        },
-        **GRID,
-    }
-
     def __init__(
         self,
         loss: str | Loss = "hinge",
@@ -102,8 +90,8 @@ class PLQClassifierCV(ChoosesC, PLQClassifier):
     ) -> None:
         keep_parameters(self, locals())
 
-    def _score_of(self, data: LabelledData, sample_weight: NDArray[np.float64] | None) -> ScoreFold:
-        if self.scoring is None and data.tasks[0].samples is None:
-            return accuracy_of(data.X, data.places, data.weight)
-        fitted = {"classes_": data.classes}
-        return scorer_of(self, self.scoring, data.X, data.y, sample_weight, fitted, False)
+    def _own_score(self, data: FitData) -> ScoreFold | None:
+        if data.tasks[0].samples is not None:
+            return None
+        assert data.places is not None and data.weight is not None
+        return accuracy_of(data.X, data.places, data.weight)

@@ -1,6 +1,7 @@
 """Parameters and attributes that several estimators share, written once.
 
-`documented` fills ``{name}`` marks of a class docstring, each on a line of its own.
+`documented` fills ``{name}`` marks of a class docstring, each on a line of its own, with the
+section of that name from the docstrings below.
 """
 
 from __future__ import annotations
@@ -14,153 +15,193 @@ Kind = TypeVar("Kind", bound=type)
 
 __all__ = ["documented"]
 
-_PARTS = {
-    "loss_params": """
-loss_params : dict, optional
-    Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber".""",
-    "penalty": """
-penalty : str, Penalty or None, default="l2"
-    What the coefficients pay: ``|b|^2 / 2`` ("l2"), ``|b|_1`` ("l1"), their mix
-    ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2`` ("elasticnet"), the sum of the groups' largest
-    absolute values ("group"), its mix with ``|b|_1`` ("sparse_group"), or the sorted L1 norm
-    ("slope"). An object from `rectiline.penalties` is used as it is.
-penalty_params : dict, optional
-    ``{"groups": ...}`` for "group" and "sparse_group": one label per column, a mapping from
-    column to label (``{"a": "g1", "b": "g1"}``) or from label to columns
-    (``{"g1": ["a", "b"]}``), or disjoint lists of columns. Columns are names or positions; those
-    in no group pay nothing for it. ``{"weights": ...}`` for "l1": one number per column, or
-    "adaptive" for weights from a first fit, see `rectiline.paths.adaptive_weights`, to which
-    ``"power": 1.0`` goes along.
-    ``{"q": 0.1}`` or ``{"strengths": ...}`` for "slope".""",
-    "C": """
-C : float, default=1.0
-    Weight of the losses against the penalty: a larger C fits the training data more closely.
-l1_ratio : float, default=0.5
-    Share of the L1 norm in the "elasticnet" and "sparse_group" penalties, between 0 and 1.""",
-    "relative_loss_params": """
-loss_params : dict, optional
-    Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber". The default of
-    ``delta`` ("huber") and of ``epsilon`` ("epsilon_insensitive" and its square) is "auto": a
-    multiple of a robust scale of the residuals, see the notes.""",
-    "auto_C": """
-C : float or "auto", default="auto"
-    Weight of the losses against the penalty: a larger C fits the training data more closely.
-    "auto" is a weak penalty in the unit of y, see the notes; with a penalty object, whose strength
-    is given, and without a penalty it is 1.
-l1_ratio : float, default=0.5
-    Share of the L1 norm in the "elasticnet" and "sparse_group" penalties, between 0 and 1.""",
-    "relative": """
-loss_ : Loss or tuple of Loss
-    The loss that was fitted, with its parameters as numbers.
-delta_, epsilon_ : float or ndarray of shape (n_outputs,)
-    The width of the loss, where it has one.
-scale_ : float or ndarray of shape (n_outputs,)
-    The robust scale of the residuals, where a parameter was "auto".""",
-    "constraints": """
-constraints : Constraint, dict, or list of these, default=()
-    Where the coefficients may live: objects from `rectiline.constraints`, and mappings from a
-    column, by name or position, to a bound: ``{"age": ">=0", "income": (0, None), "rate": 1.5}``.
-monotone : dict, optional
-    ``{"a": 1, "b": -1}``: the prediction may only rise with column a and only fall with b.
-order : list of lists of columns, optional
-    Chains such as ``[["low", "mid", "high"]]`` along which coefficients must not decrease.""",
-    "fit_intercept": """
-fit_intercept : bool, default=True
-    Whether to add an intercept, which is neither penalised nor constrained.""",
-    "cv": """
-cv : int, splitter or iterable, optional
-    How to split, as everywhere in scikit-learn; 5 folds by default.
-scoring : str or callable, optional
-    What to maximise; the estimator's own score by default.
-fold_tol : float, optional
-    Largest certified relative gap of the fits on folds and along ``path_``; `tol` by default, also
-    on large tables. A larger number is quicker under losses with kinks, and moves scores: on
-    tables of 40,000 to 500,000 entries by up to 0.3 of their standard error with 1e-5, where
-    little time is saved, and by up to 1.2 with 1e-4, which often halves the time. The fit with
-    the chosen strength has `tol`.""",
-    "Cs": """
-Cs : int or array-like, default=30
-    Values of C to try, or how many: then from the largest C that gives all-zero coefficients
-    (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
-l1_ratios : array-like, optional
-    Mixes to try with "elasticnet" and "sparse_group"; 0.5 by default.""",
-    "chosen": """
-C_ : float
-    The chosen C.
-l1_ratio_ : float or None
-    The chosen mix.
-Cs_ : ndarray
-    The values of C of ``path_``.
-path_ : Path or tuple of Path
-    All strengths on all the data, for the chosen mix: certified to `fold_tol`.
-cv_results_ : dict of ndarray
-    One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.""",
-    "running": """
-solver : str, default="auto"
-    Name of a solver, or "auto"; see `rectiline.solve`.
-solver_options : dict, optional
-    Options of the named solver.
-tol : float, default=1e-6
-    Largest certified relative gap that counts as solved.
-max_iter : int, optional
-    Most iterations, in the solver's own unit.
-time_limit : float, optional
-    Most seconds for the whole fit; the best certified answer is kept, with a warning.
-n_jobs : int, optional
-    Threads, -1 for one per core; by default one, or what `rectiline.set_threads` says. Problems
-    of one fit (folds, classes, quantiles) run side by side; a single problem shares out its
-    passes over X. Results have the same bits for any number.
-random_state : int, RandomState instance or None, default=None
-    Seed of the solver's random choices; None is a fixed seed.
-verbose : int, default=0
-    Whether to print a line at every certificate; a search over strengths prints one for each path,
-    and from 2 on all certificates.
-progress_bar : bool, default=False
-    Whether to draw a bar with rich or else tqdm, one for all problems of the fit.
-callback : callable, optional
-    Called with a `rectiline.Progress` at every certificate; a true return value stops.""",
-    "warm_start": """
-warm_start : bool, default=False
-    Whether to start from the previous fit.""",
-    "proof": """
-penalty_weights_ : ndarray of shape (n_features,) or (n_problems, n_features)
-    Weights of the L1 penalty, where they are "adaptive".
-n_iter_ : int or ndarray
-    Iterations of the solver; one entry per problem if there are several.
-solver_ : str or tuple
-    Which solver found the answer.
-status_ : str or tuple
-    "solved", "iteration_limit", "time_limit" or "stopped".
-certificate_ : Certificate or tuple
-    Objective, certified gap and constraint violation.
-dual_coef_ : ndarray of shape (n_samples,) or (n_problems, n_samples)
-    Slope of each sample's weighted loss in its prediction: the multipliers of the proof. The only
-    numbers that grow with the data; a pickle holds them under ``warm_start=True`` alone.
-solution_ : Solution or tuple
-    Everything `rectiline.solve` returned; in a pickle without the multipliers of the samples.
-n_features_in_ : int
-    Number of columns of X.
-feature_names_in_ : ndarray
-    Names of the columns of X, where they are all strings.""",
-}
 
-_PARTS["running_tight"] = _PARTS["running"].replace("default=1e-6", "default=1e-9")
+class _Shared:
+    """Sections for all estimators.
 
+    loss_params
+    -----------
+    loss_params : dict, optional
+        Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber".
+
+    penalty
+    -------
+    penalty : str, Penalty or None, default="l2"
+        What the coefficients pay: ``|b|^2 / 2`` ("l2"), ``|b|_1`` ("l1"), their mix
+        ``l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2`` ("elasticnet"), the sum of the groups' largest
+        absolute values ("group"), its mix with ``|b|_1`` ("sparse_group"), or the sorted L1 norm
+        ("slope"). An object from `rectiline.penalties` is used as it is.
+    penalty_params : dict, optional
+        ``{"groups": ...}`` for "group" and "sparse_group": one label per column, a mapping from
+        column to label (``{"a": "g1", "b": "g1"}``) or from label to columns
+        (``{"g1": ["a", "b"]}``), or disjoint lists of columns. Columns are names or positions;
+        those in no group pay nothing for it. ``{"weights": ...}`` for "l1": one number per column,
+        or "adaptive" for weights from a first fit, see `rectiline.paths.adaptive_weights`, to which
+        ``"power": 1.0`` goes along.
+        ``{"q": 0.1}`` or ``{"strengths": ...}`` for "slope".
+
+    C
+    -
+    C : float, default=1.0
+        Weight of the losses against the penalty: a larger C fits the training data more closely.
+    l1_ratio : float, default=0.5
+        Share of the L1 norm in the "elasticnet" and "sparse_group" penalties, between 0 and 1.
+
+    relative_loss_params
+    --------------------
+    loss_params : dict, optional
+        Parameters of a loss given by name, such as ``{"delta": 2.0}`` for "huber". The default of
+        ``delta`` ("huber") and of ``epsilon`` ("epsilon_insensitive" and its square) is "auto": a
+        multiple of a robust scale of the residuals, see the notes.
+
+    auto_C
+    ------
+    C : float or "auto", default="auto"
+        Weight of the losses against the penalty: a larger C fits the training data more closely.
+        "auto" is a weak penalty in the unit of y, see the notes; with a penalty object, whose
+        strength is given, and without a penalty it is 1.
+    l1_ratio : float, default=0.5
+        Share of the L1 norm in the "elasticnet" and "sparse_group" penalties, between 0 and 1.
+
+    relative
+    --------
+    loss_ : Loss or tuple of Loss
+        The loss that was fitted, with its parameters as numbers.
+    delta_, epsilon_ : float or ndarray of shape (n_outputs,)
+        The width of the loss, where it has one.
+    scale_ : float or ndarray of shape (n_outputs,)
+        The robust scale of the residuals, where a parameter was "auto".
+
+    constraints
+    -----------
+    constraints : Constraint, dict, or list of these, default=()
+        Where the coefficients may live: objects from `rectiline.constraints`, and mappings from a
+        column, by name or position, to a bound:
+        ``{"age": ">=0", "income": (0, None), "rate": 1.5}``.
+    monotone : dict, optional
+        ``{"a": 1, "b": -1}``: the prediction may only rise with column a and only fall with b.
+    order : list of lists of columns, optional
+        Chains such as ``[["low", "mid", "high"]]`` along which coefficients must not decrease.
+
+    fit_intercept
+    -------------
+    fit_intercept : bool, default=True
+        Whether to add an intercept, which is neither penalised nor constrained.
+
+    cv
+    --
+    cv : int, splitter or iterable, optional
+        How to split, as everywhere in scikit-learn; 5 folds by default.
+    scoring : str or callable, optional
+        What to maximise; the estimator's own score by default.
+    fold_tol : float, optional
+        Largest certified relative gap of the fits on folds and along ``path_``; `tol` by default,
+        also on large tables. A larger number is quicker under losses with kinks, and moves scores:
+        on tables of 40,000 to 500,000 entries by up to 0.3 of their standard error with 1e-5, where
+        little time is saved, and by up to 1.2 with 1e-4, which often halves the time. The fit with
+        the chosen strength has `tol`.
+
+    Cs
+    --
+    Cs : int or array-like, default=30
+        Values of C to try, or how many: then from the largest C that gives all-zero coefficients
+        (computed exactly for norm penalties) up; see `rectiline.paths.default_strengths`.
+    l1_ratios : array-like, optional
+        Mixes to try with "elasticnet" and "sparse_group"; 0.5 by default.
+
+    chosen
+    ------
+    C_ : float
+        The chosen C.
+    l1_ratio_ : float or None
+        The chosen mix.
+    Cs_ : ndarray
+        The values of C of ``path_``.
+    path_ : Path or tuple of Path
+        All strengths on all the data, for the chosen mix: certified to `fold_tol`.
+    cv_results_ : dict of ndarray
+        One entry per point of the grid: ``param_C``, scores of the folds, their mean and rank.
+
+    running
+    -------
+    solver : str, default="auto"
+        Name of a solver, or "auto"; see `rectiline.solve`.
+    solver_options : dict, optional
+        Options of the named solver.
+    tol : float, default=1e-6
+        Largest certified relative gap that counts as solved.
+    max_iter : int, optional
+        Most iterations, in the solver's own unit.
+    time_limit : float, optional
+        Most seconds for the whole fit; the best certified answer is kept, with a warning.
+    n_jobs : int, optional
+        Threads, -1 for one per core; by default one, or what `rectiline.set_threads` says. Problems
+        of one fit (folds, classes, quantiles) run side by side; a single problem shares out its
+        passes over X. Results have the same bits for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices; None is a fixed seed.
+    verbose : int, default=0
+        Whether to print a line at every certificate; a search over strengths prints one for each
+        path, and from 2 on all certificates.
+    progress_bar : bool, default=False
+        Whether to draw a bar with rich or else tqdm, one for all problems of the fit.
+    callback : callable, optional
+        Called with a `rectiline.Progress` at every certificate; a true return value stops.
+
+    warm_start
+    ----------
+    warm_start : bool, default=False
+        Whether to start from the previous fit.
+
+    proof
+    -----
+    penalty_weights_ : ndarray of shape (n_features,) or (n_problems, n_features)
+        Weights of the L1 penalty, where they are "adaptive".
+    n_iter_ : int or ndarray
+        Iterations of the solver; one entry per problem if there are several.
+    solver_ : str or tuple
+        Which solver found the answer.
+    status_ : str or tuple
+        "solved", "iteration_limit", "time_limit" or "stopped".
+    certificate_ : Certificate or tuple
+        Objective, certified gap and constraint violation.
+    dual_coef_ : ndarray of shape (n_samples,) or (n_problems, n_samples)
+        Slope of each sample's weighted loss in its prediction: the multipliers of the proof. The
+        only numbers that grow with the data; a pickle holds them under ``warm_start=True`` alone.
+    solution_ : Solution or tuple
+        Everything `rectiline.solve` returned; in a pickle without the multipliers of the samples.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray
+        Names of the columns of X, where they are all strings.
+    """
+
+
+_HEAD = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 _MARK = re.compile(r"^([ ]*)\{(\w+)\}$", re.MULTILINE)
 
 
-def documented(*extra: str) -> Callable[[Kind], Kind]:
-    """Fill the marks of a class docstring; ``extra`` holds pairs of a mark and its text."""
-    parts = _PARTS | dict(zip(extra[::2], extra[1::2], strict=True))
+def _sections(kind: type) -> dict[str, str]:
+    """Return the sections of a docstring by their names."""
+    _, *found = _HEAD.split(inspect.cleandoc(kind.__doc__ or ""))
+    return dict(zip(found[::2], found[1::2], strict=True))
+
+
+_SECTIONS = _sections(_Shared)
+_TIGHT = _SECTIONS.get("running", "").replace("default=1e-6", "default=1e-9")
+_SECTIONS["running_tight"] = _TIGHT
+
+
+def documented(extra: type | None = None) -> Callable[[Kind], Kind]:
+    """Fill the marks of a class docstring; the docstring of `extra` holds further sections."""
+    sections = _SECTIONS if extra is None else _SECTIONS | _sections(extra)
 
     def fill(kind: Kind) -> Kind:
-        text = inspect.cleandoc(kind.__doc__ or "")
-
         def put(match: re.Match[str]) -> str:
-            lines = parts[match.group(2)].strip("\n").splitlines()
+            lines = sections[match.group(2)].strip("\n").splitlines()
             return "\n".join(match.group(1) + line if line else line for line in lines)
 
-        kind.__doc__ = _MARK.sub(put, text)
+        kind.__doc__ = _MARK.sub(put, inspect.cleandoc(kind.__doc__ or ""))
         return kind
 
     return fill

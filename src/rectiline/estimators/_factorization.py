@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,12 +16,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from rectiline._numbers import real_array, refuse_masked
 from rectiline.constraints import Constraint
-from rectiline.estimators._alternating import Ratings, Side, best_constant
-from rectiline.estimators._state import keep_parameters
-from rectiline.estimators._typed import checked_fit
+from rectiline.estimators._base import checked_fit
+from rectiline.estimators._parameters import keep_parameters
 from rectiline.exceptions import ConvergenceWarning
-from rectiline.losses import Loss
+from rectiline.losses import Loss, PiecewiseLQ
 from rectiline.losses import get as get_loss
+from rectiline.penalties import Ridge
+from rectiline.problems import Problem
+from rectiline.solvers import solve
 
 __all__ = ["MatrixFactorization"]
 
@@ -146,12 +149,12 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         limits = [_listed(self, name) for name in ("user_constraints", "item_constraints")]
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)
-        shift = 0.0 if classes is not None else best_constant(targets, loss, weight)
+        shift = 0.0 if classes is not None else _best_constant(targets, loss, weight)
         if classes is None:
             targets = targets - shift
         rng = check_random_state(self.random_state)
-        ratings = Ratings.of(targets, weight, loss, classes, self.step_tol)
-        first, second = Side(at_user, users.size), Side(at_item, items.size)
+        ratings = _Ratings.of(targets, weight, loss, classes, self.step_tol)
+        first, second = _Side(at_user, users.size), _Side(at_item, items.size)
         P = np.zeros((users.size, self.rank + self.biased))
         Q = np.abs(rng.standard_normal((items.size, P.shape[1]))) / np.sqrt(self.rank)
         Q[:, self.rank :] = 0.0
@@ -264,3 +267,77 @@ def _found(
     place = np.clip(np.searchsorted(known, asked), 0, known.size - 1)
     is_known = known[place] == asked
     return factors[place] * is_known[:, None], bias[place] * is_known
+
+
+# ---- the best users for given items, or items for given users -----------------------------------
+
+
+class _Side:
+    """The ratings of each user, or of each item."""
+
+    def __init__(self, at: NDArray[np.intp], count: int) -> None:
+        self.order = np.argsort(at, kind="stable")
+        self.ends = np.searchsorted(at[self.order], np.arange(count + 1))
+
+    def rows(self, k: int) -> NDArray[np.intp]:
+        """Return the ratings of user or item k."""
+        return self.order[self.ends[k] : self.ends[k + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ratings:
+    """What the ratings pay: a loss of the residual, or one of two of them by label."""
+
+    targets: Vector
+    weight: Vector
+    losses: list[Loss]
+    index: NDArray[np.intp]
+    tol: float
+
+    @classmethod
+    def of(cls, targets: Vector, weight: Vector, loss: Loss, classes: Any, tol: float) -> _Ratings:
+        """Return ratings; a margin ``y z`` is the residual ``0 - z`` of a loss for each label."""
+        if classes is None:
+            return cls(targets, weight, [loss], np.zeros(targets.size, dtype=np.intp), tol)
+        knots, pieces = loss.curve.knots, loss.curve.pieces()
+        mirrored = PiecewiseLQ(-knots[::-1], pieces[::-1] * np.array([1.0, -1.0, 1.0]))
+        losses: list[Loss] = [PiecewiseLQ.from_curve(loss.curve, "residual"), mirrored]
+        return cls(np.zeros(targets.size), weight, losses, (targets > 0).astype(np.intp), tol)
+
+    def minimise(
+        self,
+        side: _Side,
+        mine: Matrix,
+        other: Matrix,
+        at_other: NDArray[np.intp],
+        rank: int,
+        constraints: list[Constraint],
+    ) -> tuple[float, float]:
+        """Set the vectors of one side to their best values; return the objective and its gap."""
+        value = gap = 0.0
+        for k in range(len(mine)):
+            rows = side.rows(k)
+            factors = other[at_other[rows]]
+            y = self.targets[rows] - factors[:, rank:].sum(axis=1)
+            factors[:, rank:] = 1.0  # what the own bias is multiplied with
+            problem = Problem(
+                factors,
+                y,
+                self.losses,
+                Ridge(1.0),
+                constraints,
+                self.weight[rows],
+                fit_intercept=False,
+                loss_index=self.index[rows],
+            )
+            solution = solve(problem, tol=self.tol)
+            mine[k] = solution.coef
+            value += solution.objective
+            gap += solution.certificate.gap
+        return value, gap
+
+
+def _best_constant(y: Vector, loss: Loss, weight: Vector) -> float:
+    """Return the constant prediction with the least loss."""
+    problem = Problem(np.zeros((y.size, 1)), y, loss, Ridge(1.0), (), weight, True)
+    return float(solve(problem).intercept)

@@ -5,15 +5,15 @@ That room is imported where it is used: a fit alone does not pay for it.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline.constraints import Constraint, combine
-from rectiline.estimators._check import check_weight
+from rectiline.estimators._base import BaseLinear
+from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 from rectiline.losses import Expectile, Loss
 
 Vector = NDArray[np.float64]
@@ -24,7 +24,7 @@ __all__ = ["InferenceMixin", "InferenceTerms", "level_of"]
 _ACTIVE = 1e-7  # relative slack up to which a constraint counts as active
 
 
-class InferenceMixin:
+class InferenceMixin(BaseLinear):
     """Summary tables, confidence intervals and Wald tests of a fitted linear model."""
 
     def summary(
@@ -82,14 +82,6 @@ class InferenceMixin:
             **options,
         )
 
-    def _keep_summary(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Compute the summary that the parameter `inference` asks for, at the end of a fit."""
-        self.__dict__.pop("summary_", None)
-        kind: str | None = getattr(self, "inference", None)
-        if kind is not None:
-            self.summary_ = self.summary(X, y, kind, sample_weight=sample_weight)
-        return self
-
     def conf_int(
         self, X: Any, y: ArrayLike, kind: str | None = None, *, level: float = 0.95, **options: Any
     ) -> NDArray[np.float64]:
@@ -146,9 +138,9 @@ class InferenceMixin:
 
         return wald_test(self, X, y, R, r, kind=kind, **options)
 
-    @abstractmethod
     def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
         """Return the losses, the levels if they are those of quantiles, and the targets."""
+        raise NotImplementedError
 
     def _fitted_quantiles(
         self, levels: Vector, X: Any, y: Vector, weight: Vector, n_jobs: int | None
@@ -156,12 +148,11 @@ class InferenceMixin:
         """Return intercepts and slopes of quantiles on the data of the fit, without a penalty."""
         from rectiline.estimators._quantile import QuantileRegressor
 
-        model: Any = self
         around = QuantileRegressor(
             quantile=levels.tolist(),
             alpha=0.0,
-            fit_intercept=model.fit_intercept,
-            tol=model.tol,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
             n_jobs=n_jobs,
         ).fit(X, y, sample_weight=weight)
         return np.asarray(around.intercept_), np.asarray(around.coef_)
@@ -178,8 +169,8 @@ class InferenceMixin:
             self,
             X,
             y,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
+            accept_sparse=FORMATS,
+            dtype=DTYPES,
             multi_output=True,
             reset=False,
         )
@@ -199,12 +190,8 @@ class InferenceMixin:
         penalty: Any = getattr(self, "penalty", None)
         return None if penalty is None else f"penalty={penalty!r}"
 
-    def _constraints_of_fit(self) -> list[Constraint]:
-        listed: list[Constraint] = self._listed_constraints()  # type: ignore[attr-defined]
-        return listed
-
     def _active_constraint(self, X: Any) -> str | None:
-        constraints = self._constraints_of_fit()
+        constraints: list[Constraint] = self._listed_constraints()
         if not constraints:
             return None
         d = int(X.shape[1])
@@ -214,7 +201,7 @@ class InferenceMixin:
             return "a constraint depends on data given to fit only"
         if rows.E.shape[0]:
             return "the coefficients obey an equality constraint"
-        for coef in np.atleast_2d(self.coef_):  # type: ignore[attr-defined]
+        for coef in np.atleast_2d(self.coef_):
             size = 1.0 + np.abs(coef).max()
             if (
                 (coef - rows.lower <= _ACTIVE * size) | (rows.upper - coef <= _ACTIVE * size)

@@ -15,35 +15,23 @@ try:  # scikit-learn 1.7 and later
 except ImportError:
     from sklearn.utils._estimator_html_repr import _VisualBlock
 
-__all__ = ["ShowsCertificate", "certificate_html", "certificate_line"]
+__all__ = ["certificate_html", "visual_block"]
 
 _SHOWN = 12  # problems listed before the rest is summed up
 
 
-class ShowsCertificate:
-    """Show the certificate in scikit-learn's diagrams.
+def visual_block(estimator: Any) -> Any:
+    """Return the block of an estimator in scikit-learn's diagrams.
 
-    A line under the name of the estimator says what is proved, also inside a Pipeline; the diagram
-    of the estimator itself ends with a table of all its problems.
+    A line under the name says what is proved, also inside a Pipeline; the diagram of the estimator
+    itself ends with the table of `certificate_html`.
     """
-
-    def _sk_visual_block_(self) -> Any:
-        name = type(self).__name__
-        summary = certificate_line(self)
-        details = f"{self}\n{summary}" if summary else str(self)
-        given: dict[str, Any] = {"names": name, "name_details": details}
-        if summary and "name_caption" in signature(_VisualBlock).parameters:
-            given["name_caption"] = summary
-        return _VisualBlock("single", self, **given)
-
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + certificate_html(self)  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += certificate_html(self)
-        return bundle
+    summary = certificate_line(estimator)
+    details = f"{estimator}\n{summary}" if summary else str(estimator)
+    given: dict[str, Any] = {"names": type(estimator).__name__, "name_details": details}
+    if summary and "name_caption" in signature(_VisualBlock).parameters:
+        given["name_caption"] = summary
+    return _VisualBlock("single", estimator, **given)
 
 
 def certificate_line(estimator: Any) -> str:

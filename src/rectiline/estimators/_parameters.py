@@ -8,27 +8,63 @@ from numbers import Integral, Real
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from rectiline import losses, penalties
 from rectiline.losses import Loss
 from rectiline.penalties import PENALTIES, Fused, Penalty
 
 __all__ = [
-    "COMMON",
-    "GRID",
-    "RUNNING",
+    "PARAMETER_RULES",
+    "keep_parameters",
     "make_loss",
     "make_penalty",
     "shared_loss",
 ]
 
-# How the fit runs: the same for every estimator.
-RUNNING: dict[str, list[Any]] = {
+_COUNT_OR_LIST = [Interval(Integral, 1, None, closed="left"), "array-like"]
+_SHARE = Interval(Real, 0, 1, closed="both")
+_TOLERANCE = Interval(Real, 0, 1, closed="neither")
+
+# The one table of parameters: an estimator has those that its constructor names. Where one allows
+# something else, its class says so in `_own_rules`.
+PARAMETER_RULES: dict[str, list[Any]] = {
+    # what is minimised
+    "loss": [str, Loss, type],  # for a class in place of an object there is a better message
+    "loss_params": [dict, None],
+    "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
+    "penalty": [str, Penalty, Fused, type, None],
+    "penalty_params": [dict, None],
+    "C": [Interval(Real, 0, None, closed="neither")],
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "l1_ratio": [_SHARE],
+    "constraints": ["array-like", dict, object],
+    "monotone": [dict, None],
+    "order": ["array-like", None],
     "fit_intercept": ["boolean"],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "multi_class": [StrOptions({"ovr", "ovo"})],
+    "non_crossing": ["boolean"],
+    "shared_slopes": ["boolean"],
+    "shared_dim": [Interval(Integral, 1, None, closed="left")],
+    "beta": [Interval(Real, 0, None, closed="neither")],
+    "center": ["boolean"],
+    # what is computed besides
+    "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
+    "inference": [str, None],
+    # the grid of a search
+    "Cs": _COUNT_OR_LIST,
+    "alphas": _COUNT_OR_LIST,
+    "l1_ratios": ["array-like", None],
+    "shared_dims": ["array-like", None],
+    "betas": ["array-like"],
+    "cv": ["cv_object"],
+    "scoring": [str, callable, None],
+    "fold_tol": [_TOLERANCE, None],
+    # how the fit runs
     "solver": [str],
     "solver_options": [dict, None],
-    "tol": [Interval(Real, 0, 1, closed="neither")],
+    "tol": [_TOLERANCE],
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     "warm_start": ["boolean"],
@@ -39,34 +75,19 @@ RUNNING: dict[str, list[Any]] = {
     "callback": [callable, None],
 }
 
-COMMON: dict[str, list[Any]] = {
-    "loss": [str, Loss, type],  # for a class in place of an object there is a better message
-    "loss_params": [dict, None],
-    "penalty": [str, Penalty, Fused, type, None],
-    "penalty_params": [dict, None],
-    "C": [Interval(Real, 0, None, closed="neither")],
-    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-    "constraints": ["array-like", dict, object],
-    "monotone": [dict, None],
-    "order": ["array-like", None],
-    **RUNNING,
-}
-
-# The grid of the CV estimators.
-GRID: dict[str, list[Any]] = {
-    "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
-    "l1_ratios": ["array-like", None],
-    "cv": ["cv_object"],
-    "scoring": [str, callable, None],
-    "fold_tol": [Interval(Real, 0, 1, closed="neither"), None],
-}
-
 _PENALTY_PARAMS = {
     "group": {"groups"},
     "l1": {"weights", "power"},
     "slope": {"q", "strengths"},
     "sparse_group": {"groups"},
 }
+
+
+def keep_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Set every parameter as it was given; `given` are the locals of the constructor."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
 
 
 def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str, ...]) -> Loss:

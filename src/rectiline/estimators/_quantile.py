@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from numbers import Real
-from typing import Any, cast
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from numpy.typing import ArrayLike
 
-from rectiline.estimators._adaptive import adapted_makers, is_adaptive
-from rectiline.estimators._array_api import as_numpy, like
-from rectiline.estimators._check import (
-    check_data,
-    check_design,
-    check_weight,
-    column_names,
-)
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline.backends import as_design
+from rectiline.constraints import combine
+from rectiline.estimators._base import checked_fit
+from rectiline.estimators._check import column_names
 from rectiline.estimators._docs import documented
-from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._inference import InferenceMixin, InferenceTerms
-from rectiline.estimators._intervals import central_pair, checked_levels, explained_loss
-from rectiline.estimators._parameters import COMMON, RUNNING, shared_loss
-from rectiline.estimators._quantile_joint import FitsJointly
-from rectiline.estimators._rows import PredictsRows, as_rows, note_columns, refuse_on_rows
-from rectiline.estimators._state import keep_parameters, restored_on_failure
-from rectiline.estimators._typed import checked_fit
-from rectiline.losses import Expectile, Loss, Pinball
-from rectiline.penalties import L1, ElasticNet, Penalty
+from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._quantile_base import BaseQuantile
+from rectiline.estimators._quantile_problems import (
+    NonCrossing,
+    RangedRows,
+    SharedSlopes,
+    zero_answer,
+)
+from rectiline.estimators._rows import refuse_on_rows
+from rectiline.estimators._tasks import FitData
+from rectiline.estimators._verify import in_units
+from rectiline.penalties import Penalty
 from rectiline.problems import Problem
-from rectiline.rows import RowBlocks, TensorRows
+from rectiline.rows import TensorRows
+from rectiline.solvers import Solution
+
+Stacked = SharedSlopes | NonCrossing
 
 __all__ = ["QuantileRegressor"]
 
-# What scikit-learn calls its solvers; they are accepted and mean "auto".
-_SCIPY_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
-
-_CONSTRAINED = ("penalty", "penalty_params", "constraints", "monotone", "order")
+_JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
 @documented()
-class QuantileRegressor(
-    PredictsRows[np.float64],
-    InferenceMixin,
-    RegressorMixin,  # type: ignore[misc]
-    FitsJointly,
-):
+class QuantileRegressor(BaseQuantile):
     """Linear quantile regression, a drop-in replacement for scikit-learn's.
 
     Minimises ``1/W sum_i w_i pinball(y_i - x_i'b - b0) + alpha * penalty(b)`` with W the sum of the
@@ -113,18 +104,6 @@ class QuantileRegressor(
     0.8
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "loss": [StrOptions({"pinball", "expectile"})],
-        "non_crossing": ["boolean"],
-        "shared_slopes": ["boolean"],
-        **{name: COMMON[name] for name in _CONSTRAINED},
-        "inference": [str, None],
-        **RUNNING,
-    }
-
     def __init__(
         self,
         *,
@@ -158,7 +137,7 @@ class QuantileRegressor(
     @checked_fit
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> QuantileRegressor:
+    ) -> Self:
         """Fit the quantiles.
 
         Parameters
@@ -175,193 +154,142 @@ class QuantileRegressor(
         -------
         self
         """
-        with restored_on_failure(self):
-            self._fit(X, y, sample_weight)
-            return self._keep_summary(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> QuantileRegressor:
-        began = time.perf_counter()
-        rows = as_rows(X, y, sample_weight)
-        if rows is not None:
-            makers = self._rows_makers(rows)
-            if self._is_joint:
-                self._fit_jointly(self._stacked_rows(rows), self._total, began)
-                return self
-            solutions = self._solve(makers, None, None, began)
-            store_solutions(self, solutions, rows=self._is_list)
-            self._state_certificates_in(1.0 / self._total)
-            return self
-        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
-        y = np.asarray(y, dtype=np.float64)
-        weight = check_weight(sample_weight, X)
-        self.quantiles_ = checked_levels(self.quantile)
-        if self._is_joint:
-            self._fit_jointly(self._stacked(X, y, weight), float(weight.sum()), began)
-            return self
-        solutions = self._solve(self._makers(X, y, weight), X, y, began)
-        store_solutions(self, solutions, rows=self._is_list)
-        self._state_certificates_in(1.0 / float(weight.sum()))
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
+        super()._fit(X, y, sample_weight, *given, **params)
+        self.__dict__.pop("summary_", None)
+        if self.inference is not None:
+            self.summary_ = self.summary(X, y, self.inference, sample_weight=sample_weight)
         return self
 
-    def _makers(self, X: Any, y: Any, weight: NDArray[np.float64]) -> list[Callable[[], Problem]]:
-        """Return how to make the problem of each quantile."""
-        first = Problem(
-            check_design(X),
-            y,
-            self._loss(self.quantiles_[0]),
-            penalty=self._penalty_at(float(weight.sum())),
-            constraints=self._listed_constraints(),
-            sample_weight=weight,
-            fit_intercept=self.fit_intercept,
-            feature_names=column_names(self),
-        )
-        makers: list[Callable[[], Problem]] = [lambda: first]
-        makers += [partial(first.with_loss, self._loss(q)) for q in self.quantiles_[1:]]
-        return adapted_makers(self, makers, rows=self._is_list)
-
-    certificate_: Any
-
-    def _rows_makers(self, rows: RowBlocks) -> list[partial[Problem]]:
-        """Return how to make the problem of each quantile on rows in blocks."""
-        if not rows.has_target:
-            raise ValueError("QuantileRegressor.fit needs targets y; these rows have none.")
-        note_columns(self, rows)
-        self.quantiles_ = checked_levels(self.quantile)
-        refuse_on_rows(
-            self,
-            inference=self.inference is not None,
-            **{
-                "weights='adaptive'": is_adaptive(self),
-                "a joint fit on a GPU": self._is_joint and isinstance(rows, TensorRows),
-            },
-        )
-        self._total = rows.total_weight()
-        if not self._total > 0:
+    def _with_row_tasks(self, data: FitData) -> FitData:
+        assert data.rows is not None
+        data = replace(data, total=data.rows.total_weight())
+        if not data.total > 0:
             raise ValueError("The weights of the rows must not all be zero.")
-        make = partial(
-            Problem,
-            rows,
-            None,
-            penalty=self._penalty_at(self._total),
-            constraints=self._listed_constraints(),
-            fit_intercept=self.fit_intercept,
-        )
-        return [partial(make, self._loss(q)) for q in self.quantiles_]
+        return self._with_tasks(data)
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
-        rows = as_rows(X, y, sample_weight)
-        if rows is not None:
-            makers = self._rows_makers(rows)
-            if self._is_joint:
-                return [self._joint_problem(self._stacked_rows(rows))]
-            return [make() for make in makers]
-        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
-        y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, X)
-        self.quantiles_, self._total = checked_levels(self.quantile), float(weight.sum())
+    # ---- several quantiles in one problem -------------------------------------------------------
+
+    @property
+    def _is_joint(self) -> bool:
+        return bool(self.non_crossing or self.shared_slopes) and self.quantiles_.size > 1
+
+    @property
+    def _always_lists(self) -> bool:  # type: ignore[override]
+        return self._is_list and not self._is_joint
+
+    def _stacked(self, data: FitData) -> Stacked:
+        """Return the data of a joint fit; ranges of rows in blocks are found by one pass."""
+        X, y, weight, own = data.X, data.y, data.weight, data.constraints
+        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
+        if data.rows is None:
+            d = int(X.shape[1])
+            rows = combine([one.rows(d, as_design(X)) for one in own], d, column_names(self))
+        else:
+            on_gpu = isinstance(data.rows, TensorRows)
+            refuse_on_rows(self, **{"a joint fit on a GPU": on_gpu})
+            X = RangedRows.of(data.rows)
+            y, weight = X.targets, np.zeros(0)
+            rows = Problem(X.rows, None, losses[0], None, own).terms.region.rows
+        kind = SharedSlopes if self.shared_slopes else NonCrossing
+        return kind(X, y, weight, losses, self.fit_intercept, rows)
+
+    def _joint_strengths(self, data: FitData) -> tuple[float, float]:
+        """Return the strengths of the L1 norm and of the ridge."""
+        if isinstance(self.penalty, Penalty) or self.penalty not in _JOINT_PENALTIES:
+            raise ValueError(
+                f"penalty={self.penalty!r}: quantiles that are fitted jointly (non_crossing, "
+                "shared_slopes) take 'elasticnet', 'l1', 'l2' or None."
+            )
+        if self.penalty is None:
+            return 0.0, 0.0
+        share = {"elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
+        strength = self._strength(data)
+        return share * strength, (1.0 - share) * strength
+
+    def _solve_tasks(
+        self, data: FitData, deadline: Deadline, **params: Any
+    ) -> tuple[FitData, list[Solution]]:
         if not self._is_joint:
-            return [make() for make in self._makers(X, y, weight)]
-        return [self._joint_problem(self._stacked(X, y, weight))]
+            return super()._solve_tasks(data, deadline, **params)
+        strengths = self._joint_strengths(data)  # what is refused is refused before a pass
+        stacked, self._n_wider = self._stacked(data), 0
+        problem, solution = self._solve_stacked(stacked, strengths, data, deadline)
+        while stacked.reached_cap(solution.coef):
+            stacked, self._n_wider = stacked.wider(), self._n_wider + 1
+            problem, solution = self._solve_stacked(stacked, strengths, data, deadline)
+        coef, proof = stacked.mended(solution.coef), solution.certificate
+        if (coef != solution.coef).any():
+            try:
+                with asked_at_checkpoints(deadline):
+                    proof = problem.certify(coef, 0.0, solution.dual)
+            except OutOfTime:
+                coef = solution.coef
+        return replace(data, joint=(stacked, coef, proof)), [solution]
 
-    def _objective_unit(self, problem: Problem) -> float:
-        return 1.0 / self._total
+    def _solve_stacked(
+        self, stacked: Stacked, strengths: tuple[float, float], data: FitData, deadline: Deadline
+    ) -> tuple[Problem, Solution]:
+        try:
+            with asked_at_checkpoints(deadline):
+                problem = stacked.problem(*strengths)
+        except OutOfTime:
+            found = zero_answer(stacked, strengths)
+            if found is not None:
+                return found
+            problem = stacked.problem(*strengths)  # zeros are not allowed: there is no other way
+        (solution,) = self._solve([lambda: problem], data, deadline)
+        return problem, solution
 
-    def _loss(self, level: float) -> Loss:
-        kind = Pinball if self.loss == "pinball" else Expectile
-        return shared_loss(kind(float(level)))
+    def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
+        if data.joint is None:
+            super()._set_fitted(data, solutions)
+            return
+        stacked, coef, proof = data.joint
+        super()._set_fitted(replace(data, tasks=data.tasks[:1]), solutions)
+        self.certificate_ = in_units(proof, 1.0 / data.total)
+        slopes, intercepts = stacked.unpack(coef)
+        back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
+        self.coef_, self.intercept_ = slopes[back], intercepts[back]
+        if hasattr(self, "dual_coef_"):  # rows in blocks have none
+            self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]
 
-    def _penalty_at(
-        self, total: float, alpha: float | None = None, l1_ratio: float | None = None
-    ) -> Penalty | None:
-        """Return the penalty on the scale of a sum of losses with this total weight."""
-        if alpha is None:  # a search has chosen its own
-            alpha = self.alpha if hasattr(self, "alpha") else self.alpha_
-        if l1_ratio is None:
-            l1_ratio = self.l1_ratio if hasattr(self, "l1_ratio") else self.l1_ratio_
-        strength, ratio = total * alpha, l1_ratio
-        if strength == 0.0:
+    def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
+        if not self._is_joint:
+            return super()._problem_factories(data)
+        strengths, stacked = self._joint_strengths(data), self._stacked(data)
+        for _ in range(getattr(self, "_n_wider", 0)):  # as much room as the fit came to need
+            stacked = stacked.wider()
+        self._proved_stacked = stacked  # of a copy that proves the fit again
+        return [partial(stacked.problem, *strengths)]
+
+    def _objective_units(self, data: FitData) -> list[float]:
+        units = super()._objective_units(data)
+        return units[:1] if self._is_joint else units
+
+    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
+        if not self._is_joint:
+            return super()._verified_point(problem, solution)
+        return self._proved_stacked.mended(solution.coef), 0.0
+
+    def _problem_columns(self) -> list[str] | None:
+        if not self._is_joint:
             return None
-        if self.penalty != "elasticnet":
-            made: Penalty | None = self._penalty(strength, ratio)
-            return made
-        if ratio == 1.0:
-            return L1(strength)
-        return ElasticNet(ratio * strength, (1.0 - ratio) * strength)
+        names = column_names(self)
+        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
+        levels = [f"{q:g}" for q in np.sort(self.quantiles_)]
+        return self._proved_stacked.columns(features, levels)
 
-    def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
-        losses = tuple(self._loss(level) for level in self.quantiles_)
-        return losses, np.asarray(self.quantiles_), np.asarray(y, dtype=np.float64)
+    # ---- standard errors ------------------------------------------------------------------------
 
     def _penalty_in_words(self) -> str | None:
         if self.shared_slopes and self.quantiles_.size > 1:
             return "slopes shared by all quantiles"
-        alpha = getattr(self, "alpha_", getattr(self, "alpha", None))
-        return None if alpha == 0.0 or self.penalty is None else f"alpha={alpha:g}"
+        return super()._penalty_in_words()
 
     def _active_constraint(self, X: Any) -> str | None:
         if self.non_crossing and self.quantiles_.size > 1:
             return "the quantiles were fitted under the constraint not to cross"
         return super()._active_constraint(X)
-
-    def _run_solver(self) -> str:
-        return "auto" if self.solver in _SCIPY_SOLVERS else self.solver
-
-    def _coef_titles(self) -> list[Any]:
-        return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Return central prediction intervals from two of the fitted quantiles.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        coverage : float, default=0.9
-            The quantiles ``(1 - coverage)/2`` and ``(1 + coverage)/2`` must have been fitted.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Lower and upper ends.
-        """
-        quantiles = as_numpy(self.predict(X))
-        low, high = central_pair(self.quantiles_, coverage)
-        return cast(NDArray[np.float64], like(np.sort(quantiles[:, [low, high]], axis=1), X))
-
-    def pinball_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of the loss that the model explains, averaged over the quantiles.
-
-        1 is perfect, 0 is as good as the best constant for each quantile.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        quantiles = as_numpy(self.predict(X)).reshape(np.shape(y)[0], -1)
-        losses = [self._loss(q) for q in self.quantiles_]
-        return float(explained_loss(losses, np.asarray(y, float), sample_weight)(quantiles))
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of the loss that the model explains (D^2), averaged over the quantiles.
-
-        It is `pinball_score`: 1 is perfect, 0 is as good as the best constant for each quantile.
-        For one quantile it is `sklearn.metrics.d2_pinball_score`, except that there the constant
-        is an interpolated quantile, which may be a little worse than the best one.
-        `sklearn.linear_model.QuantileRegressor.score` is R^2 instead, which rewards predicting the
-        mean; use `sklearn.metrics.r2_score` for it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        return self.pinball_score(X, y, sample_weight)

@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-import time
-from functools import partial
-from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from rectiline.estimators._check import check_data, check_design, check_weight
-from rectiline.estimators._chooses import ChoosesStrength
+from rectiline.estimators._base import checked_fit
 from rectiline.estimators._docs import documented
-from rectiline.estimators._fitted import store_solutions
-from rectiline.estimators._intervals import checked_levels, explained_loss
-from rectiline.estimators._parameters import GRID
-from rectiline.estimators._quantile import QuantileRegressor
-from rectiline.estimators._scoring import predictions, rows_of, scorer_of
-from rectiline.estimators._search import MakeProblem, ScoreFold, ScorePoints, grid_values
-from rectiline.estimators._state import keep_parameters, restored_on_failure
-from rectiline.estimators._typed import checked_fit
-from rectiline.penalties import Penalty
-from rectiline.problems import Problem
+from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
+from rectiline.estimators._scoring import predictions, rows_of
+from rectiline.estimators._search import SearchMixin
+from rectiline.estimators._search_folds import ScoreFold, ScorePoints
+from rectiline.estimators._tasks import FitData
 
 __all__ = ["QuantileRegressorCV"]
 
-# Parameters of `QuantileRegressor` that a search does not have.
-_FIXED = (
-    "non_crossing",
-    "shared_slopes",
-    "penalty",
-    "penalty_params",
-    "constraints",
-    "monotone",
-    "order",
-    "inference",
-)
-
 
 @documented()
-class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
+class QuantileRegressorCV(SearchMixin, BaseQuantile):
     """`QuantileRegressor` with alpha, and l1_ratio, chosen by cross-validation.
 
     Several quantiles share one alpha. Folds follow warm-started paths in threads that share X.
@@ -91,23 +69,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
     (True, True)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **{
-            name: rule
-            for name, rule in QuantileRegressor._parameter_constraints.items()
-            if name not in (*_FIXED, "alpha", "l1_ratio", "warm_start")
-        },
-        **{name: rule for name, rule in GRID.items() if name != "Cs"},
-        "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
-    }
-    non_crossing = False
-    shared_slopes = False
-    penalty = "elasticnet"
-    penalty_params = None
-    constraints = ()
-    monotone = None
-    order = None
-    inference = None
+    _searched = "alpha"
 
     def __init__(
         self,
@@ -140,7 +102,7 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         **params: Any,
-    ) -> QuantileRegressorCV:
+    ) -> Self:
         """Choose alpha on folds and fit on all the data.
 
         Parameters
@@ -156,67 +118,22 @@ class QuantileRegressorCV(ChoosesStrength, QuantileRegressor):
         -------
         self
         """
-        with restored_on_failure(self):
-            return self._fit_cv(X, y, sample_weight, params)
+        return self._fit(X, y, sample_weight, **params)
 
-    def _fit_cv(
-        self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]
-    ) -> QuantileRegressorCV:
-        began = time.perf_counter()
-        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
-        y = np.asarray(y, dtype=np.float64)
-        weight = check_weight(sample_weight, X)
-        self.quantiles_ = checked_levels(self.quantile)
-        losses = [self._loss(q) for q in self.quantiles_]
-        design = check_design(X)
+    def _exchanged(self, values: Any, unit: float) -> Any:
+        return values
 
-        def problem(task: int, penalty: Penalty | None, used: NDArray[np.float64]) -> Problem:
-            return Problem(
-                design,
-                y,
-                loss=losses[task],
-                penalty=penalty,
-                sample_weight=used,
-                fit_intercept=self.fit_intercept,
-            )
+    def _path_factor(self, data: FitData, keep: NDArray[np.bool_] | None = None) -> float:
+        """Return what makes losses means: the strength of the penalty is alpha on every fold."""
+        assert data.weight is not None
+        return 1.0 / float((data.weight if keep is None else data.weight[keep]).sum())
 
-        def make(task: int, ratio: float | None, keep: NDArray[np.bool_] | None) -> Problem:
-            used = weight if keep is None else np.where(keep, weight, 0.0)
-            # Losses as means: the strength of the penalty is alpha itself, on every fold.
-            return problem(task, self._penalty_at(1.0, 1.0, ratio), used / used.sum())
+    def _own_score(self, data: FitData) -> ScoreFold | None:
+        losses, weight = [task.loss for task in data.tasks], data.weight
+        assert weight is not None
 
-        def explained(test: NDArray[np.intp]) -> ScorePoints:
-            part, share = rows_of(X, test), explained_loss(losses, y[test], weight[test])
+        def on(test: NDArray[np.intp]) -> ScorePoints:
+            part, share = rows_of(data.X, test), explained_loss(losses, data.y[test], weight[test])
             return lambda coefs, intercepts: share(predictions(part, coefs, intercepts))
 
-        score: ScoreFold = explained
-        if self.scoring is not None:
-            given = None if sample_weight is None else weight
-            fitted = {"quantiles_": self.quantiles_}
-            score = scorer_of(self, self.scoring, X, y, given, fitted, not self._is_list)
-        chosen = self._choose(X, y, len(losses), make, score, params, began)
-        self.alpha_, self.alphas_ = chosen.strength, chosen.strengths
-        table = dict(chosen.results)
-        self.cv_results_ = {"param_alpha": table.pop("strength"), **table}
-        total = float(weight.sum())
-        penalty = self._penalty_at(total, self.alpha_, self.l1_ratio_)
-        makers = [partial(problem, task, penalty, weight) for task in range(len(losses))]
-        solutions = self._solve_chosen(chosen, makers, total, began)
-        store_solutions(self, solutions, rows=self._is_list)
-        self._state_certificates_in(1.0 / total)
-        return self
-
-    def _problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
-        check_is_fitted(self)
-        return super()._problems(X, y, sample_weight)
-
-    def _ratios(self) -> list[float | None]:
-        return [float(one) for one in self.l1_ratios]
-
-    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> NDArray[np.float64]:
-        problems = (make(task, ratio, None) for task in range(n_tasks))
-        strengths, values = grid_values(self.alphas, problems, "alphas")
-        if strengths is not None:
-            return strengths
-        assert values is not None
-        return np.sort(values)[::-1].copy()
+        return on

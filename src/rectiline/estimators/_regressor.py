@@ -3,83 +3,52 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
-from rectiline.backends import Design
-from rectiline.constraints import Constraint
-from rectiline.estimators._check import (
-    check_data,
-    check_design,
-    check_weight,
-    column_names,
-    linear_scores,
-)
+from rectiline._polling import Deadline
+from rectiline.backends import as_design
+from rectiline.estimators._check import column_names, linear_scores
 from rectiline.estimators._defaults import (
     RelativeLoss,
     auto_C,
+    column_spreads,
     first_fit,
     in_unit,
     read_loss,
+    robust_scale,
+    weighted_median,
     width_of,
 )
 from rectiline.estimators._docs import documented
-from rectiline.estimators._fairness import FairnessData, bound_constraints, fairness_table
-from rectiline.estimators._fitted import store_solutions
+from rectiline.estimators._fairness import fairness_table
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
-from rectiline.estimators._model import FitsC
-from rectiline.estimators._parameters import COMMON
-from rectiline.estimators._row_fits import RowsData, RowTask
-from rectiline.estimators._rows import PredictsRows, sample_rows
+from rectiline.estimators._linear import LinearFitMixin
+from rectiline.estimators._parameters import PARAMETER_RULES, keep_parameters
+from rectiline.estimators._rows import sample_rows
 from rectiline.estimators._run import RunOptions, seed_of, solve_all
-from rectiline.estimators._scale import column_spreads, robust_scale, weighted_median
-from rectiline.estimators._state import keep_parameters
+from rectiline.estimators._tasks import FitData, Task
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
-from rectiline.rows import RowBlocks
 from rectiline.solvers import Solution
+
+Vector = NDArray[np.float64]
 
 __all__ = ["PLQRegressor"]
 
 _FIRST_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the residuals
 
 
-@dataclass(frozen=True, eq=False)
-class RegressionData:
-    """What a fit was given, checked."""
-
-    X: Any
-    y: NDArray[Any]
-    targets: NDArray[np.float64]  # one column per output
-    design: Design
-    weight: NDArray[np.float64]
-    constraints: list[Constraint]
-    groups: FairnessData | None
-    losses: list[Loss] = field(default_factory=list)  # one per output
-    C: list[float] = field(default_factory=list)  # one per output
-    scale: NDArray[np.float64] | None = None  # of the residuals, where a default depends on it
-
-    @property
-    def is_multi(self) -> bool:
-        """Whether y has columns."""
-        return self.y.ndim > 1
-
-    @property
-    def tasks(self) -> range:
-        """The outputs."""
-        return range(self.targets.shape[1])
-
-
 @documented()
-class PLQRegressor(PredictsRows[np.float64], InferenceMixin, RegressorMixin, FitsC):  # type: ignore[misc]
+class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]):  # type: ignore[misc]
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With
@@ -137,10 +106,8 @@ class PLQRegressor(PredictsRows[np.float64], InferenceMixin, RegressorMixin, Fit
     """
 
     loss_: Any  # a Loss, or one for each output
-    _parameter_constraints: dict[str, list[Any]] = {
-        **COMMON,
-        "C": [*COMMON["C"], StrOptions({"auto"})],
-    }
+    _own_rules = {"C": [*PARAMETER_RULES["C"], StrOptions({"auto"})]}
+    _multi_output = True
 
     def __init__(
         self,
@@ -169,133 +136,99 @@ class PLQRegressor(PredictsRows[np.float64], InferenceMixin, RegressorMixin, Fit
     ) -> None:
         keep_parameters(self, locals())
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, sensitive: Any) -> RegressionData:
-        """Check what fit was given; note the columns of X."""
-        loss = read_loss(self.loss, self.loss_params)
-        X, y = check_data(self, X, y, numeric_y=True, multi_output=True)
-        data = RegressionData(
-            X=X,
-            y=y,
-            targets=np.asarray(y[:, None] if y.ndim == 1 else y, dtype=np.float64),
-            design=check_design(X),
-            weight=check_weight(sample_weight, X),
-            constraints=self._listed_constraints(),
-            groups=FairnessData.read(sensitive, X.shape[0]),
-        )
-        return self._with_defaults(data, loss)
+    def _with_tasks(self, data: FitData) -> FitData:
+        targets = np.asarray(data.y, dtype=np.float64)
+        columns = list(targets[:, None].T if targets.ndim == 1 else targets.T)
+        return self._with_defaults(data, columns)
 
-    def _read_rows(self, rows: RowBlocks) -> RowsData:
-        """Return what a fit on rows in blocks needs; defaults come from a sample of the rows."""
-        loss = read_loss(self.loss, self.loss_params)
-        constraints = self._listed_constraints()
-        C = getattr(self, "C", 1.0)  # a search has a grid instead
-        if isinstance(loss, Loss) and (C != "auto" or not isinstance(self.penalty, str)):
-            C = 1.0 if C == "auto" else float(C)
-            return RowsData(rows, [RowTask(loss)], [C], constraints)
-        sample = sample_rows(rows, seed_of(self.random_state))
-        block, weight = sample.block, sample.stands_for / sample.stands_for.max()
-        if block.weight is not None:
-            weight = weight * np.asarray(block.weight, dtype=np.float64)
-        targets = np.asarray(block.y, dtype=np.float64)[:, None]
-        design = check_design(block.X)
-        some = RegressionData(block.X, block.y, targets, design, weight, constraints, None)
-        made = self._with_defaults(some, loss)
-        tasks = [RowTask(made.losses[0])]
-        return RowsData(rows, tasks, made.C, constraints, scale=made.scale, sample=sample)
-
-    def _with_defaults(self, data: RegressionData, loss: Loss | RelativeLoss) -> RegressionData:
-        """Return the data with a loss and a C for each output, where they depend on the data."""
-        C = getattr(self, "C", 1.0)  # a search has a grid instead
-        if C == "auto" and not isinstance(self.penalty, str):
-            C = 1.0
+    def _with_row_tasks(self, data: FitData) -> FitData:
+        """Return the data with their task; defaults come from a sample of the rows."""
+        loss, C = read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
-            return replace(data, losses=[loss] * len(data.tasks), C=[float(C)] * len(data.tasks))
-        spreads = column_spreads(data.X, data.weight, centred=self.fit_intercept)
-        scale = self._residual_scales(data, spreads)
-        losses = [loss if isinstance(loss, Loss) else loss.at(s) for s in scale]
-        if C == "auto":
-            unit = self._penalty()
-            strengths = [auto_C(in_unit(unit, s), one, s, spreads) for one, s in zip(losses, scale)]
-        else:
-            strengths = [float(C)] * len(losses)
-        return replace(data, losses=losses, C=strengths, scale=scale)
+            return replace(data, tasks=[Task(loss, None, C=float(C))])
+        assert data.rows is not None
+        sample = sample_rows(data.rows, seed_of(self.random_state))
+        X, y = sample.block.X, np.asarray(sample.block.y, dtype=np.float64)
+        weight = sample.stands_for / sample.stands_for.max()
+        if sample.block.weight is not None:
+            weight = weight * np.asarray(sample.block.weight, dtype=np.float64)
+        some = replace(
+            data, rows=None, X=X, y=y, design=as_design(X), weight=weight, loss_weight=weight
+        )
+        made = self._with_defaults(some, [y])
+        tasks = [replace(made.tasks[0], targets=None)]
+        return replace(data, tasks=tasks, scale=made.scale, sample=sample)
 
-    def _residual_scales(
-        self, data: RegressionData, spreads: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _given_C(self) -> Any:
+        """Return C: a number, for a search the one that it has chosen, or "auto"."""
+        C = self.C if hasattr(self, "C") else getattr(self, "C_", 1.0)
+        return 1.0 if C == "auto" and not isinstance(self.penalty, str) else C
+
+    def _with_defaults(self, data: FitData, columns: list[Vector]) -> FitData:
+        """Return the data with a task for each output, its loss and C relative to the data."""
+        loss, C = read_loss(self.loss, self.loss_params), self._given_C()
+        if isinstance(loss, Loss) and C != "auto":
+            return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
+        assert data.weight is not None
+        spreads = column_spreads(data.X, data.weight, centred=self.fit_intercept)
+        scale = self._residual_scales(data, columns, spreads)
+        tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
+        return replace(data, tasks=tasks, scale=scale)
+
+    def _relative_task(
+        self, loss: Loss | RelativeLoss, C: Any, y: Vector, scale: float, spreads: Vector
+    ) -> Task:
+        made = loss if isinstance(loss, Loss) else loss.at(scale)
+        if C != "auto":
+            return Task(made, y, C=float(C))
+        unit = in_unit(self._penalty(), float(scale))
+        return Task(made, y, C=auto_C(unit, made, scale, spreads), unit=float(scale))
+
+    def _residual_scales(self, data: FitData, columns: list[Vector], spreads: Vector) -> Vector:
         """Return the robust scale of the residuals of each output, from a first fit."""
-        makers = []
-        for output, y in enumerate(data.targets.T):
-            middle = weighted_median(y, data.weight) if self.fit_intercept else 0.0
-            loss, penalty = first_fit(robust_scale(y - middle, data.weight), spreads)
-            first = replace(data, losses=[loss] * len(data.tasks))
-            makers.append(partial(self._problem, first, output, penalty))
+        weight, design = data.weight, data.design
+        assert weight is not None and design is not None
+        factories = []
+        for y in columns:
+            middle = weighted_median(y, weight) if self.fit_intercept else 0.0
+            loss, penalty = first_fit(robust_scale(y - middle, weight), spreads)
+            factories.append(partial(self._problem, data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _FIRST_SHARE * self.time_limit
-        options = RunOptions.of(self)
-        options = RunOptions(n_jobs=options.n_jobs, seed=options.seed, time_limit=limit)
+        asked = RunOptions.of(self, Deadline(limit))
+        options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit)
         with warnings.catch_warnings():
             # Residuals of an answer that a limit cut short have nearly the same scale.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = solve_all(makers, options, names=column_names(self))
-        residuals = [
-            y - data.design.dot(fit.coef) - fit.intercept for y, fit in zip(data.targets.T, fits)
-        ]
-        return np.array([robust_scale(one, data.weight) for one in residuals])
+            fits = solve_all(factories, options, names=column_names(self))
+        residuals = [y - design.dot(fit.coef) - fit.intercept for y, fit in zip(columns, fits)]
+        return np.array([robust_scale(one, weight) for one in residuals])
 
     def _problem(
-        self,
-        data: RegressionData,
-        output: int,
-        penalty: Penalty | None,
-        keep: NDArray[np.bool_] | None = None,
-        factor: float = 1.0,
+        self, data: FitData, task: Task, penalty: Penalty | None, *more: Any, **named: Any
     ) -> Problem:
-        """Return the problem of one output; samples that are not kept have no weight."""
-        penalty = self._in_unit_of_y(penalty, data.scale, output)
-        weight = factor * data.weight
-        return Problem(
-            data.design,
-            data.targets[:, output],
-            loss=data.losses[output],
-            penalty=penalty,
-            constraints=bound_constraints(data.constraints, data.groups, None, keep),
-            sample_weight=weight if keep is None else np.where(keep, weight, 0.0),
-            fit_intercept=self.fit_intercept,
-            feature_names=column_names(self),
-        )
+        """Return one problem; under it the default C does not depend on the unit of y."""
+        if task.unit is not None:
+            penalty = in_unit(penalty, task.unit)
+        return super()._problem(data, task, penalty, *more, **named)
 
-    def _in_unit_of_y(
-        self, penalty: Penalty | None, scale: NDArray[np.float64] | None, output: int
-    ) -> Penalty | None:
-        """Return the penalty under which the default C does not depend on the unit of y."""
-        is_auto = getattr(self, "C", 1.0) == "auto" and isinstance(self.penalty, str)
-        return in_unit(penalty, float(scale[output])) if is_auto and scale is not None else penalty
+    def _has_coef_rows(self, data: FitData) -> bool:
+        return data.y is not None and data.y.ndim > 1
 
-    def _rows_penalty(self, data: RowsData, C: float) -> Penalty | None:
-        return self._in_unit_of_y(super()._rows_penalty(data, C), data.scale, 0)
-
-    def _keep(self, data: Any, solutions: list[Solution]) -> Self:
-        """Set the fitted attributes."""
-        rows = data.is_multi
-        store_solutions(self, solutions, rows=rows)
-        self.loss_ = tuple(data.losses) if rows else data.losses[0]
-        for name in ("delta_", "epsilon_", "scale_"):
+    def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
+        super()._set_fitted(data, solutions)
+        rows, losses = self._has_coef_rows(data), [task.loss for task in data.tasks]
+        self.loss_ = tuple(losses) if rows else losses[0]
+        for name in ("delta_", "epsilon_", "scale_", "fairness_"):
             self.__dict__.pop(name, None)
-        found = width_of(data.losses)
+        found = width_of(losses)
         if found is not None:
             setattr(self, f"{found[0]}_", found[1] if rows else float(found[1][0]))
         if data.scale is not None:
             self.scale_ = data.scale if rows else float(data.scale[0])
         if hasattr(self, "C"):
-            self.C_ = np.array(data.C) if rows else data.C[0]
-        self._set_fairness(data.X, data.groups)
-        return self
-
-    def _set_fairness(self, X: Any, groups: FairnessData | None) -> None:
-        if groups is None:
-            self.__dict__.pop("fairness_", None)
-        else:
-            self.fairness_ = fairness_table(groups, linear_scores(self, X), None)
+            self.C_ = np.array([task.C for task in data.tasks]) if rows else data.tasks[0].C
+        if data.groups is not None:
+            self.fairness_ = fairness_table(data.groups, linear_scores(self, data.X), None)
 
     def _inference_terms(self, y: NDArray[Any]) -> InferenceTerms:
         if np.ndim(y) > 1:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rectiline.estimators._chooses import ChoosesC
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import GRID
-from rectiline.estimators._regressor import PLQRegressor, RegressionData
-from rectiline.estimators._scoring import r2_of, scorer_of
-from rectiline.estimators._search import ScoreFold
-from rectiline.estimators._state import keep_parameters
+from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._regressor import PLQRegressor
+from rectiline.estimators._scoring import r2_of
+from rectiline.estimators._search import SearchMixin
+from rectiline.estimators._search_folds import ScoreFold
+from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 
@@ -21,7 +20,7 @@ __all__ = ["PLQRegressorCV"]
 
 
 @documented()
-class PLQRegressorCV(ChoosesC, PLQRegressor):
+class PLQRegressorCV(SearchMixin, PLQRegressor):
     """`PLQRegressor` with C, and the mix of an elastic net, chosen by cross-validation.
 
     Every fold follows a warm-started path from the strongest penalty down, in parallel threads
@@ -62,15 +61,6 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
     (np.True_, True)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **{
-            name: rule
-            for name, rule in PLQRegressor._parameter_constraints.items()
-            if name not in ("C", "l1_ratio", "warm_start")
-        },
-        **GRID,
-    }
-
     def __init__(
         self,
         loss: str | Loss = "huber",
@@ -100,10 +90,7 @@ class PLQRegressorCV(ChoosesC, PLQRegressor):
     ) -> None:
         keep_parameters(self, locals())
 
-    def _score_of(
-        self, data: RegressionData, sample_weight: NDArray[np.float64] | None
-    ) -> ScoreFold:
-        if self.scoring is None:
-            return r2_of(data.X, data.targets, data.weight)
-        flat = data.y.ndim == 1
-        return scorer_of(self, self.scoring, data.X, data.y, sample_weight, {}, flat)
+    def _own_score(self, data: FitData) -> ScoreFold | None:
+        assert data.weight is not None
+        targets = np.column_stack([task.targets for task in data.tasks])
+        return r2_of(data.X, targets, data.weight)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, Literal, TypeVar, cast, overload
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline import rows as row_sources
-from rectiline.estimators._array_api import as_numpy, like, on_host
-from rectiline.estimators._check import linear_scores
+from rectiline.estimators._check import DTYPES, FORMATS, as_numpy, like, linear_scores, on_host
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import RowSample, draw_rows
 
 Vector = NDArray[np.float64]
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 __all__ = [
-    "PredictsRows",
     "as_rows",
     "count_labels",
     "note_columns",
@@ -28,8 +25,6 @@ __all__ = [
     "sample_rows",
 ]
 
-_FORMATS = ("csr", "csc")
-_DTYPES = (np.float64, np.float32)
 _SAMPLE = 100_000  # rows that defaults relative to the data are worked out on
 _ENTRIES = 1 << 26  # of a tensor that are converted to float64 at a time
 
@@ -110,36 +105,6 @@ def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
 # ---- predictions ----------------------------------------------------------------------------
 
 
-class PredictsRows(Generic[Scalar]):
-    """The method `predict` of the linear estimators, on arrays and on sources of rows."""
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[Scalar]: ...
-
-    @overload
-    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[Scalar]]: ...
-
-    def predict(self, X: Any, blocks: bool = False) -> NDArray[Scalar] | Iterator[NDArray[Scalar]]:
-        """Return what the model predicts for the rows of X: labels, targets or quantiles.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
-        blocks : bool, default=False
-            Whether to return an iterator with one array for each block of rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or an iterator
-            With one column for each output or quantile where the fit had several.
-        """
-        return predicted(self, X, blocks)
-
-    def _from_scores(self, scores: NDArray[Any]) -> NDArray[Scalar]:
-        """Return predictions from products with the coefficients: these are the predictions."""
-        return scores
-
-
 def predicted(
     estimator: Any, X: Any, blocks: bool, method: str = "_from_scores"
 ) -> NDArray[Any] | Iterator[NDArray[Any]]:
@@ -157,7 +122,7 @@ def predicted(
     rows, given = as_rows(X), X
     if rows is None:
         X = on_host(X)
-        X = validate_data(estimator, X, accept_sparse=_FORMATS, dtype=_DTYPES, reset=False)
+        X = validate_data(estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
         if not blocks:
             made: NDArray[Any] = getattr(estimator, method)(linear_scores(estimator, X))
             return cast(NDArray[Any], like(made, given))

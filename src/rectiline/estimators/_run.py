@@ -1,29 +1,36 @@
-"""Solve the problems behind one fit: in threads, with limits, reports and callbacks."""
+"""Solve the problems behind one fit: in threads, with limits, reports and callbacks.
+
+Constraints that contradict each other are told in the names of the columns.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse as sp
 from sklearn.utils import check_random_state
 
+from rectiline._polling import Deadline
+from rectiline.constraints import ConstraintRows
 from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._infeasible import raise_if_infeasible
-from rectiline.exceptions import ConvergenceWarning
+from rectiline.exceptions import ConvergenceWarning, InfeasibleError
 from rectiline.paths import in_threads
-from rectiline.problems import DualPoint, Problem
-from rectiline.solvers import Solution, check_takes_rows, solve, solve_family
+from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
+from rectiline.solvers import Solution, Status, check_takes_rows, solve, solve_family
 
-__all__ = ["RunOptions", "seed_of", "solve_all"]
+__all__ = ["RunOptions", "raise_if_infeasible", "seed_of", "solve_all"]
 
 # Problems on the same dense X that are solved in shared passes: how many, on how many rows.
 _SHARED_PROBLEMS, _SHARED_ROWS, _SHARED_ROWS_PER_COLUMN = 3, 200_000, 10_000
+_MOST_LISTED = 6  # constraints listed
+_TERMS_PER_ROW = 4  # columns of a row written out
 
 
 @dataclass(frozen=True)
@@ -39,14 +46,14 @@ class RunOptions:
     solver_options: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, estimator: Any) -> RunOptions:
-        """Read the options off an estimator."""
+    def of(cls, estimator: Any, deadline: Deadline) -> RunOptions:
+        """Read the options off an estimator; the time limit is what is left of it."""
         solver = estimator._run_solver()
         return cls(
             solver=solver,
             tol=estimator.tol,
             max_iter=estimator.max_iter,
-            time_limit=estimator.time_limit,
+            time_limit=deadline.seconds,
             n_jobs=estimator.n_jobs,
             seed=seed_of(estimator.random_state),
             # The options of another library's solver are not for ours.
@@ -54,13 +61,6 @@ class RunOptions:
             if solver == estimator.solver
             else {},
         )
-
-    def since(self, began: float | None) -> RunOptions:
-        """Return the options with what is left of the time limit."""
-        if began is None or self.time_limit is None:
-            return self
-        left = self.time_limit - (time.perf_counter() - began)
-        return replace(self, time_limit=max(left, 1e-6))
 
     def keywords(self, deadline: float | None = None) -> dict[str, Any]:
         """Return the keyword arguments of `rectiline.solve`."""
@@ -87,31 +87,35 @@ def seed_of(random_state: Any) -> int:
 
 
 def solve_all(
-    makers: Sequence[Callable[[], Any]],
+    factories: Sequence[Callable[[], Any]],
     options: RunOptions,
-    warm: Sequence[Solution] | None = None,
+    warm: Sequence[Solution] = (),
     report: FitReport | None = None,
     names: NDArray[Any] | None = None,
 ) -> list[Solution]:
     """Solve every problem; the time limit is for all of them together, in fair shares.
 
     Problems are made where they are solved, so that threads share the work of encoding too.
-    `names` are those of the columns, for messages.
+    Where there are as many answers in `warm` they are starts. `names` are those of the columns, for
+    messages.
     """
+    if len(warm) != len(factories):
+        warm = ()
     ends = None if options.time_limit is None else time.perf_counter() + options.time_limit
-    parallel = len(makers) > 1 and options.n_jobs is not None and options.n_jobs != 1
-    workers = min(effective_n_jobs(options.n_jobs), len(makers)) if parallel else 1
-    waiting = list(range(len(makers)))  # taking one off is atomic
+    parallel = len(factories) > 1 and options.n_jobs is not None and options.n_jobs != 1
+    workers = min(effective_n_jobs(options.n_jobs), len(factories)) if parallel else 1
+    waiting = list(range(len(factories)))  # taking one off is atomic
 
-    first = makers[0]()
+    first = factories[0]()
     if not first.is_in_memory:
-        family = [first, *(make() for make in makers[1:])]
+        family = [first, *(make() for make in factories[1:])]
         return _solve_family(family, options, report, names)
     made: list[Problem] | None = None
     shared: list[Solution] | None = None
-    if warm is None and _may_share_passes(first, len(makers), options):
-        made = [first, *(make() for make in makers[1:])]
-        warm = shared = _solve_shared(made, options, report, names)
+    if not warm and _may_share_passes(first, len(factories), options):
+        made = [first, *(make() for make in factories[1:])]
+        shared = _solve_shared(made, options, report, names)
+        warm = shared or ()
 
     def one(index: int) -> Solution:
         is_late = ends is not None and time.perf_counter() >= ends
@@ -131,8 +135,8 @@ def solve_all(
             now = time.perf_counter()
             deadline = now + (ends - now) / max(rounds, 1)
         waiting.pop()
-        problem = first if index == 0 else makers[index]() if made is None else made[index]
-        start = _usable(warm[index], problem) if warm is not None else None
+        problem = first if index == 0 else factories[index]() if made is None else made[index]
+        start = _usable(warm[index], problem) if warm else None
         callback = None if report is None else report.for_problem(index)
         solution = solve(
             problem,
@@ -147,9 +151,9 @@ def solve_all(
         return solution
 
     if not parallel:
-        return [one(index) for index in range(len(makers))]
+        return [one(index) for index in range(len(factories))]
     assert options.n_jobs is not None
-    return in_threads(one, range(len(makers)), options.n_jobs)
+    return in_threads(one, range(len(factories)), options.n_jobs)
 
 
 def _may_share_passes(problem: Problem, count: int, options: RunOptions) -> bool:
@@ -218,3 +222,77 @@ def _usable(warm: Solution, problem: Problem) -> Solution | None:
         return None
     fits = warm.coef.size == problem.n_features and warm.dual.sample.size == problem.n_samples
     return warm if fits else None
+
+
+def raise_if_infeasible(
+    solution: Solution, rows: ConstraintRows | None = None, names: NDArray[Any] | None = None
+) -> None:
+    """Raise InfeasibleError, with the proof, if no coefficients satisfy the constraints.
+
+    Parameters
+    ----------
+    solution : Solution
+    rows : ConstraintRows, optional
+        The constraints that the proof is about, to write them out.
+    names : ndarray of str, optional
+        Names of the columns.
+    """
+    if solution.status != Status.INFEASIBLE:
+        return
+    proof = solution.infeasibility
+    listed = [] if proof is None else _listed(proof, rows, names)
+    named = f": {'; '.join(listed)} cannot hold together" if listed else ""
+    raise InfeasibleError(
+        f"No coefficients satisfy the constraints{named}. Loosen one of them; the proof is in the "
+        "`certificate` attribute of this error.",
+        proof,
+    )
+
+
+def _listed(
+    proof: InfeasibilityCertificate, rows: ConstraintRows | None, names: NDArray[Any] | None
+) -> list[str]:
+    """Return the constraints with a multiplier, then the bounds that the proof uses."""
+    used = np.flatnonzero(proof.inequality)
+    equal = np.flatnonzero(proof.equality)
+    if rows is None or (rows.c.size, rows.f.size) != (proof.inequality.size, proof.equality.size):
+        texts = [f"inequality row {i}" for i in used] + [f"equality row {i}" for i in equal]
+        return _cut(texts)
+    texts = [_written(rows.A[[i]], -rows.c[i], ">=", names) for i in used]
+    texts += [_written(rows.E[[i]], -rows.f[i], "==", names) for i in equal]
+    combined = proof.inequality @ rows.A + proof.equality @ rows.E
+    size = np.abs(combined).max(initial=0.0)
+    for j in np.flatnonzero(np.abs(combined) > 1e-9 * size):
+        # What the rows add up to is pushed against one of the two bounds.
+        bound = rows.upper[j] if combined[j] > 0 else rows.lower[j]
+        if np.isfinite(bound):
+            sign = "<=" if combined[j] > 0 else ">="
+            texts.append(f"{_name(int(j), names)} {sign} {bound:g}")
+    return _cut(texts)
+
+
+def _cut(texts: list[str]) -> list[str]:
+    left = len(texts) - _MOST_LISTED
+    return texts if left <= 0 else [*texts[:_MOST_LISTED], f"{left} more"]
+
+
+def _written(row: Any, value: float, sign: str, names: NDArray[Any] | None) -> str:
+    numbers = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64).ravel()
+    if sign == ">=" and (numbers <= 0).all():  # read better the other way round
+        numbers, value, sign = -numbers, -value, "<="
+    text = ""
+    columns = np.flatnonzero(numbers)
+    for j in columns[:_TERMS_PER_ROW]:
+        size = abs(numbers[j])
+        factor = "" if size == 1.0 else f"{size:g} "
+        lead = "-" if numbers[j] < 0 else ""
+        if text:
+            lead = " - " if numbers[j] < 0 else " + "
+        text += f"{lead}{factor}{_name(int(j), names)}"
+    if columns.size > _TERMS_PER_ROW:
+        text += f" + {columns.size - _TERMS_PER_ROW} more terms"
+    return f"{text or '0'} {sign} {value + 0.0:g}"
+
+
+def _name(j: int, names: NDArray[Any] | None) -> str:
+    return f"b[{j}]" if names is None else str(names[j])

@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline.estimators._classes import first_largest
-from rectiline.estimators._search import ScoreFold, ScorePoints
+from rectiline.estimators._search_folds import ScoreFold, ScorePoints
 from rectiline.solvers import one_thread
 
 Vector = NDArray[np.float64]

@@ -1,17 +1,16 @@
-"""Score a grid of strengths on folds and find the best one, for the CV estimators."""
+"""Choose the strength of a penalty by cross-validation: what the CV estimators add to a fit."""
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
@@ -20,46 +19,206 @@ from sklearn.utils.metadata_routing import (
     _routing_enabled,
     process_routing,
 )
+from sklearn.utils.validation import check_is_fitted
 
+from rectiline._polling import Deadline, asked_at_checkpoints
+from rectiline.estimators._adaptive import adapted, is_adaptive
+from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._infeasible import raise_if_infeasible
-from rectiline.estimators._run import RunOptions
-from rectiline.exceptions import ConvergenceWarning
-from rectiline.paths import FoldJob, Path, default_strengths, fold_paths
+from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._scoring import scorer_of
+from rectiline.estimators._search_folds import OTHER_PARTS, Chosen, MakeProblem, ScoreFold, Search
+from rectiline.estimators._search_rows import search_rows
+from rectiline.estimators._tasks import FitData, Task
+from rectiline.paths import default_strengths
+from rectiline.penalties import Fused
 from rectiline.problems import Problem
-from rectiline.solvers import Solution, central_intercept
+from rectiline.solvers import Solution
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-# (task, l1_ratio, samples that count) -> problem; None keeps every sample
-MakeProblem = Callable[[int, float | None, Mask | None], Problem]
-# (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
-ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
-# test samples -> scores of what was fitted on the others
-ScoreFold = Callable[[NDArray[np.intp]], ScorePoints]
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
-__all__ = [
-    "OTHER_PARTS",
-    "Chosen",
-    "MakeProblem",
-    "RoutesToSplitter",
-    "ScoreFold",
-    "ScorePoints",
-    "Search",
-    "best_place",
-    "grid_values",
-    "mean_scores",
-    "score_table",
-]
+__all__ = ["SearchMixin"]
 
-OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
 _FEW_CLASSES = 127  # numbers from 0 on that a byte can hold, less one
-_MOST_SCORED = 4_000_000  # predictions made at once
-_TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
 
 
-class RoutesToSplitter:
-    """Metadata routing of an estimator with a splitter."""
+class SearchMixin(BaseLinear):
+    """Search a grid of strengths on folds, then solve what was chosen on all the data.
+
+    A path runs from strong penalties to weak ones. What users choose is C, of which the strength s
+    is ``penalty / C``: the objective at C is that of the path times C. Quantiles have `alpha`,
+    the strength itself.
+    """
+
+    _searched: ClassVar[str] = "C"
+
+    @checked_fit
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Choose C on folds and fit on all the data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+            Rows in blocks, see `rectiline.rows`, are put into folds by a hash of their number;
+            `cv` is the number of folds then, and `scoring` a name such as
+            "neg_mean_absolute_error" whose sums over rows can be added up.
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
+            None for rows that hold their own targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, of losses and of scores.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
+            What fairness constraints without columns of their own are about.
+        **params
+            ``groups`` for the splitter, and what metadata routing sends there.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, sensitive_features, **params)
+
+    def _solve_tasks(
+        self, data: FitData, deadline: Deadline, **params: Any
+    ) -> tuple[FitData, list[Solution]]:
+        if data.rows is not None:
+            chosen = search_rows(self, data, params, deadline)
+            return self._note_choice(data, chosen), list(chosen.solutions)
+        chosen = self._choose(data, params, deadline)
+        data = self._note_choice(data, chosen)
+        # The points of the path are the starts; what is left is to finish them.
+        factor = data.tasks[0].C / self._path_factor(data)
+        starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
+        options = RunOptions.of(self, deadline)
+        return data, solve_all(self._problem_factories(data), options, starts)
+
+    # ---- the search -----------------------------------------------------------------------------
+
+    def _choose(self, data: FitData, params: dict[str, Any], deadline: Deadline) -> Chosen:
+        """Search the grid; the paths on all the data are part of the result."""
+        folds = self._folds(data.X, data.y, params)
+        ratios, n_tasks = self._ratios(), len(data.tasks)
+        parts = len(ratios) * len(folds)
+        report = FitReport(self, n_tasks * (parts + 1), data.X, data.y, kind="path")
+        limit = self.time_limit
+        share = None if limit is None else limit / (parts + OTHER_PARTS)
+
+        @cache
+        def on_all(task: int, ratio: float | None) -> Problem:
+            return self._path_problem(data, data.tasks[task], ratio)
+
+        def make(task: int, ratio: float | None, keep: Mask | None) -> Problem:
+            whole = on_all(task, ratio)
+            if keep is None:
+                return whole
+            one = data.tasks[task]
+            if data.constraints or is_adaptive(self) or one.samples is not None:
+                return self._path_problem(data, one, ratio, keep)  # these look at the samples
+            factor = self._path_factor(data, keep)
+            return whole.with_sample_weight(data.loss_weights(one, factor, keep))
+
+        with asked_at_checkpoints(Deadline(share)):
+            strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
+        search = Search(
+            n_samples=data.n_samples,
+            n_tasks=n_tasks,
+            make=make,
+            score=self._score_of(data),
+            folds=folds,
+            l1_ratios=ratios,
+            strengths=strengths,
+            options=RunOptions.of(self, deadline),
+            fold_tol=self.fold_tol,
+            report=report,
+        )
+        with closing(report):
+            chosen = search.run()
+        report.end()
+        return chosen
+
+    def _path_problem(
+        self, data: FitData, task: Task, ratio: float | None, keep: Mask | None = None
+    ) -> Problem:
+        """Return the problem of a path at its unit strength; samples not kept have no weight."""
+        penalty = self._penalty(l1_ratio=ratio)
+        factor = self._path_factor(data, keep)
+        return adapted(self, self._problem(data, task, penalty, factor, keep))
+
+    def _path_factor(self, data: FitData, keep: Mask | None = None) -> float:
+        """Return what the losses of a path are multiplied by."""
+        return 1.0
+
+    def _ratios(self) -> list[float | None]:
+        """Return the mixes to try."""
+        penalty = getattr(self, "penalty", "elasticnet")
+        if penalty not in ("elasticnet", "sparse_group"):  # an object is equal to no name
+            return [None]
+        return [0.5] if self.l1_ratios is None else [float(one) for one in self.l1_ratios]
+
+    def _grid(self, make: MakeProblem, ratio: float | None, n_tasks: int) -> Vector:
+        """Return the strengths to try for one mix, from large to small."""
+        penalty = self._penalty(l1_ratio=ratio)
+        if isinstance(penalty, Fused):
+            raise ValueError(
+                f"{type(self).__name__} has no path for Fused: search its strength with "
+                "GridSearchCV over C."
+            )
+        if penalty is None or penalty.is_zero:
+            raise ValueError(f"penalty={self.penalty!r}: there is no strength to choose.")
+        name = f"{self._searched}s"
+        problems = (make(task, ratio, None) for task in range(n_tasks))
+        strengths, values = _grid_values(getattr(self, name), problems, name)
+        if values is not None:
+            strengths = np.sort(self._exchanged(values, penalty.strength))[::-1].copy()
+        return strengths
+
+    def _exchanged(self, values: Any, unit: float) -> Any:
+        """Return strengths from values of C, or the other way round."""
+        return unit / values
+
+    def _note_choice(self, data: FitData, chosen: Chosen) -> FitData:
+        """Set what the search found; return the data with it."""
+        self.l1_ratio_ = chosen.l1_ratio
+        paths = tuple(one.without_duals() for one in chosen.paths)
+        self.path_ = paths[0] if len(paths) == 1 else paths
+        unit = self._penalty(l1_ratio=chosen.l1_ratio).strength
+        name, table = self._searched, dict(chosen.results)
+        best = float(self._exchanged(chosen.strength, unit))
+        setattr(self, f"{name}_", best)
+        setattr(self, f"{name}s_", self._exchanged(chosen.strengths, unit))
+        grid = self._exchanged(table.pop("strength"), unit)
+        self.cv_results_ = {f"param_{name}": grid, **table}
+        if name == "C":
+            data = replace(data, tasks=[replace(task, C=best) for task in data.tasks])
+        return data
+
+    def _problem_factories(self, data: FitData) -> Any:
+        check_is_fitted(self, f"{self._searched}_")
+        return super()._problem_factories(data)
+
+    # ---- scores and folds -----------------------------------------------------------------------
+
+    def _score_of(self, data: FitData) -> ScoreFold:
+        """Return how to score what a fold holds out."""
+        own = None if self.scoring is not None else self._own_score(data)
+        if own is not None:
+            return own
+        weight = data.weight if data.is_weighted else None
+        fitted = {} if data.classes is None else {"classes_": data.classes}
+        flat = not self._has_coef_rows(data)
+        return scorer_of(self, self.scoring, data.X, data.y, weight, fitted, flat)
+
+    def _own_score(self, data: FitData) -> ScoreFold | None:
+        """Return the estimator's own score, or None if only its method can tell."""
+        return None
 
     def get_metadata_routing(self) -> Any:
         """Return how metadata reach the fit and the splitter.
@@ -70,17 +229,15 @@ class RoutesToSplitter:
         """
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(
-            splitter=check_cv(self.cv),  # type: ignore[attr-defined]
+            splitter=check_cv(self.cv),
             method_mapping=MethodMapping().add(caller="fit", callee="split"),
         )
 
-    def _folds(
-        self, X: Any, y: Any, params: dict[str, Any]
-    ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        cv = self.cv  # type: ignore[attr-defined]
-        if is_classifier(self) and (cv is None or isinstance(cv, Integral)):
+    def _folds(self, X: Any, y: Any, params: dict[str, Any]) -> Folds:
+        labels = is_classifier(self)
+        if labels and (self.cv is None or isinstance(self.cv, Integral)):
             y = _small_labels(y)
-        splitter = check_cv(cv, y, classifier=is_classifier(self))
+        splitter = check_cv(self.cv, y, classifier=labels)
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split
         else:
@@ -99,210 +256,7 @@ def _small_labels(y: NDArray[Any]) -> NDArray[Any]:
     return np.searchsorted(classes, y).astype(np.int8) if classes.size <= _FEW_CLASSES else y
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """The winner, the table behind it, and the paths on all the data."""
-
-    strength: float
-    l1_ratio: float | None
-    paths: tuple[Path, ...]
-    solutions: tuple[Solution, ...]
-    strengths: Vector
-    results: dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Trained:
-    """What scores need of the path on a fold; its multipliers take more memory than X."""
-
-    coefs: NDArray[np.float64]
-    intercepts: Vector
-    seconds: Vector
-
-    @classmethod
-    def of(cls, problem: Problem, found: Path) -> _Trained:
-        # Central intercepts, as in a fit, so that scores do not depend on which of several equally
-        # good ones a solver came to.
-        seconds = np.array([point.seconds for point in found])
-        intercepts = [
-            central_intercept(problem, one.coef, one.intercept, one.dual) for one in found.solutions
-        ]
-        return cls(found.coefs, np.array(intercepts), seconds)
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """Paths on every fold for every mix, scored on what each fold holds out."""
-
-    n_samples: int
-    n_tasks: int
-    make: MakeProblem
-    score: ScoreFold
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    l1_ratios: list[float | None]
-    strengths: list[Vector]  # one grid per mix, from large to small
-    options: RunOptions
-    fold_tol: float | None
-    report: FitReport
-
-    def run(self) -> Chosen:
-        """Score the grid, choose, and solve the path of the winner on all the data.
-
-        A time limit is shared out evenly between the folds of every mix, their scores, that path,
-        and what its caller does with the answer.
-        """
-        began = time.perf_counter()
-        limit = self.options.time_limit
-        parts = len(self.l1_ratios) * len(self.folds) + OTHER_PARTS
-
-        def left(share: float) -> float | None:
-            return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
-
-        scores, seconds = self._scores(left(1 - OTHER_PARTS / parts))
-        ratio, place = best_place(mean_scores(scores))
-        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
-        paths = tuple(self._paths(jobs, left(1 - 1 / parts)))
-        place = min(place, *(len(one) - 1 for one in paths))
-        return Chosen(
-            strength=float(self.strengths[ratio][place]),
-            l1_ratio=self.l1_ratios[ratio],
-            paths=paths,
-            solutions=tuple(one[place] for one in paths),
-            strengths=self.strengths[ratio],
-            results=self._table(scores, seconds),
-        )
-
-    def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
-        """Return the path of one task and mix, on the training part of a fold or on all data."""
-        keep = None
-        index = len(self.l1_ratios) * len(self.folds)
-        if fold is not None:
-            keep = np.zeros(self.n_samples, dtype=bool)
-            keep[self.folds[fold][0]] = True
-            index = ratio * len(self.folds) + fold
-        index = index * self.n_tasks + task
-
-        def end(problem: Problem, found: Path) -> Path | _Trained:
-            self.report.ended(index, found)
-            for solution in found:
-                raise_if_infeasible(solution)
-            return found if fold is None else _Trained.of(problem, found)
-
-        return FoldJob(
-            partial(self.make, task, self.l1_ratios[ratio], keep),
-            self.strengths[ratio],
-            partial(self.report.for_problem, index),
-            end,
-        )
-
-    def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
-        tol = self.options.tol if self.fold_tol is None else max(self.fold_tol, self.options.tol)
-        keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
-        return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
-
-    def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores and fit times, shaped (ratios, strengths, folds)."""
-        jobs = [
-            self._job(task, ratio, fold)
-            for ratio in range(len(self.l1_ratios))
-            for fold in range(len(self.folds))
-            for task in range(self.n_tasks)
-        ]
-        found = iter(self._paths(jobs, limit))
-        width = max(grid.size for grid in self.strengths)
-        shape = (len(self.l1_ratios), width, len(self.folds))
-        scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
-        for ratio in range(shape[0]):
-            for fold, (_, test) in enumerate(self.folds):
-                trained = [next(found) for _ in range(self.n_tasks)]
-                size = min(one.seconds.size for one in trained)
-                coefs = _beside([one.coefs[:size] for one in trained])
-                intercepts = _beside([one.intercepts[:size] for one in trained])
-                score = self.score(test)
-                at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
-                for first in range(0, size, at_once):
-                    some = slice(first, min(first + at_once, size))
-                    scores[ratio, some, fold] = score(coefs[some], intercepts[some])
-                for one in trained:
-                    seconds[ratio, :size, fold] += one.seconds[:size]
-        return scores, seconds
-
-    def _table(
-        self, scores: NDArray[np.float64], seconds: NDArray[np.float64]
-    ) -> dict[str, NDArray[Any]]:
-        columns: dict[str, list[Any]] = {"strength": [], "param_l1_ratio": []}
-        rows = []
-        for ratio, grid in enumerate(self.strengths):
-            columns["strength"] += list(grid)
-            columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
-            rows += [(ratio, k) for k in range(grid.size)]
-        if self.l1_ratios == [None]:
-            del columns["param_l1_ratio"]
-        each = np.array([scores[at] for at in rows])
-        spent = np.array([seconds[at] for at in rows])
-        return score_table(columns, each, spent, self.options.time_limit)
-
-
-def score_table(
-    candidates: dict[str, list[Any]],
-    scores: NDArray[np.float64],
-    seconds: NDArray[np.float64],
-    time_limit: float | None,
-) -> dict[str, NDArray[Any]]:
-    """Return ``cv_results_`` of candidates with scores and fit times (candidates, folds).
-
-    Candidates that were left out on some fold have the score minus infinity. Warn of them where a
-    time limit may be the reason; whoever stops a search by a callback knows it.
-    """
-    left_out = int(np.isneginf(scores).any(axis=1).sum())
-    if left_out and time_limit is not None:
-        chosen = "the choice is among the others" if left_out < len(scores) else "none was compared"
-        warnings.warn(
-            f"The search ended (time_limit={time_limit}) before {left_out} of {len(scores)} "
-            f"candidates were fitted on every fold; {chosen}. Raise time_limit, or give fewer "
-            "candidates or folds.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in candidates.items()}
-    for fold in range(scores.shape[1]):
-        table[f"split{fold}_test_score"] = scores[:, fold]
-    table["mean_test_score"] = mean_scores(scores)
-    with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
-        table["std_test_score"] = _on_scored(scores).std(axis=-1)
-    order = np.argsort(-table["mean_test_score"], kind="stable")
-    table["rank_test_score"] = np.argsort(order) + 1
-    table["mean_fit_time"] = seconds.mean(axis=1)
-    return table
-
-
-def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the arrays along a second axis; one alone needs no copy."""
-    return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
-
-
-def mean_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return means over the folds (last) that have samples to score on."""
-    return np.asarray(_on_scored(scores).mean(axis=-1))
-
-
-def _on_scored(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scores on the folds (last) that have samples to score on."""
-    scored = ~np.isnan(scores).reshape(-1, scores.shape[-1]).all(axis=0)
-    if not scored.any():
-        raise ValueError("No fold holds out samples with positive weight to score on.")
-    return scores[..., scored]
-
-
-def best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
-    """Return (ratio, place) of the best mean score, the strongest penalty among equals."""
-    top = np.nanmax(mean)
-    near = mean >= top - _TIE * max(1.0, abs(float(top)))
-    place = int(np.argmax(near.any(axis=0)))
-    return int(np.argmax(near[:, place])), place
-
-
-def grid_values(
+def _grid_values(
     given: Any, problems: Iterable[Problem], name: str
 ) -> tuple[Vector | None, Vector | None]:
     """Return (strengths, None) from the data if `given` is a count, else (None, values)."""

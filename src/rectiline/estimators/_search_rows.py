@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import Deadline
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._classes import first_largest
-from rectiline.estimators._infeasible import raise_if_infeasible
-from rectiline.estimators._row_fits import RowsData
 from rectiline.estimators._rows import refuse_on_rows, sample_rows
-from rectiline.estimators._run import RunOptions
+from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._scoring import predictions
-from rectiline.estimators._search import Chosen, best_place, mean_scores, score_table
+from rectiline.estimators._search_folds import Chosen, best_place, mean_scores, score_table
+from rectiline.estimators._tasks import FitData
 from rectiline.paths import Path
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockData, NearRows, fold_of_rows
@@ -45,7 +45,7 @@ _ERRORS = {  # scores of regressions, and the power of the errors that they add 
 }
 
 
-def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float) -> Chosen:
+def search_rows(model: Any, data: FitData, params: dict[str, Any], deadline: Deadline) -> Chosen:
     """Score the grid on folds of the rows and return the winner, solved on all rows."""
     multi = getattr(model, "multi_class", "ovr") == "ovo" and len(data.tasks) > 1
     refuse_on_rows(
@@ -57,10 +57,10 @@ def search_rows(model: Any, data: RowsData, params: dict[str, Any], began: float
             "a search on a GPU": isinstance(data.rows, TensorRows),
         },
     )
-    options = RunOptions.of(model).since(began)
+    options = RunOptions.of(model, deadline)
     check_takes_rows(options.solver, options.solver_options)
     scoring = _checked_scoring(model.scoring, data.classes is not None)
-    search = _RowSearch(model, data, _n_folds(model.cv), options, scoring)
+    search = _RowSearch(model, data, _n_folds(model.cv), options, deadline, scoring)
     ratios = model._ratios()
     grids = [search.strengths(ratio) for ratio in ratios]
     rounds = [-(-grid.size // search.at_once) for grid in grids]
@@ -143,9 +143,10 @@ class _RowSearch:
     """Problems of a search on rows: one for each strength, fold and task."""
 
     model: Any
-    data: RowsData
+    data: FitData
     n_folds: int
     options: RunOptions
+    deadline: Deadline
     scoring: str
 
     @property
@@ -168,8 +169,9 @@ class _RowSearch:
 
     def _problem(self, task: int, ratio: float | None, share: float) -> Problem:
         """Return a problem on all rows, with this share of the penalty of C = 1."""
-        problem: Problem = self.model._rows_problem(self.data, self.data.tasks[task], 1.0)
-        return problem.with_penalty(self.model._penalty(share, l1_ratio=ratio))
+        penalty = self.model._penalty(share, l1_ratio=ratio)
+        problem: Problem = self.model._problem(self.data, self.data.tasks[task], penalty)
+        return problem
 
     def solve(
         self,
@@ -197,12 +199,12 @@ class _RowSearch:
                 for group in (*bases, whole)
                 for one in group
             ]
-            options = self.options.since(began)
+            options = self.options
             solved = solve_family(
                 family,
                 tol=options.tol,
                 max_iter=options.max_iter,
-                time_limit=options.time_limit,
+                time_limit=self.deadline.seconds,
                 callback=this.callbacks(len(family)),
                 random_state=options.seed,
                 **options.solver_options,

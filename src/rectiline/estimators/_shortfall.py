@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import check_data, check_weight
+from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
-from rectiline.estimators._state import keep_parameters, restored_on_failure
-from rectiline.estimators._typed import checked_fit
 from rectiline.losses import Loss
 
 __all__ = ["ExpectedShortfallRegressor"]
@@ -114,21 +114,20 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         -------
         self
         """
-        with restored_on_failure(self):
-            given = X
-            X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
-            weight = check_weight(sample_weight, X)
-            shared = {"fit_intercept": self.fit_intercept, "tol": self.tol}
-            first = QuantileRegressor(quantile=self.quantile, alpha=0.0, **shared)
-            first.fit(given, y, sample_weight=weight)
-            second = PLQRegressor(self.loss, penalty=None, **shared)
-            second.fit(given, self._surrogate(first.predict(given), y), sample_weight=weight)
-            if np.count_nonzero(weight) < X.shape[1] + int(self.fit_intercept):
-                _take_least_norm(second, X[np.flatnonzero(weight)])
-            self.quantile_model_, self.shortfall_model_ = first, second
-            self.coef_, self.intercept_ = second.coef_, second.intercept_
-            self.certificate_ = (first.certificate_, second.certificate_)
-            self.n_iter_ = int(first.n_iter_) + int(second.n_iter_)
+        given = X
+        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
+        weight = check_weight(sample_weight, X)
+        shared = {"fit_intercept": self.fit_intercept, "tol": self.tol}
+        first = QuantileRegressor(quantile=self.quantile, alpha=0.0, **shared)
+        first.fit(given, y, sample_weight=weight)
+        second = PLQRegressor(self.loss, penalty=None, **shared)
+        second.fit(given, self._surrogate(first.predict(given), y), sample_weight=weight)
+        if np.count_nonzero(weight) < X.shape[1] + int(self.fit_intercept):
+            _take_least_norm(second, X[np.flatnonzero(weight)])
+        self.quantile_model_, self.shortfall_model_ = first, second
+        self.coef_, self.intercept_ = second.coef_, second.intercept_
+        self.certificate_ = (first.certificate_, second.certificate_)
+        self.n_iter_ = int(first.n_iter_) + int(second.n_iter_)
         return self
 
     def _surrogate(self, quantile: Any, y: Any) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from rectiline.solvers._family import check_takes_rows, solve_family
 from rectiline.solvers._names import check_name
 from rectiline.solvers._polish import central_intercept
 from rectiline.solvers._session import Session
-from rectiline.solvers._show import GapMeter, ProgressBar, Told, progress_line
+from rectiline.solvers._show import GapProgress, ProgressBar, ReportingCallback, progress_line
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads, one_thread
@@ -21,7 +21,7 @@ from rectiline.solvers.rows import RowSample, draw_rows
 __all__ = [
     "Callback",
     "Candidate",
-    "GapMeter",
+    "GapProgress",
     "Generation",
     "Interior",
     "KinkedFollower",
@@ -33,13 +33,13 @@ __all__ = [
     "ProgressBar",
     "ReducedNewton",
     "Rehline",
+    "ReportingCallback",
     "RowSample",
     "Session",
     "SmallInterior",
     "Solution",
     "Solver",
     "Status",
-    "Told",
     "TwofoldInterior",
     "central_intercept",
     "check_name",

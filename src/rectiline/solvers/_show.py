@@ -10,7 +10,14 @@ from typing import Any, Protocol, Self
 
 from rectiline.solvers._base import Callback, Progress
 
-__all__ = ["GapMeter", "PassProgress", "ProgressBar", "Told", "progress_line", "showing"]
+__all__ = [
+    "GapProgress",
+    "PassProgress",
+    "ProgressBar",
+    "ReportingCallback",
+    "progress_line",
+    "showing",
+]
 
 
 def progress_line(progress: Progress) -> str:
@@ -23,14 +30,14 @@ def progress_line(progress: Progress) -> str:
     )
 
 
-class GapMeter:
+class GapProgress:
     """How much of the way from the first certified gap to the target is done.
 
     Gaps shrink by factors, so the way is measured on a logarithmic scale. It never goes back.
 
     Examples
     --------
-    >>> meter = GapMeter(tol=1e-6)
+    >>> meter = GapProgress(tol=1e-6)
     >>> meter.share(1e-2), meter.share(1e-4), meter.share(1e-3), meter.share(0.0)
     (0.0, 0.5, 0.5, 1.0)
     """
@@ -71,7 +78,7 @@ class PassProgress(Protocol):
         """
 
 
-class Told:
+class ReportingCallback:
     """A callback made of two functions: for certificates, and for parts of passes."""
 
     def __init__(
@@ -198,7 +205,7 @@ def showing(
         yield callback
         return
     bar = ProgressBar(1.0, "solve") if progress_bar else None
-    meter = GapMeter(tol)
+    meter = GapProgress(tol)
 
     def tell(progress: Progress) -> Any:
         if verbose:
@@ -213,7 +220,7 @@ def showing(
             bar.set(meter.at_least(share), text)
 
     try:
-        yield Told(tell, None if bar is None else draw)
+        yield ReportingCallback(tell, None if bar is None else draw)
     finally:
         if bar is not None:
             bar.close()

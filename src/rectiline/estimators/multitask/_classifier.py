@@ -10,16 +10,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._state import keep_parameters
-from rectiline.estimators.multitask._docs import ATTRIBUTES, PARAMETERS
+from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators.multitask._inputs import TaskData, place_tasks
-from rectiline.estimators.multitask._model import MultiTaskModel
+from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
 __all__ = ["MultiTaskClassifier"]
 
 
-@documented("parameters", PARAMETERS, "attributes", ATTRIBUTES)
+@documented(SharedText)
 class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc]
     """Linear two-class models of several tasks whose coefficients share a subspace.
 

@@ -6,26 +6,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
 
-from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
+from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline.estimators._docs import documented
+from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators._run import seed_of
-from rectiline.estimators._search import score_table
-from rectiline.estimators._state import keep_parameters
+from rectiline.estimators._search_folds import score_table
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
-from rectiline.estimators.multitask._docs import ATTRIBUTES
-from rectiline.estimators.multitask._folds import folds
 from rectiline.estimators.multitask._inputs import TaskData
-from rectiline.estimators.multitask._model import MultiTaskModel
+from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.estimators.multitask._regressor import MultiTaskRegressor
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss
@@ -36,58 +37,30 @@ from rectiline.solvers.multitask import MultiTaskSolution
 
 __all__ = ["MultiTaskClassifierCV", "MultiTaskRegressorCV"]
 
+Masks = list[NDArray[np.bool_]]
+
 _LOOSE = 1e-4  # relative gap of the fits that are only compared
 
-_GRID = """
-shared_dims : sequence of int, optional
-    Dimensions to try; by default 1, 2, 4, 8 as far as there are tasks and columns.
-alphas, betas : sequence of float
-    Strengths to try.
-cv : int, splitter or None, default=None
-    Number of folds (5 by default) or a scikit-learn splitter of the rows. A number splits
-    tasks with rows of their own task by task."""
 
-_CHOSEN = """
-shared_dim_, alpha_, beta_
-    The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
-    folds.
-loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
-    That loss for every candidate and fold; infinite for those that a time limit left out.
-cv_results_ : dict of ndarray
-    The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
-    are the losses with a minus sign.
-shared_dims_ : ndarray of int
-    The dimensions that were tried."""
-_TEXTS = ("grid", _GRID, "chosen", _CHOSEN, "attributes", ATTRIBUTES)
-
-
-class _Chooses(MultiTaskModel):
+class _SearchesTasks(MultiTaskModel):
     """Choose the penalty first, then fit as always. A fold is a function of its rows alone."""
-
-    _parameter_constraints: dict[str, list[Any]] = {
-        name: allowed
-        for name, allowed in MultiTaskModel._parameter_constraints.items()
-        if name not in ("shared_dim", "alpha", "beta")
-    } | {
-        "shared_dims": ["array-like", None],
-        "alphas": ["array-like"],
-        "betas": ["array-like"],
-        "cv": ["cv_object"],
-    }
 
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
-    def _fit_tasks(self, data: TaskData, targets: list[Any], problem: MultiTaskProblem) -> None:
-        self._choose(data, targets, problem)
-        super()._fit_tasks(data, targets, problem)
+    def _solve_tasks(
+        self, data: TaskData, deadline: Deadline, **params: Any
+    ) -> tuple[TaskData, list[MultiTaskSolution]]:
+        problem = self._problem(data)
+        self._choose(data, problem, deadline)
+        return self._solve_problem(data, problem, deadline)
 
-    def _choose(self, data: TaskData, targets: list[Any], problem: MultiTaskProblem) -> None:
+    def _choose(self, data: TaskData, problem: MultiTaskProblem, deadline: Deadline) -> None:
         dims, alphas, betas = self._grid(data)
-        held_out = list(folds(data, self.cv, seed_of(self.random_state)))
+        held_out = list(_folds(data, self.cv, seed_of(self.random_state)))
         jobs = [
-            _FoldJob(problem, data.weight, targets, masks, Clock.with_grace(seconds))
-            for masks, seconds in zip(held_out, self._shares(len(held_out)), strict=True)
+            _FoldJob(problem, data.weight, data.targets, masks, Deadline(seconds))
+            for masks, seconds in zip(held_out, self._shares(len(held_out), deadline), strict=True)
         ]
         on_grid = partial(self._fold, grid=(dims, alphas, betas))
         with warnings.catch_warnings():  # `score_table` tells which candidates were left out
@@ -109,9 +82,9 @@ class _Chooses(MultiTaskModel):
             self.time_limit,
         )
 
-    def _shares(self, n_folds: int) -> list[float | None]:
+    def _shares(self, n_folds: int, deadline: Deadline) -> list[float | None]:
         """Return the seconds from now on by which each fold ends; the last share is for the fit."""
-        left = self._seconds_left()
+        left = deadline.seconds
         if left is None:
             return [None] * n_folds
         alone = effective_n_jobs(self.n_jobs or 1) == 1
@@ -168,7 +141,9 @@ class _Chooses(MultiTaskModel):
                 losses[place] = known[beta]
                 continue
             checkpoint()
-            warm = self._solve(problem, warm, max(self.tol, _LOOSE), False, n_threads=1)
+            warm = self._solve(
+                problem, job.deadline, warm, max(self.tol, _LOOSE), polish=False, n_threads=1
+            )
             if job.deadline.is_late:  # a fit that time has cut off says nothing about its candidate
                 return
             losses[place] = job.held_out_loss(warm)
@@ -188,7 +163,7 @@ class _FoldJob:
     weight: list[NDArray[np.float64]] | None
     targets: list[NDArray[Any]]
     masks: list[NDArray[np.bool_]]
-    deadline: Clock
+    deadline: Deadline
 
     def training_problem(self) -> MultiTaskProblem:
         """Return the problem on the rows that are not held out."""
@@ -212,8 +187,55 @@ class _FoldJob:
         return 1.0 if self.weight is None else self.weight[t]
 
 
-@documented(*_TEXTS)
-class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
+def _folds(data: TaskData, cv: Any, seed: int) -> Iterator[Masks]:
+    """Yield, for each fold, which rows of each task are held out.
+
+    A number of folds splits tasks with rows of their own task by task, so that each keeps its share
+    of rows, and tasks that share X by rows, so that they go on sharing it. A splitter splits
+    the rows of X. A task always keeps a row of positive weight to train on.
+    """
+    count = 5 if cv is None else cv
+    if isinstance(count, Integral):
+        split = _shared_masks if data.form == "shared" else _own_masks
+        masks = split(data, int(count), seed)
+    else:
+        masks = _splitter_masks(data, cv)
+    for held_out in masks:
+        for t, mask in enumerate(held_out):
+            counted = np.flatnonzero(np.ones(mask.size) if data.weight is None else data.weight[t])
+            if mask[counted].all():
+                mask[counted[0]] = False
+        yield held_out
+
+
+def _own_masks(data: TaskData, count: int, seed: int) -> Iterator[Masks]:
+    rng = np.random.default_rng(seed)
+    # Dealing out rows one by one from a random fold keeps the folds even over many small tasks.
+    fold_of = [rng.permutation((np.arange(y.size) + rng.integers(count)) % count) for y in data.y]
+    for k in range(count):
+        yield [fold == k for fold in fold_of]
+
+
+def _shared_masks(data: TaskData, count: int, seed: int) -> Iterator[Masks]:
+    assert data.rows is not None
+    n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
+    fold_of = np.random.default_rng(seed).permutation(np.arange(n) % count)
+    for k in range(count):
+        yield [fold_of[rows] == k for rows in data.rows]
+
+
+def _splitter_masks(data: TaskData, cv: Any) -> Iterator[Masks]:
+    if data.rows is None:
+        raise ValueError("cv must be a number of folds when X is a list with one matrix per task.")
+    n = 1 + max(int(rows[-1]) for rows in data.rows if rows.size)
+    for _, test in check_cv(cv).split(np.zeros((n, 1))):
+        out = np.zeros(n, dtype=bool)
+        out[test] = True
+        yield [out[rows] for rows in data.rows]
+
+
+@documented(SharedText)
+class MultiTaskRegressorCV(_SearchesTasks, MultiTaskRegressor):
     """`MultiTaskRegressor` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
@@ -269,8 +291,8 @@ class MultiTaskRegressorCV(_Chooses, MultiTaskRegressor):
         keep_parameters(self, locals())
 
 
-@documented(*_TEXTS)
-class MultiTaskClassifierCV(_Chooses, MultiTaskClassifier):
+@documented(SharedText)
+class MultiTaskClassifierCV(_SearchesTasks, MultiTaskClassifier):
     """`MultiTaskClassifier` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -20,11 +20,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
+from rectiline.estimators._check import DTYPES, FORMATS
 
-__all__ = ["FORMATS", "TaskData", "is_listed", "place_tasks", "read_tasks"]
+__all__ = ["TaskData", "is_listed", "place_tasks", "read_tasks"]
 
-FORMATS = ("csr", "csc")
-DTYPES = (np.float64, np.float32)
 Form = Literal["stacked", "listed", "shared", "single"]
 
 
@@ -41,6 +40,8 @@ class TaskData:
     labels: list[Any]
     form: Form
     rows: list[NDArray[np.intp]] | None = None
+    targets: list[NDArray[Any]] = field(default_factory=list)  # numbers that the losses see
+    rounded: Any = None  # the shared subspace of an answer
 
     @property
     def n_tasks(self) -> int:

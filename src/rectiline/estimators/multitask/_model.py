@@ -2,65 +2,45 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
-from numbers import Integral, Real
+from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rectiline._polling import Deadline
+from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._coefficients import ListsCoefficients
-from rectiline.estimators._notebook import ShowsCertificate
-from rectiline.estimators._parameters import RUNNING
+from rectiline.estimators._check import DTYPES, FORMATS
 from rectiline.estimators._run import seed_of
-from rectiline.estimators._state import restored_on_failure, without_multipliers
-from rectiline.estimators._typed import checked_fit
-from rectiline.estimators.multitask._inputs import (
-    DTYPES,
-    FORMATS,
-    TaskData,
-    is_listed,
-    place_tasks,
-    read_tasks,
-)
+from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss, get
 from rectiline.penalties import SharedSubspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers import Callback
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 
-Vector = NDArray[np.float64]
-
-__all__ = ["MultiTaskModel"]
+__all__ = ["MultiTaskModel", "SharedText"]
 
 
-class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # type: ignore[misc]
-    """Fit and hold the coefficients of tasks that share a subspace."""
+class MultiTaskModel(BaseLinear):
+    """Fit and hold the coefficients of tasks that share a subspace: one problem for all tasks."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _own_rules = {
         "loss": [str, Loss],
-        "shared_dim": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
-        "center": ["boolean"],
+        "alphas": ["array-like"],
         "constraints": [object],
-        **RUNNING,
         "solver": [StrOptions({"auto", "bcd", "apg", "bcd_plain", "apg_joint"})],
     }
     _loss_kinds: tuple[str, ...] = ()
     _numeric_targets = True
 
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        # A fit that is to be continued needs the multipliers.
-        return state if self.warm_start else without_multipliers(state)
-
-    # ---- fitting ------------------------------------------------------------------------------
+    # ---- fitting --------------------------------------------------------------------------------
 
     @checked_fit
     def fit(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:
@@ -83,12 +63,12 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         -------
         self
         """
-        with restored_on_failure(self):
-            self._began = time.perf_counter()
-            data = read_tasks(self, X, y, tasks, sample_weight, numeric=self._numeric_targets)
-            targets = self._targets(data)
-            self._fit_tasks(data, targets, self._problem(data, targets))
-            return self
+        return self._fit(X, y, sample_weight, tasks)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *given: Any) -> TaskData:
+        numeric = self._numeric_targets
+        data = read_tasks(self, X, y, given[0], sample_weight, numeric=numeric)
+        return replace(data, targets=self._targets(data))
 
     def _targets(self, data: TaskData) -> list[NDArray[Any]]:
         """Return the numbers that the losses see; a classifier learns its labels here."""
@@ -103,11 +83,11 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             )
         return made
 
-    def _problem(self, data: TaskData, targets: list[Any]) -> MultiTaskProblem:
+    def _problem(self, data: TaskData) -> MultiTaskProblem:
         """Return the problem, under a penalty that is to be replaced."""
         return MultiTaskProblem(
             data.X,
-            targets,
+            data.targets,
             self._loss(),
             SharedSubspace(),
             () if self.constraints is None else self.constraints,
@@ -119,19 +99,41 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
     def _penalty(self) -> SharedSubspace:
         return SharedSubspace(self.shared_dim, self.alpha, self.beta)
 
-    @property
-    def _n_threads(self) -> int | None:
-        """`n_jobs` as threads: None is one, -1 one per processor."""
-        if self.n_jobs is None:
-            return 1
-        return None if self.n_jobs < 0 else int(self.n_jobs)
+    def _solve_tasks(
+        self, data: TaskData, deadline: Deadline, **params: Any
+    ) -> tuple[TaskData, list[MultiTaskSolution]]:
+        return self._solve_problem(data, self._problem(data), deadline)
+
+    def _solve_problem(
+        self, data: TaskData, problem: MultiTaskProblem, deadline: Deadline
+    ) -> tuple[TaskData, list[MultiTaskSolution]]:
+        """Solve the tasks and round the subspace of the answer."""
+        problem = problem.with_penalty(self._penalty())
+        warm = getattr(self, "solution_", None) if self.warm_start else None
+        report = FitReport(self, 1)
+        with closing(report):
+            callback = report.for_problem(0)
+            solution = self._solve(problem, deadline, warm, self.tol, callback=callback)
+            report.solved(0, solution)
+        report.end()
+        rounded = round_solution(
+            problem,
+            solution,
+            tol=self.tol,
+            time_limit=deadline.seconds,
+            random_state=seed_of(self.random_state),
+            n_threads=self._n_threads,
+        )
+        return replace(data, rounded=rounded), [solution]
 
     def _solve(
         self,
         problem: MultiTaskProblem,
+        deadline: Deadline,
         warm: MultiTaskSolution | None,
         tol: float,
-        polish: bool,
+        *,
+        polish: bool = True,
         callback: Callback | None = None,
         n_threads: int | None = None,
     ) -> MultiTaskSolution:
@@ -142,7 +144,7 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             solver=self.solver,
             tol=tol,
             max_iter=self.max_iter,
-            time_limit=self._seconds_left(),
+            time_limit=deadline.seconds,
             warm_start=warm,
             callback=callback,
             random_state=seed_of(self.random_state),
@@ -151,45 +153,25 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
             **(self.solver_options or {}),
         )
 
-    def _seconds_left(self) -> float | None:
-        """Return what is left of the time limit of the fit, or None without one."""
-        if self.time_limit is None:
-            return None
-        return max(float(self.time_limit) - (time.perf_counter() - self._began), 1e-6)
+    @property
+    def _n_threads(self) -> int | None:
+        """`n_jobs` as threads: None is one, -1 one per processor."""
+        if self.n_jobs is None:
+            return 1
+        return None if self.n_jobs < 0 else int(self.n_jobs)
 
-    def _fit_tasks(self, data: TaskData, targets: list[Any], problem: MultiTaskProblem) -> None:
-        """Solve the tasks and set every attribute that ends in an underscore."""
-        problem = problem.with_penalty(self._penalty())
-        warm = getattr(self, "solution_", None) if self.warm_start else None
-        report = FitReport(self, 1)
-        with closing(report):
-            solution = self._solve(problem, warm, self.tol, True, report.for_problem(0))
-            report.solved(0, solution)
-        report.end()
-        self._store(problem, solution, data)
-
-    def _store(
-        self, problem: MultiTaskProblem, solution: MultiTaskSolution, data: TaskData
-    ) -> None:
-        rounded = round_solution(
-            problem,
-            solution,
-            tol=self.tol,
-            time_limit=self._seconds_left(),
-            random_state=seed_of(self.random_state),
-            n_threads=self._n_threads,
-        )
-        common = solution.coef.mean(axis=1) if self.center else np.zeros(problem.n_features)
+    def _set_fitted(self, data: TaskData, solutions: list[MultiTaskSolution]) -> None:
+        (solution,), rounded = solutions, data.rounded
         self.tasks_ = list(data.labels)
         self.coef_ = np.ascontiguousarray(solution.coef.T)
         self.intercept_ = solution.intercept
-        self.common_ = common
-        own = self.coef_ - common
+        self.common_ = solution.coef.mean(axis=1) if self.center else np.zeros(len(solution.coef))
+        own = self.coef_ - self.common_
         self.shared_components_ = rounded.components
         self.task_components_ = own @ rounded.components.T
         self.specific_components_ = own - self.task_components_ @ rounded.components
         self.shared_basis_, self.shared_weights_ = rounded.basis, rounded.weights
-        self.eta_ = problem.penalty.eta
+        self.eta_ = self._penalty().eta
         self.certificate_ = solution.certificate
         self.aso_bound_ = rounded.bound
         self.solution_ = solution
@@ -197,7 +179,6 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
         self.solver_ = solution.solver
         self.status_ = str(solution.status)
         self._form = data.form
-        del self._began
 
     def _coef_titles(self) -> list[Any]:
         return list(self.tasks_)
@@ -239,7 +220,101 @@ class MultiTaskModel(ListsCoefficients, ShowsCertificate, BaseEstimator):  # typ
     def _check(self, X: Any) -> Any:
         return validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+class SharedText:
+    """Sections for the docstrings of the multi-task estimators.
+
+    parameters
+    ----------
+    shared_dim : int, default=1
+        Dimension h of the shared subspace, at least 1 and at most the number of columns.
+    alpha : float, default=1.0
+        Cost of leaving the subspace, > 0.
+    beta : float, default=0.1
+        Cost of every coefficient, > 0. Their ratio eta = beta/alpha says how soft the subspace is.
+    center : bool, default=False
+        Whether the tasks also share an unpenalised common coefficient vector. Compare both: with
+        few rows per task the common part is often most of what can be shared.
+    fit_intercept : bool, default=True
+        Whether each task has an unpenalised intercept of its own.
+    constraints : Constraint, sequence of Constraint, or one sequence per task, default=()
+        Where the coefficients of each task may live, see `rectiline.constraints`.
+    solver : {"auto", "bcd", "apg"}, default="auto"
+        "bcd" is accelerated block coordinate descent, "apg" accelerated proximal gradients.
+    solver_options : dict, optional
+        Options of the named solver, see `rectiline.solvers.solve_multitask`.
+    tol : float, default=1e-6
+        Largest certified relative gap that counts as solved.
+    max_iter : int, optional
+        Most passes over the tasks.
+    time_limit : float, optional
+        Most seconds of the whole fit.
+    warm_start : bool, default=False
+        Whether a second fit starts from the first one's answer.
+    n_jobs : int, optional
+        Threads that share the tasks; -1 is one per processor.
+    random_state : int, RandomState or None, default=None
+        Seed of every random choice; None means the fixed seed 0.
+    verbose : int, default=0
+        Whether to print a line for every certificate.
+    progress_bar : bool, default=False
+        Whether to draw a bar with rich or else tqdm.
+    callback : callable, optional
+        Called with a `rectiline.Progress` at every certificate, and at least about every 0.2
+        seconds of work; a true return value stops the fit at the best answer so far.
+
+    attributes
+    ----------
+    tasks_ : list
+        Labels of the tasks, in the order of `coef_`.
+    coef_ : ndarray of shape (n_tasks, n_features)
+    intercept_ : ndarray of shape (n_tasks,)
+    common_ : ndarray of shape (n_features,)
+        The common part with ``center=True``, else zeros.
+    shared_components_ : ndarray of shape (shared_dim, n_features)
+        Orthonormal rows that span the shared subspace, the leading one first.
+    task_components_ : ndarray of shape (n_tasks, shared_dim)
+        Where each task lies in the subspace: ``(coef_ - common_) @ shared_components_.T``.
+    specific_components_ : ndarray of shape (n_tasks, n_features)
+        What is left: ``coef_`` is ``common_ + task_components_ @ shared_components_`` + this.
+    shared_basis_, shared_weights_ : ndarray of shape (n_features, r), (r,)
+        The soft projector is ``M_ = shared_basis_ @ diag(shared_weights_) @ shared_basis_.T``.
+    M_ : ndarray of shape (n_features, n_features)
+        Built when asked for.
+    eta_ : float
+    certificate_ : Certificate
+        What is proved about the answer.
+    aso_bound_ : float
+        With the subspace fixed to `shared_components_`, the best coefficients are proved to be
+        within this share of the best objective over all subspaces (the non-convex problem that
+        the convex one relaxes). At the level of `tol` the relaxation is tight.
+    solution_ : MultiTaskSolution
+    n_iter_ : int
+    solver_ : str
+    status_ : str
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if X had column names
+
+    grid
+    ----
+    shared_dims : sequence of int, optional
+        Dimensions to try; by default 1, 2, 4, 8 as far as there are tasks and columns.
+    alphas, betas : sequence of float
+        Strengths to try.
+    cv : int, splitter or None, default=None
+        Number of folds (5 by default) or a scikit-learn splitter of the rows. A number splits
+        tasks with rows of their own task by task.
+
+    chosen
+    ------
+    shared_dim_, alpha_, beta_
+        The choice: the smallest loss on held-out rows, averaged over the tasks, then over the
+        folds.
+    loss_path_ : ndarray of shape (n_dims, n_alphas, n_betas, n_folds)
+        That loss for every candidate and fold; infinite for those that a time limit left out.
+    cv_results_ : dict of ndarray
+        The candidates as a table, one row each, with columns as in scikit-learn's searches; scores
+        are the losses with a minus sign.
+    shared_dims_ : ndarray of int
+        The dimensions that were tried.
+    """

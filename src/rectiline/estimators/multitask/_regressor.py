@@ -9,15 +9,14 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._state import keep_parameters
-from rectiline.estimators.multitask._docs import ATTRIBUTES, PARAMETERS
-from rectiline.estimators.multitask._model import MultiTaskModel
+from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
 __all__ = ["MultiTaskRegressor"]
 
 
-@documented("parameters", PARAMETERS, "attributes", ATTRIBUTES)
+@documented(SharedText)
 class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
     """Linear regression of several tasks whose coefficients share a subspace.
 

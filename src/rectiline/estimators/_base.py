@@ -1,0 +1,208 @@
+"""The base of all linear estimators: a fit reads, makes problems, solves them and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from rectiline._frames import coefficient_frame
+from rectiline._polling import Deadline
+from rectiline._thread_count import using_threads
+from rectiline.estimators._callbacks import CallbackSupportMixin
+from rectiline.estimators._check import fitted_like, on_host
+from rectiline.estimators._notebook import certificate_html, visual_block
+from rectiline.estimators._parameters import PARAMETER_RULES
+from rectiline.problems import DualPoint
+from rectiline.problems.blocks import SplitDual
+from rectiline.solvers import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BaseLinear", "checked_fit"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+# scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
+_NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+
+class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear model that is fitted by solving one problem or several.
+
+    The parameters are those of the constructor, checked by the table in `_parameters`. A subclass
+    says how data are read into tasks (`_read`), how these are solved (`_solve_tasks`) and what a
+    fit leaves behind (`_set_fitted`).
+    """
+
+    _own_rules: ClassVar[dict[str, list[Any]]] = {}  # where a parameter may be something else
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: Any
+    certificate_: Any  # a Certificate, or one for each problem
+
+    # ---- parameters -----------------------------------------------------------------------------
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters, read off the constructor once for each class."""
+        kind: Any = cls
+        return list(_parameter_names(kind))
+
+    @property
+    def _parameter_constraints(self) -> dict[str, list[Any]]:
+        kind: Any = type(self)
+        return _rules_of(kind)
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:
+        """Read the data, solve their problems, and set the fitted attributes.
+
+        `given` is what else belongs to the data, `params` what a search sends to its splitter.
+        """
+        deadline = Deadline(self.time_limit)
+        data = self._read(X, y, sample_weight, *given)
+        data, solutions = self._solve_tasks(data, deadline, **params)
+        self._set_fitted(data, solutions)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *given: Any) -> Any:
+        """Check what fit was given; note the columns of X."""
+        raise NotImplementedError
+
+    def _solve_tasks(self, data: Any, deadline: Deadline, **params: Any) -> tuple[Any, list[Any]]:
+        """Return the data, with what was found out about them, and the answers."""
+        raise NotImplementedError
+
+    def _set_fitted(self, data: Any, solutions: list[Any]) -> None:
+        """Set the fitted attributes."""
+        raise NotImplementedError
+
+    # ---- what a fitted model shows and keeps ----------------------------------------------------
+
+    def coef_frame(self) -> pd.DataFrame:
+        """Return the coefficients and intercepts as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per column of X, by name where X had names, and a last row "(intercept)". One
+            column per problem of the fit: "coef" if there is one, otherwise its class, pair of
+            classes, output, quantile or task.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        caller = f"{type(self).__name__}.coef_frame"
+        return coefficient_frame(self.coef_, self.intercept_, names, self._coef_titles(), caller)
+
+    def _coef_titles(self) -> list[Any]:
+        """Return what the rows of ``coef_`` are about."""
+        count = np.atleast_2d(self.coef_).shape[0]
+        return ["coef"] if np.ndim(self.coef_) == 1 else list(range(count))
+
+    def _sk_visual_block_(self) -> Any:
+        return visual_block(self)
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + certificate_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += certificate_html(self)
+        return bundle
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        # A fit that is to be continued needs the multipliers.
+        return state if getattr(self, "warm_start", False) else _without_multipliers(state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@cache
+def _parameter_names(kind: Any) -> list[str]:
+    return list(BaseEstimator._get_param_names.__func__(kind))
+
+
+@cache
+def _rules_of(kind: Any) -> dict[str, list[Any]]:
+    """Return what the parameters of a class may be."""
+    rules = PARAMETER_RULES | kind._own_rules
+    return {name: rules[name] for name in _parameter_names(kind) if name in rules}
+
+
+def checked_fit(method: Method) -> Method:
+    """Check the parameters of an estimator before its fit; leave it as it was if the fit fails.
+
+    What overflows inside a fit is not finite and never counts as solved; NumPy need not warn.
+    Tensors in the memory of the host are taken as arrays. Compiled loops use `n_jobs` threads,
+    where the fit does not use them for several problems side by side.
+    """
+
+    @wraps(method)
+    def fit(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
+        named = {name: on_host(value) for name, value in named.items()}
+        n_jobs = getattr(self, "n_jobs", None)
+        threads = using_threads(None if n_jobs is None else effective_n_jobs(n_jobs))
+        with _restored_on_failure(self), np.errstate(all="ignore"), threads:
+            fitted = method(self, on_host(X), *map(on_host, rest), **named)
+        fitted_like(self, X)
+        return fitted
+
+    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(fit))
+
+
+@contextmanager
+def _restored_on_failure(estimator: Any) -> Iterator[None]:
+    """Put every attribute back if the block raises."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        running = {name: vars(estimator)[name] for name in _NOT_OURS if name in vars(estimator)}
+        vars(estimator).clear()
+        vars(estimator).update(before | running)
+        raise
+
+
+def _without_multipliers(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes for a pickle: those of the model, and nothing that grows with the data.
+
+    The multipliers of the samples prove the certificate of the fit; predictions need none of them.
+    """
+    kept = {name: value for name, value in state.items() if name != "dual_coef_"}
+    solution = kept.get("solution_")
+    if isinstance(solution, tuple):
+        kept["solution_"] = tuple(_light(one) for one in solution)
+    elif solution is not None:
+        kept["solution_"] = _light(solution)
+    return kept
+
+
+def _light(solution: Any) -> Any:
+    """Return a solution of one problem or of several tasks without the samples' multipliers."""
+    if isinstance(solution, Solution):
+        return replace(solution, dual=_light_dual(solution.dual))
+    return replace(solution, dual=[_light_dual(one) for one in solution.dual])
+
+
+def _light_dual(dual: DualPoint | SplitDual) -> Any:
+    if isinstance(dual, SplitDual):
+        return replace(dual, rows=np.zeros(0, dtype=np.int64), values=np.zeros(0))
+    return replace(dual, sample=np.zeros(0))

@@ -1,0 +1,393 @@
+"""Estimators whose fit is one linear problem or several on the same X."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Any, Generic, Literal, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rectiline._polling import Deadline
+from rectiline.backends import as_design
+from rectiline.constraints import Constraint, named_constraints
+from rectiline.estimators._adaptive import adapted_factories, is_adaptive
+from rectiline.estimators._base import BaseLinear, checked_fit
+from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._check import check_data, check_weight, column_names
+from rectiline.estimators._fairness import FairnessData
+from rectiline.estimators._parameters import make_penalty
+from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
+from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._tasks import FitData, Task
+from rectiline.estimators._verify import in_units, proved_again
+from rectiline.penalties import Penalty
+from rectiline.problems import Certificate, DualPoint, Problem
+from rectiline.rows import RowBlocks, is_source
+from rectiline.solvers import Solution, check_name
+
+Vector = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+__all__ = ["LinearFitMixin"]
+
+
+class LinearFitMixin(BaseLinear, Generic[Scalar]):
+    """Fit, prediction and proofs of models ``x'b + b0``.
+
+    A subclass says what the tasks of its data are (`_with_tasks`, `_with_row_tasks`) and what
+    scores ``x'b + b0`` mean (`_from_scores`).
+    """
+
+    _numeric_targets = True
+    _multi_output = False
+    _always_lists = False  # whether one problem still stands for a list of length one
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_name(self._run_solver())
+
+    def _run_solver(self) -> str:
+        """Return the name for `rectiline.solve`."""
+        return str(self.solver)
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    @checked_fit
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sensitive_features: Any = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+            Rows in blocks, see `rectiline.rows`, dask collections and arrays on a GPU are read
+            where they are, in a few passes.
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for a regression
+            Labels, of two the larger one is the positive class; or targets. None for rows that
+            hold their own.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights of the losses; a weight of zero is as good as removing the sample.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, k), optional
+            What fairness constraints without columns of their own are about.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, sensitive_features)
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None
+    ) -> FitData:
+        rows = as_rows(X, y, sample_weight)
+        if rows is not None:
+            return self._read_rows(rows, sensitive_features)
+        X, y = check_data(
+            self, X, y, numeric_y=self._numeric_targets, multi_output=self._multi_output
+        )
+        weight = check_weight(sample_weight, X)
+        return self._with_tasks(
+            FitData(
+                constraints=self._listed_constraints(),
+                X=X,
+                y=y,
+                design=as_design(X),
+                weight=weight,
+                is_weighted=sample_weight is not None,
+                groups=FairnessData.read(sensitive_features, X.shape[0]),
+                loss_weight=weight,
+            )
+        )
+
+    def _read_rows(self, rows: RowBlocks, sensitive_features: Any) -> FitData:
+        if not rows.has_target:
+            raise ValueError(f"{type(self).__name__}.fit needs targets y; these rows have none.")
+        asked = {
+            "sensitive_features": sensitive_features is not None,
+            "calibration": getattr(self, "calibration", None) is not None,
+            "inference": getattr(self, "inference", None) is not None,
+            "weights='adaptive'": is_adaptive(self),
+        }
+        refuse_on_rows(self, **asked)
+        note_columns(self, rows)
+        return self._with_row_tasks(FitData(constraints=self._listed_constraints(), rows=rows))
+
+    def _with_tasks(self, data: FitData) -> FitData:
+        """Return the data with the problems of a fit on them."""
+        raise NotImplementedError
+
+    def _with_row_tasks(self, data: FitData) -> FitData:
+        """Return the data with the problems of a fit on rows in blocks."""
+        raise TypeError(
+            f"{type(self).__name__} needs arrays in memory; got {type(data.rows).__name__}. "
+            "PLQRegressor, PLQClassifier, their searches and QuantileRegressor take rows in blocks."
+        )
+
+    def _listed_constraints(self) -> list[Constraint]:
+        return named_constraints(
+            getattr(self, "constraints", ()),
+            getattr(self, "monotone", None),
+            getattr(self, "order", None),
+            names=column_names(self),
+            n_features=self.n_features_in_,
+        )
+
+    def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Any:
+        """Return the penalty object at a strength: a `Penalty`, `Fused`, or None."""
+        if l1_ratio is None:
+            l1_ratio = getattr(self, "l1_ratio", getattr(self, "l1_ratio_", None))
+        return make_penalty(
+            self.penalty,
+            self.n_features_in_,
+            0.5 if l1_ratio is None else l1_ratio,
+            strength,
+            self.penalty_params,
+            column_names(self),
+        )
+
+    def _strength(self, data: FitData) -> float:
+        """Return the strength of the penalty in the sum of losses and penalty."""
+        return 1.0
+
+    def _problem(
+        self,
+        data: FitData,
+        task: Task,
+        penalty: Penalty | None,
+        factor: float = 1.0,
+        keep: NDArray[np.bool_] | None = None,
+    ) -> Problem:
+        """Return one problem, its losses times `factor`; samples not kept have no weight."""
+        return data.problem(task, penalty, factor, keep, self.fit_intercept, column_names(self))
+
+    def _task_problem(self, data: FitData, task: Task) -> Problem:
+        """Return the problem that a fit solves for one task."""
+        strength = self._strength(data)
+        if data.rows is not None:
+            return self._problem(data, task, self._penalty(strength / task.C))
+        return self._problem(data, task, self._penalty(strength), task.C)
+
+    def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
+        """Return how to make the problems of a fit."""
+        factories = [partial(self._task_problem, data, task) for task in data.tasks]
+        return adapted_factories(self, factories, by_row=not self._is_single(len(factories)))
+
+    def _solve_tasks(
+        self, data: FitData, deadline: Deadline, **params: Any
+    ) -> tuple[FitData, list[Solution]]:
+        return data, self._solve(self._problem_factories(data), data, deadline)
+
+    def _solve(
+        self, factories: Sequence[Callable[[], Problem]], data: FitData, deadline: Deadline
+    ) -> list[Solution]:
+        """Solve the problems of a fit, from the answers of the last one if that is asked for."""
+        earlier = getattr(self, "solution_", ()) if self.warm_start else ()
+        warm = [earlier] if isinstance(earlier, Solution) else list(earlier)
+        report = FitReport(self, len(factories), data.X, data.y)
+        options = RunOptions.of(self, deadline)
+        with closing(report):
+            solutions = solve_all(factories, options, warm, report, column_names(self))
+        report.end()
+        return solutions
+
+    def _has_coef_rows(self, data: FitData) -> bool:
+        """Whether ``coef_`` has a row for each problem; else there is one, and it is flat."""
+        raise NotImplementedError
+
+    def _objective_units(self, data: FitData) -> list[float]:
+        """Return the documented objective as a multiple of each problem's."""
+        return [1.0 if data.rows is None else task.C for task in data.tasks]
+
+    def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
+        """Set what a fit found: coefficients, how they were found, and the proofs."""
+        one = solutions[0]
+        if self._has_coef_rows(data):
+            self.coef_ = np.array([s.coef for s in solutions])
+            self.intercept_ = np.array([s.intercept for s in solutions])
+        else:
+            self.coef_, self.intercept_ = one.coef.copy(), float(one.intercept)
+        units = zip(solutions, self._objective_units(data), strict=True)
+        proofs = tuple(in_units(s.certificate, unit) for s, unit in units)
+        iterations = [max(int(s.n_iter), 1) for s in solutions]
+        self.__dict__.pop("dual_coef_", None)
+        # Rows in blocks have multipliers by exception, in `solution_` only.
+        has_duals = all(isinstance(s.dual, DualPoint) for s in solutions)
+        if self._is_single(len(solutions)):
+            self.n_iter_, self.solver_, self.status_ = iterations[0], one.solver, str(one.status)
+            self.certificate_, self.solution_ = proofs[0], one
+            if has_duals:
+                self.dual_coef_ = one.dual.sample
+            return
+        self.n_iter_ = np.array(iterations)
+        self.solver_ = tuple(s.solver for s in solutions)
+        self.status_ = tuple(str(s.status) for s in solutions)
+        self.certificate_, self.solution_ = proofs, tuple(solutions)
+        if has_duals:
+            self.dual_coef_ = np.zeros((len(solutions), data.n_samples))
+            for row, task, s in zip(self.dual_coef_, data.tasks, solutions, strict=True):
+                row[slice(None) if task.samples is None else task.samples] = s.dual.sample
+
+    def _is_single(self, count: int) -> bool:
+        return count == 1 and not self._always_lists
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[False] = False) -> NDArray[Scalar]: ...
+
+    @overload
+    def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[Scalar]]: ...
+
+    def predict(self, X: Any, blocks: bool = False) -> NDArray[Scalar] | Iterator[NDArray[Scalar]]:
+        """Return what the model predicts for the rows of X: labels, targets or quantiles.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        blocks : bool, default=False
+            Whether to return an iterator with one array for each block of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or an iterator
+            With one column for each output or quantile where the fit had several.
+        """
+        return predicted(self, X, blocks)
+
+    def _from_scores(self, scores: NDArray[Any]) -> NDArray[Scalar]:
+        """Return predictions from products with the coefficients: these are the predictions."""
+        return scores
+
+    # ---- proving --------------------------------------------------------------------------------
+
+    def problem(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Problem | tuple[Problem, ...]:
+        """Return the problem that a fit on these data solves, without solving it.
+
+        A CV estimator must have been fitted: its strength is the one it chose. Parameters that are
+        "auto" are worked out on these data.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for `fit`.
+        **fit_params
+            What else `fit` takes, such as ``sensitive_features``.
+
+        Returns
+        -------
+        Problem or tuple of Problem
+            A tuple if the fit consists of several problems.
+        """
+        model = copy.copy(self)
+        data = model._read(X, y, sample_weight, **fit_params)
+        problems = [make() for make in model._problem_factories(data)]
+        return problems[0] if model._is_single(len(problems)) else tuple(problems)
+
+    def verify(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Certificate | tuple[Certificate, ...]:
+        """Prove again, from the data of the fit alone, how good the fitted coefficients are.
+
+        A pickle does not hold the multipliers of the samples, which a proof needs: after loading
+        one, they are found by solving the problem again.
+
+        Parameters
+        ----------
+        X, y : array-like, or rows in blocks and None
+            The data of the fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        **fit_params
+            What else `fit` was given.
+
+        Returns
+        -------
+        Certificate or tuple of Certificate
+            In the units of the objective in the documentation of the class, as ``certificate_``.
+        """
+        again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
+        pairs = zip(again.solutions, again.units, strict=True)
+        proofs = [in_units(solution.certificate, unit) for solution, unit in pairs]
+        return proofs[0] if again.model._is_single(len(proofs)) else tuple(proofs)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        inference: str | None = None,
+        **fit_params: Any,
+    ) -> None:
+        """Write one HTML page about the fit: problem, proof, coefficients, residuals.
+
+        The page needs no network. Objectives on it are sums over the samples, as the formula at its
+        top says.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write, such as "fit.html".
+        X, y : array-like
+            The data of the fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        inference : str, optional
+            Kind of standard errors to show, as for `summary`; by default those that the fit kept in
+            ``summary_``, if it did.
+        **fit_params
+            What else `fit` was given.
+        """
+        from rectiline.reports import write_report
+
+        if is_source(X):
+            raise TypeError(
+                "report shows residuals: it needs X and y in memory, not rows in blocks."
+            )
+        again = proved_again(self, "report", X, y, sample_weight, **fit_params)
+        table: Any = getattr(self, "summary_", None)
+        if inference is not None:
+            table = self.summary(X, y, inference, sample_weight=sample_weight)
+        titles = list(map(str, self._coef_titles()))
+        count = len(again.problems)
+        write_report(
+            path,
+            again.problems,
+            again.solutions,
+            y=y,
+            feature_names=again.model._problem_columns(),
+            inference=table,
+            titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
+            fairness=getattr(self, "fairness_", None),
+        )
+
+    def _problem_columns(self) -> list[str] | None:
+        """Return names of the columns of the problems where the problems do not know them."""
+        return None
+
+    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
+        """Return coefficients and intercept of the fit in the columns of its problem."""
+        return solution.coef, solution.intercept

@@ -1,0 +1,248 @@
+"""Score a grid of strengths on folds and find the best one."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._run import RunOptions, raise_if_infeasible
+from rectiline.exceptions import ConvergenceWarning
+from rectiline.paths import FoldJob, Path, fold_paths
+from rectiline.problems import Problem
+from rectiline.solvers import Solution, central_intercept
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+# (task, l1_ratio, samples that count) -> problem; None keeps every sample
+MakeProblem = Callable[[int, float | None, Mask | None], Problem]
+# (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
+ScorePoints = Callable[[NDArray[np.float64], NDArray[np.float64]], Vector]
+# test samples -> scores of what was fitted on the others
+ScoreFold = Callable[[NDArray[np.intp]], ScorePoints]
+
+__all__ = [
+    "OTHER_PARTS",
+    "Chosen",
+    "MakeProblem",
+    "ScoreFold",
+    "ScorePoints",
+    "Search",
+    "best_place",
+    "mean_scores",
+    "score_table",
+]
+
+OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
+_MOST_SCORED = 4_000_000  # predictions made at once
+_TIE = 1e-10  # scores closer than this, relative, are the same; the stronger penalty wins
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The winner, the table behind it, and the paths on all the data."""
+
+    strength: float
+    l1_ratio: float | None
+    paths: tuple[Path, ...]
+    solutions: tuple[Solution, ...]
+    strengths: Vector
+    results: dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """What scores need of the path on a fold; its multipliers take more memory than X."""
+
+    coefs: NDArray[np.float64]
+    intercepts: Vector
+    seconds: Vector
+
+    @classmethod
+    def of(cls, problem: Problem, found: Path) -> _Trained:
+        # Central intercepts, as in a fit, so that scores do not depend on which of several equally
+        # good ones a solver came to.
+        seconds = np.array([point.seconds for point in found])
+        intercepts = [
+            central_intercept(problem, one.coef, one.intercept, one.dual) for one in found.solutions
+        ]
+        return cls(found.coefs, np.array(intercepts), seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Paths on every fold for every mix, scored on what each fold holds out."""
+
+    n_samples: int
+    n_tasks: int
+    make: MakeProblem
+    score: ScoreFold
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    l1_ratios: list[float | None]
+    strengths: list[Vector]  # one grid per mix, from large to small
+    options: RunOptions
+    fold_tol: float | None
+    report: FitReport
+
+    def run(self) -> Chosen:
+        """Score the grid, choose, and solve the path of the winner on all the data.
+
+        A time limit is shared out evenly between the folds of every mix, their scores, that path,
+        and what its caller does with the answer.
+        """
+        began = time.perf_counter()
+        limit = self.options.time_limit
+        parts = len(self.l1_ratios) * len(self.folds) + OTHER_PARTS
+
+        def left(share: float) -> float | None:
+            return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
+
+        scores, seconds = self._scores(left(1 - OTHER_PARTS / parts))
+        ratio, place = best_place(mean_scores(scores))
+        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
+        paths = tuple(self._paths(jobs, left(1 - 1 / parts)))
+        place = min(place, *(len(one) - 1 for one in paths))
+        return Chosen(
+            strength=float(self.strengths[ratio][place]),
+            l1_ratio=self.l1_ratios[ratio],
+            paths=paths,
+            solutions=tuple(one[place] for one in paths),
+            strengths=self.strengths[ratio],
+            results=self._table(scores, seconds),
+        )
+
+    def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
+        """Return the path of one task and mix, on the training part of a fold or on all data."""
+        keep = None
+        index = len(self.l1_ratios) * len(self.folds)
+        if fold is not None:
+            keep = np.zeros(self.n_samples, dtype=bool)
+            keep[self.folds[fold][0]] = True
+            index = ratio * len(self.folds) + fold
+        index = index * self.n_tasks + task
+
+        def end(problem: Problem, found: Path) -> Path | _Trained:
+            self.report.ended(index, found)
+            for solution in found:
+                raise_if_infeasible(solution)
+            return found if fold is None else _Trained.of(problem, found)
+
+        return FoldJob(
+            partial(self.make, task, self.l1_ratios[ratio], keep),
+            self.strengths[ratio],
+            partial(self.report.for_problem, index),
+            end,
+        )
+
+    def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
+        tol = self.options.tol if self.fold_tol is None else max(self.fold_tol, self.options.tol)
+        keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
+        return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
+
+    def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return scores and fit times, shaped (ratios, strengths, folds)."""
+        jobs = [
+            self._job(task, ratio, fold)
+            for ratio in range(len(self.l1_ratios))
+            for fold in range(len(self.folds))
+            for task in range(self.n_tasks)
+        ]
+        found = iter(self._paths(jobs, limit))
+        width = max(grid.size for grid in self.strengths)
+        shape = (len(self.l1_ratios), width, len(self.folds))
+        scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
+        for ratio in range(shape[0]):
+            for fold, (_, test) in enumerate(self.folds):
+                trained = [next(found) for _ in range(self.n_tasks)]
+                size = min(one.seconds.size for one in trained)
+                coefs = _beside([one.coefs[:size] for one in trained])
+                intercepts = _beside([one.intercepts[:size] for one in trained])
+                score = self.score(test)
+                at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
+                for first in range(0, size, at_once):
+                    some = slice(first, min(first + at_once, size))
+                    scores[ratio, some, fold] = score(coefs[some], intercepts[some])
+                for one in trained:
+                    seconds[ratio, :size, fold] += one.seconds[:size]
+        return scores, seconds
+
+    def _table(
+        self, scores: NDArray[np.float64], seconds: NDArray[np.float64]
+    ) -> dict[str, NDArray[Any]]:
+        columns: dict[str, list[Any]] = {"strength": [], "param_l1_ratio": []}
+        rows = []
+        for ratio, grid in enumerate(self.strengths):
+            columns["strength"] += list(grid)
+            columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
+            rows += [(ratio, k) for k in range(grid.size)]
+        if self.l1_ratios == [None]:
+            del columns["param_l1_ratio"]
+        each = np.array([scores[at] for at in rows])
+        spent = np.array([seconds[at] for at in rows])
+        return score_table(columns, each, spent, self.options.time_limit)
+
+
+def score_table(
+    candidates: dict[str, list[Any]],
+    scores: NDArray[np.float64],
+    seconds: NDArray[np.float64],
+    time_limit: float | None,
+) -> dict[str, NDArray[Any]]:
+    """Return ``cv_results_`` of candidates with scores and fit times (candidates, folds).
+
+    Candidates that were left out on some fold have the score minus infinity. Warn of them where a
+    time limit may be the reason; whoever stops a search by a callback knows it.
+    """
+    left_out = int(np.isneginf(scores).any(axis=1).sum())
+    if left_out and time_limit is not None:
+        chosen = "the choice is among the others" if left_out < len(scores) else "none was compared"
+        warnings.warn(
+            f"The search ended (time_limit={time_limit}) before {left_out} of {len(scores)} "
+            f"candidates were fitted on every fold; {chosen}. Raise time_limit, or give fewer "
+            "candidates or folds.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    table: dict[str, NDArray[Any]] = {name: np.array(col) for name, col in candidates.items()}
+    for fold in range(scores.shape[1]):
+        table[f"split{fold}_test_score"] = scores[:, fold]
+    table["mean_test_score"] = mean_scores(scores)
+    with np.errstate(invalid="ignore"):  # strengths that a limit left out have no spread
+        table["std_test_score"] = _on_scored(scores).std(axis=-1)
+    order = np.argsort(-table["mean_test_score"], kind="stable")
+    table["rank_test_score"] = np.argsort(order) + 1
+    table["mean_fit_time"] = seconds.mean(axis=1)
+    return table
+
+
+def _beside(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the arrays along a second axis; one alone needs no copy."""
+    return parts[0][:, None] if len(parts) == 1 else np.stack(parts, axis=1)
+
+
+def mean_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return means over the folds (last) that have samples to score on."""
+    return np.asarray(_on_scored(scores).mean(axis=-1))
+
+
+def _on_scored(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores on the folds (last) that have samples to score on."""
+    scored = ~np.isnan(scores).reshape(-1, scores.shape[-1]).all(axis=0)
+    if not scored.any():
+        raise ValueError("No fold holds out samples with positive weight to score on.")
+    return scores[..., scored]
+
+
+def best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
+    """Return (ratio, place) of the best mean score, the strongest penalty among equals."""
+    top = np.nanmax(mean)
+    near = mean >= top - _TIE * max(1.0, abs(float(top)))
+    place = int(np.argmax(near.any(axis=0)))
+    return int(np.argmax(near[:, place])), place
