@@ -50,7 +50,11 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_: NDArray[Any]
     coef_: NDArray[np.float64]
     intercept_: Any
-    certificate_: Any  # a Certificate, or one for each problem
+    certificate_: Any  # of one problem, or a tuple with one for each; so are the next
+    solution_: Any
+    solver_: Any
+    status_: Any
+    n_iter_: Any
 
     # ---- parameters -----------------------------------------------------------------------------
 

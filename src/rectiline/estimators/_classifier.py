@@ -144,7 +144,6 @@ class PLQClassifier(
         return float(self.C if hasattr(self, "C") else getattr(self, "C_", 1.0))
 
     def _with_tasks(self, data: FitData) -> FitData:
-        assert data.weight is not None
         classes, places = find_classes(data.y, data.weight)
         tasks = two_class_tasks(self._loss(), places, classes.size, self.multi_class, self._C())
         if tasks[0].samples is not None and any(map(is_fairness, data.constraints)):
@@ -153,7 +152,6 @@ class PLQClassifier(
         return replace(data, tasks=tasks, classes=classes, places=places, loss_weight=weight)
 
     def _with_row_tasks(self, data: FitData) -> FitData:
-        assert data.rows is not None
         classes, tasks = two_class_row_tasks(
             data.rows, self._loss(), self.class_weight, self.multi_class, self._C()
         )
@@ -176,12 +174,11 @@ class PLQClassifier(
 
     def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
         super()._set_fitted(data, solutions)
-        assert data.classes is not None
         self.classes_ = data.classes
         self.__dict__.pop("fairness_", None)
         if data.groups is None or data.tasks[0].samples is not None:
             return
-        targets = np.column_stack([task.targets > 0 for task in data.tasks])  # type: ignore[operator]
+        targets = np.column_stack([task.targets > 0 for task in data.tasks])
         decisions = linear_scores(self, data.X)
         if len(data.tasks) == 1:
             decisions, targets = decisions[:, 0], targets[:, 0]

@@ -93,5 +93,4 @@ class PLQClassifierCV(SearchMixin, PLQClassifier):
     def _own_score(self, data: FitData) -> ScoreFold | None:
         if data.tasks[0].samples is not None:
             return None
-        assert data.places is not None and data.weight is not None
         return accuracy_of(data.X, data.places, data.weight)

@@ -22,6 +22,7 @@ from rectiline.estimators._quantile_problems import (
     NonCrossing,
     RangedRows,
     SharedSlopes,
+    StackedQuantiles,
     zero_answer,
 )
 from rectiline.estimators._rows import refuse_on_rows
@@ -31,8 +32,6 @@ from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.rows import TensorRows
 from rectiline.solvers import Solution
-
-Stacked = SharedSlopes | NonCrossing
 
 __all__ = ["QuantileRegressor"]
 
@@ -135,7 +134,7 @@ class QuantileRegressor(BaseQuantile):
         keep_parameters(self, locals())
 
     @checked_fit
-    def fit(
+    def fit(  # type: ignore[override]
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Fit the quantiles.
@@ -164,7 +163,6 @@ class QuantileRegressor(BaseQuantile):
         return self
 
     def _with_row_tasks(self, data: FitData) -> FitData:
-        assert data.rows is not None
         data = replace(data, total=data.rows.total_weight())
         if not data.total > 0:
             raise ValueError("The weights of the rows must not all be zero.")
@@ -180,7 +178,7 @@ class QuantileRegressor(BaseQuantile):
     def _always_lists(self) -> bool:  # type: ignore[override]
         return self._is_list and not self._is_joint
 
-    def _stacked(self, data: FitData) -> Stacked:
+    def _stacked(self, data: FitData) -> StackedQuantiles:
         """Return the data of a joint fit; ranges of rows in blocks are found by one pass."""
         X, y, weight, own = data.X, data.y, data.weight, data.constraints
         losses = [self._loss(q) for q in np.sort(self.quantiles_)]
@@ -230,7 +228,11 @@ class QuantileRegressor(BaseQuantile):
         return replace(data, joint=(stacked, coef, proof)), [solution]
 
     def _solve_stacked(
-        self, stacked: Stacked, strengths: tuple[float, float], data: FitData, deadline: Deadline
+        self,
+        stacked: StackedQuantiles,
+        strengths: tuple[float, float],
+        data: FitData,
+        deadline: Deadline,
     ) -> tuple[Problem, Solution]:
         try:
             with asked_at_checkpoints(deadline):

@@ -96,7 +96,7 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         keep_parameters(self, locals())
 
     @checked_fit
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: ArrayLike | None = None,
@@ -125,12 +125,10 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
 
     def _path_factor(self, data: FitData, keep: NDArray[np.bool_] | None = None) -> float:
         """Return what makes losses means: the strength of the penalty is alpha on every fold."""
-        assert data.weight is not None
         return 1.0 / float((data.weight if keep is None else data.weight[keep]).sum())
 
     def _own_score(self, data: FitData) -> ScoreFold | None:
         losses, weight = [task.loss for task in data.tasks], data.weight
-        assert weight is not None
 
         def on(test: NDArray[np.intp]) -> ScorePoints:
             part, share = rows_of(data.X, test), explained_loss(losses, data.y[test], weight[test])

@@ -20,7 +20,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ from rectiline.solvers import Solution, Status
 
 Vector = NDArray[np.float64]
 
-__all__ = ["NonCrossing", "RangedRows", "SharedSlopes", "bounding_box", "zero_answer"]
+__all__ = ["NonCrossing", "RangedRows", "SharedSlopes", "StackedQuantiles", "zero_answer"]
 
 
 def bounding_box(X: Any) -> tuple[Vector, Vector]:
@@ -91,10 +91,11 @@ def _block_ends(block: Block, _: None) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Stacked:
-    """The data of a joint fit; `losses` and rows go from the lowest quantile to the highest.
+class StackedQuantiles:
+    """Several quantiles in one problem, in which each sample appears once for each of them.
 
-    For rows in blocks X is `RangedRows`, y holds the ends of the targets, and there is no weight.
+    `losses` go from the lowest quantile to the highest. For rows in blocks X is `RangedRows`, y
+    holds the ends of the targets, and there is no weight.
     """
 
     X: Any
@@ -104,50 +105,83 @@ class _Stacked:
     fit_intercept: bool
     rows: ConstraintRows | None = None  # what the slopes of each quantile obey besides
 
+    shares_slopes: ClassVar[bool] = False
+
     @property
     def m(self) -> int:
+        """Number of quantiles."""
         return len(self.losses)
 
     @property
     def d(self) -> int:
+        """Number of columns of X."""
         return int(self.X.shape[1])
 
-    def _make(
-        self, design: Any, weight: Vector, penalty: Penalty | None, constraints: list[Constraint]
-    ) -> Problem:
+    @property
+    def _n_slopes(self) -> int:
+        return self.d if self.shares_slopes else self.m * self.d
+
+    @property
+    def _n_extra(self) -> int:
+        """Number of extra columns, the last ones."""
+        return 0
+
+    @property
+    def _levels(self) -> Levels:
+        """How the rows of X are repeated: slopes, an indicator of each quantile, extra columns."""
+        factor = 1.0 / self.m if self.shares_slopes else 1.0  # the loss is the mean over quantiles
+        shares, extra = self.shares_slopes, self._n_extra
+        return Levels(self.m, self.d, shares, self.fit_intercept, extra, factor)
+
+    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
+        """Return the problem; with `empty` the columns hold nothing, which takes no time."""
+        levels = self._levels
+        penalty = _penalty(l1, l2, self._n_slopes, levels.n_columns - self._n_slopes)
+        constraints = [*self._constraints(), *self._own_constraints(levels.n_columns)]
+        if isinstance(self.X, RangedRows):
+            return Problem.on_encoded_rows(
+                StackedRows(self.X.rows, levels),
+                self.losses,
+                Encoding("residual", levels=self.m),
+                penalty,
+                constraints,
+                fit_intercept=False,
+            )
         n = self.y.size
         return Problem(
-            design,
+            sp.csr_array((n * self.m, levels.n_columns)) if empty else self._design(levels),
             np.tile(self.y, self.m),
             loss=self.losses,
             penalty=penalty,
             constraints=constraints,
-            sample_weight=np.tile(weight, self.m),
+            sample_weight=np.tile(levels.factor * self.weight, self.m),
             fit_intercept=False,
             loss_index=np.repeat(np.arange(self.m), n),
         )
 
-    def _on_rows(
-        self, shares: bool, empty: int, penalty: Penalty | None, constraints: list[Constraint]
-    ) -> Problem:
-        """Return the problem on rows in blocks, repeated for each quantile."""
-        factor = 1.0 / self.m if shares else 1.0
-        levels = Levels(self.m, self.d, shares, self.fit_intercept, empty, factor)
-        return Problem.on_encoded_rows(
-            StackedRows(self.X.rows, levels),
-            self.losses,
-            Encoding("residual", levels=self.m),
-            penalty,
-            constraints,
-            fit_intercept=False,
-        )
+    def _design(self, levels: Levels) -> Any:
+        """Return X once for each quantile, dense only if quantiles share its columns."""
+        n, m, d, is_sparse = self.y.size, self.m, self.d, sp.issparse(self.X)
+        if self.shares_slopes and not is_sparse:
+            checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * self.X.size * m)
+            dense = np.zeros((m, n, levels.n_columns), dtype=self.X.dtype)
+            dense[:, :, :d] = self.X
+            if self.fit_intercept:
+                dense[np.arange(m), :, d + np.arange(m)] = 1.0
+            return dense.reshape(n * m, -1)
+        checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * (self.X.nnz if is_sparse else self.X.size) * m)
+        X = sp.csr_array(self.X) if is_sparse else self.X
+        return levels.stack(X, np.tile(np.arange(n), m), np.repeat(np.arange(m), n))
 
-    def _own_constraints(self, copies: int, n_features: int) -> list[Constraint]:
+    def _constraints(self) -> list[Constraint]:
+        return []
+
+    def _own_constraints(self, n_features: int) -> list[Constraint]:
         """Return the rows on slopes, once or for each quantile; other columns are free."""
         rows, made = self.rows, list[Constraint]()
         if rows is None:
             return made
-        free = n_features - copies * self.d
+        copies, free = self._n_slopes // self.d, n_features - self._n_slopes
 
         def spread(part: Any) -> sp.csr_array:
             wide = sp.block_diag([sp.csr_array(part)] * copies, format="csr")
@@ -167,91 +201,47 @@ class _Stacked:
             )
         return made
 
-    def _indicators(self) -> sp.csr_array:
-        """Return one column per quantile that is 1 on its rows."""
-        n, m = self.y.size, self.m
-        rows = np.arange(n * m)
-        return sp.csr_array((np.ones(n * m), (rows, rows // n)), shape=(n * m, m))
-
-
-class SharedSlopes(_Stacked):
-    """Composite quantile regression: one slope vector, an intercept for each quantile."""
-
-    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
-        """Return the problem; the loss is the mean over the quantiles."""
-        own = self.m if self.fit_intercept else 0
-        penalty = _penalty(l1, l2, self.d, own)
-        constraints = self._own_constraints(1, self.d + own)
-        if isinstance(self.X, RangedRows):
-            return self._on_rows(True, 0, penalty, constraints)
-        if empty:
-            design = sp.csr_array((self.y.size * self.m, self.d + own))
-        elif sp.issparse(self.X):
-            parts = [sp.vstack([self.X] * self.m, format="csr")]
-            if own:
-                parts.append(self._indicators())
-            design = sp.hstack(parts, format="csr")
-        else:
-            checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * self.X.size * self.m)
-            design = np.zeros((self.y.size * self.m, self.d + own), dtype=self.X.dtype)
-            for k in range(self.m):
-                rows = slice(k * self.y.size, (k + 1) * self.y.size)
-                design[rows, : self.d] = self.X
-                if own:
-                    design[rows, self.d + k] = 1.0
-        return self._make(design, self.weight / self.m, penalty, constraints)
-
     def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
         """Return slopes (m, d) and intercepts (m,)."""
-        slopes = np.tile(coef[: self.d], (self.m, 1))
-        return slopes, coef[self.d :].copy() if self.fit_intercept else np.zeros(self.m)
+        end = self._n_slopes
+        slopes = np.tile(coef[:end].reshape(-1, self.d), (self.m * self.d // end, 1))
+        own = coef[end : end + self.m].copy() if self.fit_intercept else np.zeros(self.m)
+        return slopes, own
 
     def columns(self, names: list[str], levels: list[str]) -> list[str]:
         """Return names for the columns of the problem."""
+        slopes = [f"{name} at {level}" for level in levels for name in names]
         own = [f"intercept of {level}" for level in levels] if self.fit_intercept else []
-        return [*names, *own]
+        return [*(names if self.shares_slopes else slopes), *own]
 
     def reached_cap(self, coef: Vector) -> bool:
-        """Return False: there are no extra columns."""
+        """Whether an extra column came near its upper bound, which may have shaped the answer."""
         return False
 
-    def wider(self) -> SharedSlopes:
-        """Return self: there are no extra columns to bound."""
+    def wider(self) -> Self:
+        """Return these settings with a thousand times the upper bound of extra columns."""
         return self
 
     def mended(self, coef: Vector) -> Vector:
-        """Return the coefficients; shared slopes need no mending."""
+        """Return coefficients with what rounding left of a crossing taken out."""
         return coef
 
 
+class SharedSlopes(StackedQuantiles):
+    """Composite quantile regression: one slope vector, an intercept for each quantile."""
+
+    shares_slopes = True
+
+
 @dataclass(frozen=True, eq=False)
-class NonCrossing(_Stacked):
+class NonCrossing(StackedQuantiles):
     """Own slopes for each quantile that do not cross on the bounding box of X."""
 
     cap: float = 1e3  # upper bound of the extra columns, in ranges of y
 
-    def problem(self, l1: float, l2: float, empty: bool = False) -> Problem:
-        """Return the problem with its extra columns and rows."""
-        extra = (self.m - 1) * self._wide.size
-        free = (self.m if self.fit_intercept else 0) + extra
-        penalty = _penalty(l1, l2, self.m * self.d, free)
-        shape = (self.y.size * self.m, self.m * self.d + free)
-        constraints = [*self._constraints(), *self._own_constraints(self.m, shape[1])]
-        if isinstance(self.X, RangedRows):
-            return self._on_rows(False, extra, penalty, constraints)
-        design = sp.csr_array(shape) if empty else self._design(shape)
-        return self._make(design, self.weight, penalty, constraints)
-
-    def _design(self, shape: tuple[int, int]) -> sp.csr_array:
-        """Return X once for each quantile, in columns of its own, and indicators."""
-        stored = self.X.nnz if sp.issparse(self.X) else self.X.size
-        checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * float(stored) * self.m)
-        parts = [sp.block_diag([sp.csr_array(self.X)] * self.m, format="csr")]
-        if self.fit_intercept:
-            parts.append(self._indicators())
-        left = shape[1] - sum(part.shape[1] for part in parts)
-        parts.append(sp.csr_array((shape[0], left)))
-        return sp.hstack(parts, format="csr")
+    @property
+    def _n_extra(self) -> int:
+        return (self.m - 1) * int(self._wide.size)
 
     @cached_property
     def _box(self) -> tuple[Vector, Vector]:
@@ -304,29 +294,21 @@ class NonCrossing(_Stacked):
 
     def columns(self, names: list[str], levels: list[str]) -> list[str]:
         """Return names for the columns of the problem."""
-        slopes = [f"{name} at {level}" for level in levels for name in names]
-        own = [f"intercept of {level}" for level in levels] if self.fit_intercept else []
         extra = [
             f"{names[j]} between {low} and {high}"
             for low, high in pairwise(levels)
             for j in self._wide
         ]
-        return [*slopes, *own, *extra]
+        return [*super().columns(names, levels), *extra]
 
     def reached_cap(self, coef: Vector) -> bool:
         """Whether an extra column came near its upper bound, which may have shaped the answer."""
-        extra = (self.m - 1) * self._wide.size
+        extra = self._n_extra
         return bool(extra and coef[coef.size - extra :].max() > 0.5 * self._top)
 
-    def wider(self) -> NonCrossing:
-        """Return these settings with a thousand times the upper bound."""
+    def wider(self) -> Self:
+        """Return these settings with a thousand times the upper bound of extra columns."""
         return replace(self, cap=1e3 * self.cap)
-
-    def unpack(self, coef: Vector) -> tuple[NDArray[np.float64], Vector]:
-        """Return slopes (m, d) and intercepts (m,)."""
-        m, d = self.m, self.d
-        slopes = coef[: m * d].reshape(m, d).copy()
-        return slopes, coef[m * d : m * d + m].copy() if self.fit_intercept else np.zeros(m)
 
     def mended(self, coef: Vector) -> Vector:
         """Return coefficients with what rounding left of a crossing taken out.
@@ -359,7 +341,7 @@ def _penalty(l1: float, l2: float, paying: int, free: int) -> Penalty | None:
 
 
 def zero_answer(
-    stacked: SharedSlopes | NonCrossing, parts: tuple[float, float]
+    stacked: StackedQuantiles, parts: tuple[float, float]
 ) -> tuple[Problem, Solution] | None:
     """Return zero coefficients with their certificate if they are feasible, without stacking X.
 

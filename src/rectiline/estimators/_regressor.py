@@ -146,7 +146,6 @@ class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         loss, C = read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
             return replace(data, tasks=[Task(loss, None, C=float(C))])
-        assert data.rows is not None
         sample = sample_rows(data.rows, seed_of(self.random_state))
         X, y = sample.block.X, np.asarray(sample.block.y, dtype=np.float64)
         weight = sample.stands_for / sample.stands_for.max()
@@ -169,7 +168,6 @@ class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         loss, C = read_loss(self.loss, self.loss_params), self._given_C()
         if isinstance(loss, Loss) and C != "auto":
             return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
-        assert data.weight is not None
         spreads = column_spreads(data.X, data.weight, centred=self.fit_intercept)
         scale = self._residual_scales(data, columns, spreads)
         tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
@@ -187,7 +185,6 @@ class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     def _residual_scales(self, data: FitData, columns: list[Vector], spreads: Vector) -> Vector:
         """Return the robust scale of the residuals of each output, from a first fit."""
         weight, design = data.weight, data.design
-        assert weight is not None and design is not None
         factories = []
         for y in columns:
             middle = weighted_median(y, weight) if self.fit_intercept else 0.0

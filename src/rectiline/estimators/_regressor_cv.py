@@ -91,6 +91,5 @@ class PLQRegressorCV(SearchMixin, PLQRegressor):
         keep_parameters(self, locals())
 
     def _own_score(self, data: FitData) -> ScoreFold | None:
-        assert data.weight is not None
         targets = np.column_stack([task.targets for task in data.tasks])
         return r2_of(data.X, targets, data.weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
@@ -175,10 +174,16 @@ class SearchMixin(BaseLinear):
             raise ValueError(f"penalty={self.penalty!r}: there is no strength to choose.")
         name = f"{self._searched}s"
         problems = (make(task, ratio, None) for task in range(n_tasks))
-        strengths, values = _grid_values(getattr(self, name), problems, name)
-        if values is not None:
-            strengths = np.sort(self._exchanged(values, penalty.strength))[::-1].copy()
-        return strengths
+        given = getattr(self, name)
+        if isinstance(given, int | np.integer) and not isinstance(given, bool):
+            grids = [default_strengths(problem, int(given)) for problem in problems]
+            return max(grids, key=lambda grid: float(grid[0]))
+        values = np.array(given, dtype=np.float64, ndmin=1)
+        if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values > 0)).all():
+            raise ValueError(
+                f"{name}={given!r}: must be a count or a list of positive finite numbers."
+            )
+        return np.sort(self._exchanged(values, penalty.strength))[::-1].copy()
 
     def _exchanged(self, values: Any, unit: float) -> Any:
         """Return strengths from values of C, or the other way round."""
@@ -254,20 +259,3 @@ def _small_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return labels that are sorted much faster; folds depend on which are the same only."""
     classes = np.unique(y)
     return np.searchsorted(classes, y).astype(np.int8) if classes.size <= _FEW_CLASSES else y
-
-
-def _grid_values(
-    given: Any, problems: Iterable[Problem], name: str
-) -> tuple[Vector | None, Vector | None]:
-    """Return (strengths, None) from the data if `given` is a count, else (None, values)."""
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        if given < 1:
-            raise ValueError(
-                f"{name}={given!r}: must be at least 1, or a list of positive numbers."
-            )
-        grids = [default_strengths(problem, int(given)) for problem in problems]
-        return max(grids, key=lambda grid: grid[0]), None
-    values = np.array(given, dtype=np.float64, ndmin=1)
-    if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"{name}={given!r}: must be a count or a list of positive finite numbers.")
-    return None, values

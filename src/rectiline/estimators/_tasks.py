@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.backends import Design
 from rectiline.constraints import Constraint
 from rectiline.estimators._fairness import FairnessData, bound_constraints
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
-from rectiline.problems.blocks import Encoding
-from rectiline.rows import RowBlocks
 from rectiline.solvers import RowSample
 
 Vector = NDArray[np.float64]
@@ -43,7 +40,7 @@ class Task:
     """
 
     loss: Loss
-    targets: Vector | Encoding | None
+    targets: Any
     samples: NDArray[np.intp] | None = None
     C: float = 1.0
     unit: float | None = None
@@ -51,21 +48,24 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """What a fit was given, checked: arrays, or rows in blocks in their place."""
+    """What a fit was given, checked, and what it found out before solving.
+
+    Arrays have a `design` and weights; rows in blocks have `rows` in their place.
+    """
 
     constraints: list[Constraint]
     X: Any = None
     y: Any = None
-    design: Design | None = None
-    weight: Vector | None = None
+    design: Any = None
+    weight: Any = None
     is_weighted: bool = False  # whether these weights were given
     groups: FairnessData | None = None
-    rows: RowBlocks | None = None
+    rows: Any = None
     tasks: Sequence[Task] = ()
-    loss_weight: Vector | None = None  # times the weights of classes
-    classes: NDArray[Any] | None = None
-    places: NDArray[np.intp] | None = None  # of each sample's label among the classes
-    scale: Vector | None = None  # of the residuals, where a default depends on it
+    loss_weight: Any = None  # times the weights of classes
+    classes: Any = None
+    places: Any = None  # of each sample's label among the classes
+    scale: Any = None  # of the residuals, where a default depends on it
     total: float = 1.0  # weight of all samples, where the objective is a mean
     sample: RowSample | None = None  # that defaults come from; the solver starts on it, too
     joint: Any = None  # what a fit of several quantiles in one problem came to
@@ -73,13 +73,12 @@ class FitData:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        return self.rows.n_rows if self.rows is not None else int(self.X.shape[0])
+        return int(self.X.shape[0] if self.rows is None else self.rows.n_rows)
 
     def loss_weights(self, task: Task, factor: float, keep: Mask | None) -> Vector:
         """Return the weights of the losses of a task, zero for samples that are not kept."""
-        assert self.loss_weight is not None
         at = slice(None) if task.samples is None else task.samples
-        weight = factor * self.loss_weight[at]
+        weight: Vector = factor * self.loss_weight[at]
         return weight if keep is None else np.where(keep[at], weight, 0.0)
 
     def problem(
@@ -92,7 +91,7 @@ class FitData:
         names: NDArray[Any] | None,
     ) -> Problem:
         """Return the problem of a task; weights of rows in blocks are as they were given."""
-        targets: Any = task.targets
+        targets = task.targets
         if self.rows is not None:
             return Problem.on_encoded_rows(
                 self.rows, task.loss, targets, penalty, self.constraints, fit_intercept

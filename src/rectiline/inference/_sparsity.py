@@ -65,7 +65,8 @@ def order_sparsity(residual: Vector, weight: Vector, p: int, h: float, zero: flo
     near = at_ranks(np.arange(residual.size, dtype=np.float64), weight[order], ranks)
     central = np.sort(residual[order][near.astype(np.intp)])
     problem = Problem((ranks / (n - p))[:, None], central, Pinball(0.5), penalty=None)
-    return float(solve(problem, tol=1e-9, polish=True).coef[0])
+    # Both are sorted, so that the slope is not negative, except for rounding.
+    return abs(float(solve(problem, tol=1e-9, polish=True).coef[0]))
 
 
 def kernel_width(
