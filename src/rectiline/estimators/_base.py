@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._frames import coefficient_frame
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline._thread_count import using_threads
 from rectiline.estimators._callbacks import CallbackSupportMixin
 from rectiline.estimators._check import fitted_like, on_host
@@ -76,9 +76,9 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
         `given` is what else belongs to the data, `params` what a search sends to its splitter.
         """
-        deadline = Deadline(self.time_limit)
+        clock = Clock.with_grace(self.time_limit)
         data = self._read(X, y, sample_weight, *given)
-        data, solutions = self._solve_tasks(data, deadline, **params)
+        data, solutions = self._solve_tasks(data, clock, **params)
         self._set_fitted(data, solutions)
         return self
 
@@ -86,7 +86,7 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """Check what fit was given; note the columns of X."""
         raise NotImplementedError
 
-    def _solve_tasks(self, data: Any, deadline: Deadline, **params: Any) -> tuple[Any, list[Any]]:
+    def _solve_tasks(self, data: Any, clock: Clock, **params: Any) -> tuple[Any, list[Any]]:
         """Return the data, with what was found out about them, and the answers."""
         raise NotImplementedError
 

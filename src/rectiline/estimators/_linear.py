@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline.backends import as_design
 from rectiline.constraints import Constraint, named_constraints
 from rectiline.estimators._adaptive import adapted_factories, is_adaptive
@@ -183,18 +183,18 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         return adapted_factories(self, factories, by_row=not self._is_single(len(factories)))
 
     def _solve_tasks(
-        self, data: FitData, deadline: Deadline, **params: Any
+        self, data: FitData, clock: Clock, **params: Any
     ) -> tuple[FitData, list[Solution]]:
-        return data, self._solve(self._problem_factories(data), data, deadline)
+        return data, self._solve(self._problem_factories(data), data, clock)
 
     def _solve(
-        self, factories: Sequence[Callable[[], Problem]], data: FitData, deadline: Deadline
+        self, factories: Sequence[Callable[[], Problem]], data: FitData, clock: Clock
     ) -> list[Solution]:
         """Solve the problems of a fit, from the answers of the last one if that is asked for."""
         earlier = getattr(self, "solution_", ()) if self.warm_start else ()
         warm = [earlier] if isinstance(earlier, Solution) else list(earlier)
         report = FitReport(self, len(factories), data.X, data.y)
-        options = RunOptions.of(self, deadline)
+        options = RunOptions.of(self, clock)
         with closing(report):
             solutions = solve_all(factories, options, warm, report, column_names(self))
         report.end()

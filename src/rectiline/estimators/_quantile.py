@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
 from rectiline.backends import as_design
 from rectiline.constraints import combine
 from rectiline.estimators._base import checked_fit
@@ -208,20 +208,20 @@ class QuantileRegressor(BaseQuantile):
         return share * strength, (1.0 - share) * strength
 
     def _solve_tasks(
-        self, data: FitData, deadline: Deadline, **params: Any
+        self, data: FitData, clock: Clock, **params: Any
     ) -> tuple[FitData, list[Solution]]:
         if not self._is_joint:
-            return super()._solve_tasks(data, deadline, **params)
+            return super()._solve_tasks(data, clock, **params)
         strengths = self._joint_strengths(data)  # what is refused is refused before a pass
         stacked, self._n_wider = self._stacked(data), 0
-        problem, solution = self._solve_stacked(stacked, strengths, data, deadline)
+        problem, solution = self._solve_stacked(stacked, strengths, data, clock)
         while stacked.reached_cap(solution.coef):
             stacked, self._n_wider = stacked.wider(), self._n_wider + 1
-            problem, solution = self._solve_stacked(stacked, strengths, data, deadline)
+            problem, solution = self._solve_stacked(stacked, strengths, data, clock)
         coef, proof = stacked.mended(solution.coef), solution.certificate
         if (coef != solution.coef).any():
             try:
-                with asked_at_checkpoints(deadline):
+                with asked_at_checkpoints(clock):
                     proof = problem.certify(coef, 0.0, solution.dual)
             except OutOfTime:
                 coef = solution.coef
@@ -232,17 +232,17 @@ class QuantileRegressor(BaseQuantile):
         stacked: StackedQuantiles,
         strengths: tuple[float, float],
         data: FitData,
-        deadline: Deadline,
+        clock: Clock,
     ) -> tuple[Problem, Solution]:
         try:
-            with asked_at_checkpoints(deadline):
+            with asked_at_checkpoints(clock):
                 problem = stacked.problem(*strengths)
         except OutOfTime:
             found = zero_answer(stacked, strengths)
             if found is not None:
                 return found
             problem = stacked.problem(*strengths)  # zeros are not allowed: there is no other way
-        (solution,) = self._solve([lambda: problem], data, deadline)
+        (solution,) = self._solve([lambda: problem], data, clock)
         return problem, solution
 
     def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:

@@ -169,7 +169,9 @@ class StackedQuantiles:
             if self.fit_intercept:
                 dense[np.arange(m), :, d + np.arange(m)] = 1.0
             return dense.reshape(n * m, -1)
-        checkpoint(seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * (self.X.nnz if is_sparse else self.X.size) * m)
+        checkpoint(
+            seconds=SECONDS_PER_SPARSE_ENTRY_COPIED * (self.X.nnz if is_sparse else self.X.size) * m
+        )
         X = sp.csr_array(self.X) if is_sparse else self.X
         return levels.stack(X, np.tile(np.arange(n), m), np.repeat(np.arange(m), n))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline.backends import as_design
 from rectiline.estimators._check import column_names, linear_scores
 from rectiline.estimators._defaults import (
@@ -191,7 +191,7 @@ class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
             loss, penalty = first_fit(robust_scale(y - middle, weight), spreads)
             factories.append(partial(self._problem, data, Task(loss, y), penalty))
         limit = None if self.time_limit is None else _FIRST_SHARE * self.time_limit
-        asked = RunOptions.of(self, Deadline(limit))
+        asked = RunOptions.of(self, Clock.with_grace(limit))
         options = RunOptions(n_jobs=asked.n_jobs, seed=asked.seed, time_limit=limit)
         with warnings.catch_warnings():
             # Residuals of an answer that a limit cut short have nearly the same scale.

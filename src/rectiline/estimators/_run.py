@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.utils import check_random_state
 
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline.constraints import ConstraintRows
 from rectiline.estimators._callbacks import FitReport
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
@@ -46,14 +46,14 @@ class RunOptions:
     solver_options: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, estimator: Any, deadline: Deadline) -> RunOptions:
+    def of(cls, estimator: Any, clock: Clock) -> RunOptions:
         """Read the options off an estimator; the time limit is what is left of it."""
         solver = estimator._run_solver()
         return cls(
             solver=solver,
             tol=estimator.tol,
             max_iter=estimator.max_iter,
-            time_limit=deadline.seconds,
+            time_limit=clock.remaining,
             n_jobs=estimator.n_jobs,
             seed=seed_of(estimator.random_state),
             # The options of another library's solver are not for ours.
@@ -62,16 +62,13 @@ class RunOptions:
             else {},
         )
 
-    def keywords(self, deadline: float | None = None) -> dict[str, Any]:
-        """Return the keyword arguments of `rectiline.solve`."""
-        left = self.time_limit
-        if deadline is not None:
-            left = max(deadline - time.perf_counter(), 1e-6)
+    def keywords(self, time_limit: float | None) -> dict[str, Any]:
+        """Return the keyword arguments of `rectiline.solve`, for a part of the time."""
         return {
             "solver": self.solver,
             "tol": self.tol,
             "max_iter": self.max_iter,
-            "time_limit": left,
+            "time_limit": time_limit,
             "random_state": self.seed,
             **self.solver_options,
         }
@@ -129,11 +126,10 @@ def solve_all(
                     stacklevel=2,
                 )
             return shared[index]
-        deadline = None
+        share = None
         if ends is not None:
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
-            now = time.perf_counter()
-            deadline = now + (ends - now) / max(rounds, 1)
+            share = max((ends - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
         problem = first if index == 0 else factories[index]() if made is None else made[index]
         start = _usable(warm[index], problem) if warm else None
@@ -143,7 +139,7 @@ def solve_all(
             warm_start=start,
             callback=callback,
             polish=True,
-            **options.keywords(deadline),
+            **options.keywords(share),
         )
         raise_if_infeasible(solution, problem.constraint_rows, names)
         if report is not None:

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from rectiline._polling import Deadline, asked_at_checkpoints
+from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline.estimators._adaptive import adapted, is_adaptive
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._callbacks import FitReport
@@ -86,22 +86,22 @@ class SearchMixin(BaseLinear):
         return self._fit(X, y, sample_weight, sensitive_features, **params)
 
     def _solve_tasks(
-        self, data: FitData, deadline: Deadline, **params: Any
+        self, data: FitData, clock: Clock, **params: Any
     ) -> tuple[FitData, list[Solution]]:
         if data.rows is not None:
-            chosen = search_rows(self, data, params, deadline)
+            chosen = search_rows(self, data, params, clock)
             return self._note_choice(data, chosen), list(chosen.solutions)
-        chosen = self._choose(data, params, deadline)
+        chosen = self._choose(data, params, clock)
         data = self._note_choice(data, chosen)
         # The points of the path are the starts; what is left is to finish them.
         factor = data.tasks[0].C / self._path_factor(data)
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
-        options = RunOptions.of(self, deadline)
+        options = RunOptions.of(self, clock)
         return data, solve_all(self._problem_factories(data), options, starts)
 
     # ---- the search -----------------------------------------------------------------------------
 
-    def _choose(self, data: FitData, params: dict[str, Any], deadline: Deadline) -> Chosen:
+    def _choose(self, data: FitData, params: dict[str, Any], clock: Clock) -> Chosen:
         """Search the grid; the paths on all the data are part of the result."""
         folds = self._folds(data.X, data.y, params)
         ratios, n_tasks = self._ratios(), len(data.tasks)
@@ -124,7 +124,7 @@ class SearchMixin(BaseLinear):
             factor = self._path_factor(data, keep)
             return whole.with_sample_weight(data.loss_weights(one, factor, keep))
 
-        with asked_at_checkpoints(Deadline(share)):
+        with asked_at_checkpoints(Clock.with_grace(share)):
             strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
         search = Search(
             n_samples=data.n_samples,
@@ -134,7 +134,7 @@ class SearchMixin(BaseLinear):
             folds=folds,
             l1_ratios=ratios,
             strengths=strengths,
-            options=RunOptions.of(self, deadline),
+            options=RunOptions.of(self, clock),
             fold_tol=self.fold_tol,
             report=report,
         )

@@ -143,7 +143,7 @@ class Search:
 
     def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
         tol = self.options.tol if self.fold_tol is None else max(self.fold_tol, self.options.tol)
-        keywords = {**self.options.keywords(), "time_limit": seconds, "tol": tol}
+        keywords = self.options.keywords(seconds) | {"tol": tol}
         return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
 
     def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._classes import first_largest
 from rectiline.estimators._rows import refuse_on_rows, sample_rows
@@ -45,7 +45,7 @@ _ERRORS = {  # scores of regressions, and the power of the errors that they add 
 }
 
 
-def search_rows(model: Any, data: FitData, params: dict[str, Any], deadline: Deadline) -> Chosen:
+def search_rows(model: Any, data: FitData, params: dict[str, Any], clock: Clock) -> Chosen:
     """Score the grid on folds of the rows and return the winner, solved on all rows."""
     multi = getattr(model, "multi_class", "ovr") == "ovo" and len(data.tasks) > 1
     refuse_on_rows(
@@ -57,10 +57,10 @@ def search_rows(model: Any, data: FitData, params: dict[str, Any], deadline: Dea
             "a search on a GPU": isinstance(data.rows, TensorRows),
         },
     )
-    options = RunOptions.of(model, deadline)
+    options = RunOptions.of(model, clock)
     check_takes_rows(options.solver, options.solver_options)
     scoring = _checked_scoring(model.scoring, data.classes is not None)
-    search = _RowSearch(model, data, _n_folds(model.cv), options, deadline, scoring)
+    search = _RowSearch(model, data, _n_folds(model.cv), options, clock, scoring)
     ratios = model._ratios()
     grids = [search.strengths(ratio) for ratio in ratios]
     rounds = [-(-grid.size // search.at_once) for grid in grids]
@@ -146,7 +146,7 @@ class _RowSearch:
     data: FitData
     n_folds: int
     options: RunOptions
-    deadline: Deadline
+    clock: Clock
     scoring: str
 
     @property
@@ -204,7 +204,7 @@ class _RowSearch:
                 family,
                 tol=options.tol,
                 max_iter=options.max_iter,
-                time_limit=self.deadline.seconds,
+                time_limit=self.clock.remaining,
                 callback=this.callbacks(len(family)),
                 random_state=options.seed,
                 **options.solver_options,

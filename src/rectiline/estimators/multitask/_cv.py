@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from rectiline._polling import Deadline, OutOfTime, asked_at_checkpoints, checkpoint
+from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators._run import seed_of
@@ -49,18 +49,18 @@ class _SearchesTasks(MultiTaskModel):
         return SharedSubspace(self.shared_dim_, self.alpha_, self.beta_)
 
     def _solve_tasks(
-        self, data: TaskData, deadline: Deadline, **params: Any
+        self, data: TaskData, clock: Clock, **params: Any
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
         problem = self._problem(data)
-        self._choose(data, problem, deadline)
-        return self._solve_problem(data, problem, deadline)
+        self._choose(data, problem, clock)
+        return self._solve_problem(data, problem, clock)
 
-    def _choose(self, data: TaskData, problem: MultiTaskProblem, deadline: Deadline) -> None:
+    def _choose(self, data: TaskData, problem: MultiTaskProblem, clock: Clock) -> None:
         dims, alphas, betas = self._grid(data)
         held_out = list(_folds(data, self.cv, seed_of(self.random_state)))
         jobs = [
-            _FoldJob(problem, data.weight, data.targets, masks, Deadline(seconds))
-            for masks, seconds in zip(held_out, self._shares(len(held_out), deadline), strict=True)
+            _FoldJob(problem, data.weight, data.targets, masks, Clock.with_grace(seconds))
+            for masks, seconds in zip(held_out, self._shares(len(held_out), clock), strict=True)
         ]
         on_grid = partial(self._fold, grid=(dims, alphas, betas))
         with warnings.catch_warnings():  # `score_table` tells which candidates were left out
@@ -82,9 +82,9 @@ class _SearchesTasks(MultiTaskModel):
             self.time_limit,
         )
 
-    def _shares(self, n_folds: int, deadline: Deadline) -> list[float | None]:
+    def _shares(self, n_folds: int, clock: Clock) -> list[float | None]:
         """Return the seconds from now on by which each fold ends; the last share is for the fit."""
-        left = deadline.seconds
+        left = clock.remaining
         if left is None:
             return [None] * n_folds
         alone = effective_n_jobs(self.n_jobs or 1) == 1
@@ -118,7 +118,7 @@ class _SearchesTasks(MultiTaskModel):
         """Return the held-out loss of every candidate on one fold, and the seconds of its fit."""
         losses = np.full([len(values) for values in grid], np.inf)
         seconds = np.zeros(losses.shape)
-        with asked_at_checkpoints(job.deadline), suppress(OutOfTime):
+        with asked_at_checkpoints(job.clock), suppress(OutOfTime):
             self._try_all(job, grid, losses, seconds)
         return losses, seconds
 
@@ -142,9 +142,9 @@ class _SearchesTasks(MultiTaskModel):
                 continue
             checkpoint()
             warm = self._solve(
-                problem, job.deadline, warm, max(self.tol, _LOOSE), polish=False, n_threads=1
+                problem, job.clock, warm, max(self.tol, _LOOSE), polish=False, n_threads=1
             )
-            if job.deadline.is_late:  # a fit that time has cut off says nothing about its candidate
+            if job.clock.is_late:  # a fit that time has cut off says nothing about its candidate
                 return
             losses[place] = job.held_out_loss(warm)
             seconds[place] = warm.seconds
@@ -163,7 +163,7 @@ class _FoldJob:
     weight: list[NDArray[np.float64]] | None
     targets: list[NDArray[Any]]
     masks: list[NDArray[np.bool_]]
-    deadline: Deadline
+    clock: Clock
 
     def training_problem(self) -> MultiTaskProblem:
         """Return the problem on the rows that are not held out."""

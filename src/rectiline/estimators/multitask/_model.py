@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rectiline._polling import Deadline
+from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._check import DTYPES, FORMATS
@@ -100,12 +100,12 @@ class MultiTaskModel(BaseLinear):
         return SharedSubspace(self.shared_dim, self.alpha, self.beta)
 
     def _solve_tasks(
-        self, data: TaskData, deadline: Deadline, **params: Any
+        self, data: TaskData, clock: Clock, **params: Any
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
-        return self._solve_problem(data, self._problem(data), deadline)
+        return self._solve_problem(data, self._problem(data), clock)
 
     def _solve_problem(
-        self, data: TaskData, problem: MultiTaskProblem, deadline: Deadline
+        self, data: TaskData, problem: MultiTaskProblem, clock: Clock
     ) -> tuple[TaskData, list[MultiTaskSolution]]:
         """Solve the tasks and round the subspace of the answer."""
         problem = problem.with_penalty(self._penalty())
@@ -113,14 +113,14 @@ class MultiTaskModel(BaseLinear):
         report = FitReport(self, 1)
         with closing(report):
             callback = report.for_problem(0)
-            solution = self._solve(problem, deadline, warm, self.tol, callback=callback)
+            solution = self._solve(problem, clock, warm, self.tol, callback=callback)
             report.solved(0, solution)
         report.end()
         rounded = round_solution(
             problem,
             solution,
             tol=self.tol,
-            time_limit=deadline.seconds,
+            time_limit=clock.remaining,
             random_state=seed_of(self.random_state),
             n_threads=self._n_threads,
         )
@@ -129,7 +129,7 @@ class MultiTaskModel(BaseLinear):
     def _solve(
         self,
         problem: MultiTaskProblem,
-        deadline: Deadline,
+        clock: Clock,
         warm: MultiTaskSolution | None,
         tol: float,
         *,
@@ -144,7 +144,7 @@ class MultiTaskModel(BaseLinear):
             solver=self.solver,
             tol=tol,
             max_iter=self.max_iter,
-            time_limit=deadline.seconds,
+            time_limit=clock.remaining,
             warm_start=warm,
             callback=callback,
             random_state=seed_of(self.random_state),
