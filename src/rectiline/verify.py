@@ -11,7 +11,7 @@ format. For any slopes ``s_i``, multipliers ``xi >= 0`` and ``nu``, with ``g_i =
 
 with ``t_i = p_i x_i'b + o_i``; the intercept is a column of ones. Each term is computed in double
 precision with a bound on its rounding error (``--exact``: in rationals, without error). A column
-without penalty or bound needs ``q_j = 0``: what is left of it is charged at RADIUS typical sizes.
+without penalty or bound needs ``q_j = 0``: what is left is charged at `radius` typical sizes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ import numpy as np
 
 CHUNK = 2**21  # entries of X in a chunk of rows; the header has one checksum per chunk
 SUMMED = 256  # rows summed at once: rounding errors grow with this number, not with all rows
-RADIUS = 100  # how far competitors may lie on free columns, in sizes of the coefficients
+RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the coefficients
+RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
 INTEGERS = ("groups", "loss_index", "slope_rows")
 VECTORS = ("coef", "split_coef", "lower", "upper", "rho", "l1")  # the intercept, if any, is last
@@ -133,6 +134,8 @@ class Checker:
         self.number: Any = (
             (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
         )
+        self.radius = header.get("radius", RADII[0])
+        need(self.radius in RADII, f"the radius must be one of {RADII}")
         d, m, k = (header[n] for n in ("n_columns", "n_inequalities", "n_equalities"))
         shapes = {"A": (m, d), "c": (m,), "inequality": (m,)}
         shapes |= {"E": (k, d), "f": (k,), "equality": (k,)} | dict.fromkeys(VECTORS, (d,))
@@ -220,7 +223,7 @@ class Checker:
         for M, constant, y in ((self.A, self.c, self.inequality), (self.E, self.f, self.equality)):
             value, size = M @ b + constant, abs(M) @ abs(b) + abs(constant)
             outside = abs(value) if M is self.E else np.maximum(-value, 0)
-            terms = abs(M) @ np.maximum(abs(b), self.far / RADIUS / 1000) + abs(constant)
+            terms = abs(M) @ np.maximum(abs(b), self.far / self.radius / 1000) + abs(constant)
             need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
             gap += (abs(y) * (outside if M is self.E else np.maximum(value, 0))).sum()
             noise += (b.size + y.size + 8) * u * (abs(y) * size).sum()
@@ -243,7 +246,7 @@ class Checker:
     def far(self) -> Any:
         """The size up to which coefficients count where multipliers do not bound them."""
         least = self.reach / np.where(self.top > 0, self.top, 1)
-        return RADIUS * np.maximum(abs(self.coef), least)
+        return self.radius * np.maximum(abs(self.coef), least)
 
     def penalty(self, q: Any, e: Any) -> tuple[Any, Any, Any, Any]:
         """Return the share of the dual point that is feasible, h(b), the gap of h and its noise.

@@ -14,6 +14,7 @@ from fuzz_certificates import PROOFS, VALID, flip_an_array, flip_the_archive
 
 import rectiline as rl
 from rectiline import verify
+from rectiline.problems.proof._balance import RADIUS
 
 VECTORS = Path(__file__).parent / "vectors"
 CORRUPTED = sorted(VECTORS.glob("corrupted_*.rlcert"))
@@ -27,6 +28,25 @@ def table(path: Path) -> Path:
 def blocks(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     with np.load(table(path)) as data:
         return [(data["X"], data["y"])]
+
+
+def test_the_radius_is_that_of_certificates(tmp_path: Path) -> None:
+    assert verify.RADIUS == RADIUS
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    problem = rl.Problem(X, y, "absolute", None)
+    rl.solve(problem).save(tmp_path / "fit.rlcert")
+    header, arrays = verify.read(tmp_path / "fit.rlcert")
+    checkers = [
+        verify.Checker({**header, "radius": one}, arrays) for one in (RADIUS, verify.RADII[0])
+    ]
+    found = []
+    for checker in checkers:
+        checker.add(X, y)
+        found.append(checker.verdict())
+    assert found[0].gap >= found[1].gap
+    with pytest.raises(verify.Refused, match="the radius must be one of"):
+        verify.Checker({**header, "radius": 1}, arrays)
 
 
 def test_there_are_forty_vectors() -> None:

@@ -53,6 +53,7 @@ def test_small_problems_are_proved_alike(stored, penalty, intercept, monkeypatch
             small = problem.prove(solution.coef, b0, sample, tol)
             with monkeypatch.context() as patch:
                 patch.setattr(_gather, "_ENTRIES_FOR_ONE_CALL", 0)
+                patch.setattr(_gather, "_ENTRIES_FOR_ONE_SURE_CALL", 0)
                 general = problem.prove(solution.coef, b0, sample, tol)
             np.testing.assert_allclose(small.dual.sample, general.dual.sample, atol=1e-14)
             primal = general.certificate.primal

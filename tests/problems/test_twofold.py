@@ -159,8 +159,9 @@ def test_upper_sums_hold_for_every_argument_within_its_radius(loss, weighted):
 
 
 def test_a_row_inside_its_box_takes_what_an_intercept_leaves():
-    g, none = np.array([1.0, -1.0, 0.99, 0.2]), _core.DesignView.dense(np.empty((4, 0)))
+    X, g, one = as_design(np.diag([1.0, 2.0, 3.0, -4.0])).view, [1.0, -1.0, 0.99, 0.2], np.ones(4)
     for left, row in ((0.001, 2), (0.1, 3)):
-        rows, by = _core.exact_moves(none, True, g, -np.ones(4), np.ones(4), np.array([left]))
+        rows, by, q = _core.exact_moves(X, None, True, np.array(g), -one, one, np.array([left]))
         assert rows.tolist() == [row] and by.tolist() == [left]
-    assert _core.exact_moves(none, True, g, -np.ones(4), np.ones(4), np.array([0.3])) is None
+        np.testing.assert_allclose(q, left * (row + 1.0) * (np.arange(4) == row))
+    assert _core.exact_moves(X, None, True, np.array(g), -one, one, np.array([0.3])) is None

@@ -28,12 +28,30 @@ struct Matrix {
     std::span<double> operator[](std::size_t j) { return {&entries[j * rows], rows}; }
 };
 
+RECTILINE_MULTIVERSION double dot_of(const double* a, const double* b, std::int64_t n) {
+    return support::dot(a, b, n);
+}
+
+RECTILINE_MULTIVERSION void add_to(double factor, const double* a, std::int64_t n, double* to) {
+    support::axpy(factor, a, to, n);
+}
+
+// |sum_r a_r b_r - expected|, rounded up; M has been rounded when it was formed: that is gamma(8).
+RECTILINE_MULTIVERSION double miss(const double* a, const double* b, std::int64_t n,
+                                   double expected) {
+    double product = 0, size = 0;
+#pragma omp simd reduction(+ : product, size)
+    for (std::int64_t r = 0; r < n; ++r)
+        product += a[r] * b[r], size += size_of(a[r] * b[r]);
+    return size_of(product - expected) + gamma(static_cast<std::size_t>(n) + 8) * size;
+}
+
 double dot(std::span<const double> a, std::span<const double> b) {
-    return support::dot(a.data(), b.data(), std::ssize(a));
+    return dot_of(a.data(), b.data(), std::ssize(a));
 }
 
 void subtract(double factor, std::span<const double> a, std::span<double> from) {
-    support::axpy(-factor, a.data(), from.data(), std::ssize(a));
+    add_to(-factor, a.data(), std::ssize(a), from.data());
 }
 
 // M (M'M)^-1 = Q R^-T, by orthogonalising each column twice; false for dependent columns.
@@ -61,16 +79,6 @@ bool invert(Matrix M, Matrix& P) {
             one /= R[j][j];
     }
     return true;
-}
-
-// |sum_r a_r b_r - expected|, rounded up; M has been rounded when it was formed: that is gamma(8).
-double miss(std::span<const double> a, std::span<const double> b, double expected) {
-    const auto n = std::ssize(a);
-    double product = 0, size = 0;
-#pragma omp simd reduction(+ : product, size)
-    for (std::ptrdiff_t r = 0; r < n; ++r)
-        product += a[r] * b[r], size += size_of(a[r] * b[r]);
-    return size_of(product - expected) + gamma(a.size() + 8) * size;
 }
 
 // Moves of these rows alone, each by at most its room; nothing if there are none.
@@ -105,7 +113,7 @@ std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
     for (std::size_t i = 0; i < k; ++i) {
         double sum = 0;
         for (std::size_t j = 0; j < k; ++j)
-            sum += miss(M[i], P[j], i == j ? 1.0 : 0.0);
+            sum += miss(M[i].data(), P[j].data(), std::ssize(rows), i == j ? 1.0 : 0.0);
         rho = sum <= rho ? rho : sum;
     }
     if (!(rho < 0.5)) return std::nullopt;

@@ -307,7 +307,7 @@ class Design:
     def dense_columns(self, columns: Indices) -> NDArray[np.float64]:
         """Return a dense float64 copy of some columns."""
         part = self.X[:, columns]
-        return np.array(part.toarray() if self.is_sparse else part, dtype=np.float64)
+        return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
     def copy_part(
         self,

@@ -65,8 +65,7 @@ class Certificate:
     relative_violation : float
         Worst violation divided by the size of the terms of its row.
     rounding : float
-        What rounding errors of the proof may add to the gap; contained in `gap`. Not bounded for
-        multi-task problems, where it is 0.0.
+        What rounding errors of the proof may add to the gap; contained in `gap`.
     scale : float
         What the losses would cost if the terms of each prediction did not cancel one another, the
         target or a knot of the loss; computed for gaps that may belong to an optimum of zero, 0.0

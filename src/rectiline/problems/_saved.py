@@ -86,6 +86,7 @@ def _statement(
     header = {
         **_FORMAT,
         "kind": "optimality",
+        "radius": _checker().RADIUS,
         "n_samples": problem.n_samples,
         "n_columns": d + free,
         "n_inequalities": rows.c.size,

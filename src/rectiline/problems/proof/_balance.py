@@ -22,7 +22,7 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.proof._measure import FrozenRows, PairProducts
-from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
+from rectiline.problems.proof._numbers import UNIT, gamma
 from rectiline.problems.proof._sparse_system import SparseNormalSystem
 
 if TYPE_CHECKING:
@@ -31,16 +31,17 @@ if TYPE_CHECKING:
 __all__ = ["RADIUS", "Balance", "Moves", "balance_free_columns", "balanced_on", "exact_balance"]
 
 RADIUS = 1024.0  # see `Certificate.radius`
+_UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
 
 
 class Moves(NamedTuple):
-    """Rows whose multipliers move, by how much at most each, and all of them together."""
+    """Rows whose multipliers move, by how much at most, and what that may change in q."""
 
     rows: Indices
     by: Vector
-    norm: float
+    q_error: Vector
 
 
 class Balance(NamedTuple):
@@ -52,22 +53,19 @@ class Balance(NamedTuple):
         How far multipliers may have to move; None if they do not.
     charge : float
         What is charged where no exact balance was found.
-    q_error : ndarray or None
-        What the moves may change in q; None for nothing.
     radius : float
     """
 
     moves: Moves | None = None
     charge: float = 0.0
-    q_error: Vector | None = None
     radius: float = math.inf
 
 
-def free_part(design: Design, columns: Indices) -> Design:
+def free_part(design: Design, columns: Indices) -> Design | None:
     """Return a design of these columns alone, dense unless they are many of a sparse X."""
     k, n = columns.size, design.n_samples
     if not k:
-        return Design(np.empty((n, 0)))
+        return None
     if design.is_sparse and k > _COLUMNS_TO_STAY_SPARSE and n * k > _ENTRIES_TO_STAY_SPARSE:
         return Design(design.by_rows.X[:, columns])
     if k == design.n_features and not design.is_sparse:
@@ -91,7 +89,7 @@ def balance_free_columns(
     is the size of the terms that make up `target` (its own size if not given). Returns the moved
     point and the largest leftover relative to the terms of its sum.
     """
-    part = free_part(design, columns)
+    part = free_part(design, columns) or Design(np.empty((design.n_samples, 0)))
     return _core.balance_columns(
         part.view,
         intercept,
@@ -143,22 +141,20 @@ def exact_balance(
 
     With `outside`, q moves on these columns as well, by up to `excess`.
     """
-    left = (np.abs(measured.q.value) + measured.q.error)[free] * (1 + 4 * UNIT)
-    columns = free
-    if outside is not None and excess is not None:
-        columns, left = np.append(free, outside), np.append(left, excess)
+    columns = free if outside is None else np.append(free, outside)
+    left = np.zeros(columns.size + problem.fit_intercept)
+    if free.size:
+        left[: free.size] = (np.abs(measured.q.value[free]) + measured.q.error[free]) * _UP
+    if excess is not None:
+        left[free.size : columns.size] = excess
     if problem.fit_intercept:
-        left = np.append(left, measured.size_of_total)
+        left[-1] = (abs(measured.total[0]) + measured.total[1]) * _UP
     if not left.any():
         return Balance()
     moves = exact_moves(problem, sample, columns, left)
     if moves is None:
         return _charge_for_imbalance(problem, b, b0, free, measured)
-    design = problem.design
-    sizes = _core.moved_sizes(design.view, (moves.rows, moves.by))
-    # Where many rows move a little, the norms of the columns say more.
-    most = design.norm_bounds.columns * (moves.norm * (1 + 4 * UNIT))
-    return Balance(moves, q_error=np.minimum(sizes, most))
+    return Balance(moves)
 
 
 def _charge_for_imbalance(
@@ -191,10 +187,14 @@ def exact_moves(problem: Problem, sample: Vector, columns: Indices, left: Vector
     -------
     Moves, or None if no such move could be shown to exist.
     """
-    part = free_part(problem.design, columns)
-    boxes = problem.dual_boxes
-    if part.is_sparse:
-        found = SparseNormalSystem(part.X, problem.fit_intercept).exact_moves(sample, *boxes, left)
+    design, boxes = problem.design, problem.dual_boxes
+    part = free_part(design, columns)
+    if part is None or not part.is_sparse:
+        free = None if part is None else part.view
+        found = _core.exact_moves(design.view, free, problem.fit_intercept, sample, *boxes, left)
         return None if found is None else Moves(*found)
-    moves = _core.exact_moves(part.view, problem.fit_intercept, sample, *boxes, left)
-    return None if moves is None else Moves(*moves, norm_of(moves[1]))
+    moves = SparseNormalSystem(part.X, problem.fit_intercept).exact_moves(sample, *boxes, left)
+    if moves is None:
+        return None
+    rows, by, norm = moves
+    return Moves(rows, by, design.norm_bounds.columns * (norm * _UP))

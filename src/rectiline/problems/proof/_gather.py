@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ _ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balan
 _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
 _ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
 _ENTRIES_FOR_ONE_CALL = 20_000  # below this many the overhead of Python calls dominates
+_ENTRIES_FOR_ONE_SURE_CALL = 1_000_000  # from there on a pass asks whether there is time for it
 
 
 class Pair(NamedTuple):
@@ -165,41 +167,32 @@ def _closed(pair: Pair, allowed_shrinkage: float) -> ClosedPair:
         q, error = share * q, share * error + 2 * UNIT * np.abs(q)
     rows = row_terms(problem, pair.point, pair.measured, balance, share, shrunk, pair.frozen)
     rows.terms.extend(charges)
-    return _finished(pair, ClosedRows(q, error, rows, radius), share, in_range)
+    terms = _certificate_terms(problem, pair.b, pair.b0, q, error, rows, radius, pair.frozen)
+    certificate, by_zero_dual = close(pair.program, pair.b, terms)
+    return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
 
 
-class ClosedRows(NamedTuple):
-    """q in the dual range with its error, the terms of the rows, and the radius of the proof."""
-
-    q: Vector
-    error: Vector
-    rows: RowTerms
-    radius: float
-
-
-def _finished(pair: Pair, closed: ClosedRows, share: float, in_range: float) -> ClosedPair:
-    """Return the closed pair whose rows are closed."""
-    problem, frozen, rows = pair.problem, pair.frozen, closed.rows
+def _certificate_terms(
+    problem: Problem,
+    b: Vector,
+    b0: float,
+    q: Vector,
+    error: Vector,
+    rows: RowTerms,
+    radius: float = math.inf,
+    frozen: FrozenRows | None = None,
+) -> CertificateTerms:
+    """Return what `close` needs, from q in the dual range and the terms of the rows."""
     least = problem.least_loss + (0.0 if frozen is None else frozen.least_loss)
 
     def scale(gap: float) -> float:
         if frozen is not None:
             return abs(frozen.loss_at_zero)
-        return size_of_terms(problem, pair.b, pair.b0, gap)
+        return size_of_terms(problem, b, b0, gap)
 
-    terms = CertificateTerms(
-        loss=rows.loss,
-        loss_error=rows.loss_error,
-        q=closed.q,
-        q_error=closed.error,
-        terms=rows.terms,
-        at_zero=rows.at_zero,
-        excess=max(rows.loss - least, 0.0),
-        scale=scale,
-        radius=closed.radius,
-    )
-    certificate, by_zero_dual = close(pair.program, pair.b, terms)
-    return ClosedPair(certificate, pair.point, 0.0 if by_zero_dual else share, in_range)
+    excess = max(rows.loss - least, 0.0)
+    loss, loss_error, terms, at_zero = rows
+    return CertificateTerms(loss, loss_error, q, error, terms, at_zero, excess, scale, radius)
 
 
 def small_closed(
@@ -210,23 +203,26 @@ def small_closed(
     None where that is not possible, or where multipliers shrink by more than rounding and the
     certificate does not hold to `tol`.
     """
-    design, free = problem.design, problem.terms.free_columns
-    if design.n_stored > _ENTRIES_FOR_ONE_CALL or problem.columns.has_bounds:
+    data, terms = problem.data, problem.terms
+    design, samples, free = data.design, data.samples, terms.free_columns
+    if not terms.is_separable or terms.is_constrained or samples.linear_rows.size:
         return None
-    if not problem.is_separable or problem.has_constraint_rows or problem.has_linear_term:
+    is_sure = terms.columns.strongly_convex  # any multipliers are in the dual range
+    most = _ENTRIES_FOR_ONE_SURE_CALL if is_sure else _ENTRIES_FOR_ONE_CALL
+    if design.n_stored > most:
         return None
     part = free_part(design, free)
-    if part.is_sparse:
+    if part is not None and part.is_sparse:
         return None
     found = _core.close_pair(
         design.view,
         design.norm_bounds,
-        part.view,
+        None if part is None else part.view,
         free,
-        problem.fit_intercept,
-        problem.rows,
-        problem.columns.core,
-        *problem.dual_boxes,
+        samples.fit_intercept,
+        samples.rows,
+        terms.columns.core,
+        *samples.dual_boxes,
         b,
         b0,
         point.sample,
@@ -236,13 +232,12 @@ def small_closed(
     if found is None:
         return None
     (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
-    arguments = Bounded(at, radius)
-    rows = RowTerms(loss, loss_error, [Term(*term)], _at_zero(problem, arguments, None))
-    measured = PairProducts(arguments, Bounded(q, error), Bounded(q[:0], q[:0]), (0.0, 0.0))
-    pair = Pair(problem, b, b0, DualPoint(sample), measured, free, None, problem)
-    closed = _finished(pair, ClosedRows(q, error, rows, math.inf), share, share)
-    if share > 1.0 - _ALLOWED_SHRINKAGE or (tol and closed.certificate.holds(tol, math.inf)):
-        return closed
+    at_zero = partial(_term_at_zero, samples.rows, Bounded(at, radius))
+    rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
+    terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
+    certificate, by_zero_dual = close(problem, b, terms_of_all)
+    if share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf)):
+        return ClosedPair(certificate, DualPoint(sample), 0.0 if by_zero_dual else share, share)
     return None
 
 
@@ -260,12 +255,14 @@ def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
     problem, b, b0, point, measured, free, *_ = pair
     q, error = pair.q_on_penalised_columns
     outside, excess = _outside_by_rounding(pair, allowed_shrinkage)
-    balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
-    if outside.size and balance.moves is None:
+    balance = Balance()
+    if outside.size:
+        balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
+    if balance.moves is None:
         outside = outside[:0]
         balance = exact_balance(problem, b, b0, point.sample, free, measured)
-    if balance.q_error is not None:
-        error = error + balance.q_error
+    if balance.moves is not None:
+        error = error + balance.moves.q_error
         error[free] = 0.0
     known, off = q, error
     if outside.size:
@@ -353,7 +350,7 @@ def row_terms(
     terms = [Term(gap, upper), *_constraint_terms(measured, point, share)]
     if balance.charge > 0:
         terms.append(Term(0.0, balance.charge * share))
-    at_zero = _at_zero(problem, measured.arguments, frozen)
+    at_zero = partial(_term_at_zero, problem.rows, measured.arguments, frozen)
     if frozen is not None:
         loss, loss_error = loss + frozen.loss, loss_error + frozen.loss_error
         # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
@@ -368,15 +365,11 @@ def _excess(frozen: FrozenRows) -> Term:
     return Term(excess, excess + frozen.loss_error)
 
 
-def _at_zero(problem: Problem, at: Bounded, frozen: FrozenRows | None) -> Callable[[], Term]:
-    """Return what says the samples' term where all multipliers are zero."""
-
-    def at_zero() -> Term:
-        value, upper = _core.row_terms(problem.rows, *at, np.zeros(at.value.size))[2:]
-        far = Term(0.0, 0.0) if frozen is None else _excess(frozen)
-        return Term(value + far.value, upper + far.upper)
-
-    return at_zero
+def _term_at_zero(rows: _core.RowFunctions, at: Bounded, frozen: FrozenRows | None = None) -> Term:
+    """Return the samples' term where all multipliers are zero."""
+    value, upper = _core.row_terms(rows, *at, np.zeros(at.value.size))[2:]
+    far = Term(0.0, 0.0) if frozen is None else _excess(frozen)
+    return Term(value + far.value, upper + far.upper)
 
 
 def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) -> list[Term]:

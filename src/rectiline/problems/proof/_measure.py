@@ -81,12 +81,6 @@ class PairProducts(NamedTuple):
     residual: Bounded
     total: tuple[float, float]
 
-    @property
-    def size_of_total(self) -> float:
-        """An upper bound on the size of the multipliers' sum."""
-        value, error = self.total
-        return (abs(value) + error) * (1 + 4 * UNIT)
-
 
 def measure(
     problem: Problem,

@@ -190,22 +190,21 @@ def is_undecided(certificate: Certificate, tol: float | None) -> bool:
 
 def _inside_boxes(problem: Problem, dual: DualPoint | ArrayLike) -> DualPoint:
     """Return a private copy of the dual point with every multiplier in its own range."""
-    rows = problem.constraint_rows
+    region, n = problem.terms.region, problem.n_samples
     if not isinstance(dual, DualPoint):
         dual = DualPoint(np.asarray(dual, dtype=np.float64))
     sample = np.array(dual.sample, dtype=np.float64)
-    if sample.shape != (problem.n_samples,) or not _core.all_finite(sample):
+    if sample.shape != (n,) or not _core.all_finite(sample):
         raise ValueError(
-            f"dual: the sample part must hold {problem.n_samples} finite numbers; got shape "
-            f"{sample.shape}."
+            f"dual: the sample part must hold {n} finite numbers; got shape {sample.shape}."
         )
     problem.rows.clip(sample)
-    if not (rows.c.size + rows.f.size + np.size(dual.inequality) + np.size(dual.equality)):
+    if not (region.has_rows or np.size(dual.inequality) or np.size(dual.equality)):
         return DualPoint(sample)
     parts = []
     for name, given, size in (
-        ("inequality", dual.inequality, rows.c.size),
-        ("equality", dual.equality, rows.f.size),
+        ("inequality", dual.inequality, region.rows.c.size),
+        ("equality", dual.equality, region.rows.f.size),
     ):
         part = np.array(given, dtype=np.float64) if np.size(given) else np.zeros(size)
         if part.shape != (size,) or not np.isfinite(part).all():

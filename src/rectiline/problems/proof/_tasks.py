@@ -89,8 +89,8 @@ def _closed(
         balance = exact_balance(task.base, u, b0, point.sample, _NO_COLUMNS, measured)
         rows.append(row_terms(task.base, point, measured, balance))
         q[k], error[k] = measured.q
-        if balance.q_error is not None:
-            error[k] += balance.q_error
+        if balance.moves is not None:
+            error[k] += balance.moves.q_error
         radius = min(radius, balance.radius)
     terms = [term for one in rows for term in one.terms]
     if problem.center:
