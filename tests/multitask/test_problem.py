@@ -52,7 +52,7 @@ def test_the_gap_is_primal_minus_dual():
     solution = solve_multitask(problem, tol=1e-4)
     conjugate = 0.0
     for task, point in zip(problem.tasks, solution.dual):
-        y = task.loss.offset
+        y = task.base.offset
         conjugate += losses.Huber(0.7).conjugate(y, point.sample, task.weight).sum()
     Q = np.column_stack([t.q(p) for t, p in zip(problem.tasks, solution.dual)])
     dual = -conjugate - problem.penalty.conjugate(Q)

@@ -1,5 +1,7 @@
 """A task as linear equations: the answer of a solver that always gets there, or none at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -106,15 +108,16 @@ def test_places_are_those_of_the_graph(loss):
     rng = np.random.default_rng(1)
     n = 200
     direction = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    task, _, _ = one_task(loss)
-    encoded = type(task.loss)(loss, direction, rng.normal(size=n))
+    offset = rng.normal(size=n)
     weight, reach = rng.uniform(0.5, 2.0, n), rng.uniform(0.1, 5.0, n)
-    pieces = Pieces(encoded, weight)
+    task, _, _ = one_task(loss)
+    part = replace(task.base.data.samples, direction=direction, offset=offset, weight=weight)
+    pieces = Pieces(part)
     # Points on the graph by the prox: t + reach s = sought, s a slope at t.
     sought = 3.0 * rng.normal(size=n)
     t = np.array([loss.curve.prox([v], r)[0] for v, r in zip(sought, reach)])
     slope = (sought - t) / reach
-    z, g = (t - encoded.offset) / direction, weight * direction * slope
+    z, g = (t - offset) / direction, weight * direction * slope
     places = pieces.place(z, g, reach)
     rows = pieces.resisting(places)
     level, give = pieces.lines(places, rows)

@@ -26,7 +26,7 @@ from rectiline.problems._samples import Samples
 from rectiline.problems._terms import Terms
 from rectiline.rows import RowBlocks
 
-__all__ = ["DEFAULT_PENALTY", "Parts", "read_arrays", "read_rows"]
+__all__ = ["DEFAULT_PENALTY", "Parts", "check_size", "read_arrays", "read_rows", "terms_of"]
 
 DEFAULT_PENALTY = Ridge(1.0)  # recognised by identity: it does not apply where y is None
 
@@ -60,7 +60,7 @@ def read_rows(
     names = None if rows.feature_names is None else np.asarray(rows.feature_names)
     intercept = True if fit_intercept is None else bool(fit_intercept)
     samples = BlockSamples.of(rows, loss, intercept, encoding)
-    terms = _terms(penalty, constraints, rows.n_features, names, None, is_in_memory=False)
+    terms = terms_of(penalty, constraints, rows.n_features, names, None, is_in_memory=False)
     return Parts(BlockData(rows, samples), terms, names)
 
 
@@ -112,9 +112,9 @@ def read_arrays(
             "add a column of ones to X and leave it out of Fused(columns=...)."
         )
     if samples is not None:
-        _check_size(samples)
+        check_size(samples)
     fused, penalty = (penalty, penalty.rest) if isinstance(penalty, Fused) else (None, penalty)
-    terms = _terms(penalty, constraints, d, names, design)
+    terms = terms_of(penalty, constraints, d, names, design)
     if fused is not None:
         assert design is not None and samples is not None
         design, samples = with_difference_rows(design, samples, fused)
@@ -124,7 +124,8 @@ def read_arrays(
     return Parts(Data.of(design, samples), terms, names)
 
 
-def _terms(
+@np.errstate(all="ignore")  # sizes that overflow are refused or end as unsolved
+def terms_of(
     penalty: Any,
     constraints: Any,
     d: int,
@@ -152,7 +153,7 @@ def _rows_of(one: Constraint, d: int, design: Design | None, is_in_memory: bool)
         ) from error
 
 
-def _check_size(samples: Samples) -> None:
+def check_size(samples: Samples) -> None:
     """Raise ValueError if the objective is infinite before anything is fitted."""
     finite = math.isfinite(samples.loss_at_zero) and math.isfinite(samples.total_weight)
     if not finite:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 from rectiline.losses import Loss
-from rectiline.problems._inputs import checked_losses
+from rectiline.problems._inputs import checked_losses, checked_other_loss
 from rectiline.problems._samples import Samples
 from rectiline.rows import Block, RowBlocks
 
@@ -172,10 +172,7 @@ class BlockSamples:
 
     def with_loss(self, loss: str | Loss) -> BlockSamples:
         """Return the samples under another loss of the same kind."""
-        losses, before = checked_losses(loss, None), self.losses[0]
-        if losses[0].of != before.of:
-            raise ValueError(f"loss must be of the {before.of}, as {before!r} is; got {loss!r}.")
-        return replace(self, losses=losses)
+        return replace(self, losses=checked_other_loss(self.losses[0], loss))
 
     def without_fold(self, fold: int, n_folds: int) -> BlockSamples:
         """Return the samples outside a fold; those inside have no weight."""

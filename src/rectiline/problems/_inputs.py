@@ -20,6 +20,7 @@ __all__ = [
     "bounds_as_rows",
     "checked_index",
     "checked_losses",
+    "checked_other_loss",
     "checked_weight",
     "curve_arrays",
     "row_functions",
@@ -40,6 +41,14 @@ def checked_losses(loss: Any, loss_index: ArrayLike | None) -> tuple[Loss, ...]:
             f"loss must hold at most 256 losses of one kind; got {len(several)} of {kinds}."
         )
     return several
+
+
+def checked_other_loss(before: Loss, loss: Any) -> tuple[Loss, ...]:
+    """Return a loss of the same kind as the one before, which targets were encoded for."""
+    losses = checked_losses(loss, None)
+    if losses[0].of != before.of:
+        raise ValueError(f"loss must be of the {before.of}, as {before!r} is; got {loss!r}.")
+    return losses
 
 
 def checked_index(loss_index: ArrayLike | None, n_losses: int, n: int) -> NDArray[np.uint8] | None:

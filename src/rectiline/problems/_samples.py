@@ -18,7 +18,13 @@ from rectiline import _core
 from rectiline._lazy import cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.losses import LinearTerm, Loss
-from rectiline.problems._inputs import checked_index, checked_losses, checked_weight, row_functions
+from rectiline.problems._inputs import (
+    checked_index,
+    checked_losses,
+    checked_other_loss,
+    checked_weight,
+    row_functions,
+)
 from rectiline.rows import Block
 
 __all__ = ["Samples"]
@@ -80,12 +86,9 @@ class Samples:
 
     def with_loss(self, loss: str | Loss) -> Samples:
         """Return the samples under another loss of the same kind."""
-        losses, before = checked_losses(loss, None), self.losses[0]
         if self.index is not None:
             raise ValueError("with_loss: the rows of this problem pay different losses.")
-        if losses[0].of != before.of:
-            raise ValueError(f"loss must be of the {before.of}, as {before!r} is; got {loss!r}.")
-        return replace(self, losses=losses)
+        return replace(self, losses=checked_other_loss(self.losses[0], loss))
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Samples:
         """Return some of the samples, under their own weights unless others are given."""

@@ -17,7 +17,7 @@ columns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,14 @@ from scipy import sparse as sp
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Matrix, Vector
-from rectiline.backends import Design
+from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, LinearInequality
 from rectiline.penalties import Ridge, Subspace
+from rectiline.problems._arguments import check_size, terms_of
 from rectiline.problems._certificate import DualPoint
-from rectiline.problems._encoded import Encoded
+from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
+from rectiline.problems._samples import Samples
 from rectiline.problems._task_pieces import Pieces
 
 Map = Callable[[Matrix], Matrix]
@@ -40,31 +42,30 @@ Map = Callable[[Matrix], Matrix]
 __all__ = ["Task", "TaskStep"]
 
 
+def _problem(
+    design: Design, samples: Samples, penalty: Ridge | None, constraints: tuple[Constraint, ...]
+) -> Problem:
+    terms = terms_of(penalty, constraints, design.n_features, None, design)
+    return Problem.of(Data.of(design, samples), terms)
+
+
 class Task:
     """Rows, weights that sum to one, and constraints of one task."""
 
-    def __init__(self, base: Problem, loss: Encoded) -> None:
-        self.loss = loss
+    def __init__(self, base: Problem) -> None:
         # Without a penalty of its own: it knows the losses, the constraints and their repairs.
         self.base = base
         self.region = base.terms.region.bounds_as_rows
 
     @classmethod
-    def of(
-        cls,
-        design: Design,
-        loss: Encoded,
-        weight: Vector,
-        constraints: tuple[Constraint, ...],
-        fit_intercept: bool,
-    ) -> Task:
+    def of(cls, design: Design, samples: Samples, constraints: tuple[Constraint, ...]) -> Task:
         """Return the task with these rows."""
-        y = np.zeros(design.n_samples)
-        return cls(Problem(design, y, loss, None, constraints, weight, fit_intercept), loss)
+        check_size(samples)
+        return cls(_problem(design, samples, None, constraints))
 
     def with_weight(self, weight: Vector) -> Task:
         """Return this task under other weights, which sum to one."""
-        return Task(self.base.with_sample_weight(weight), self.loss)
+        return Task(self.base.with_sample_weight(weight))
 
     @property
     def design(self) -> Design:
@@ -93,17 +94,17 @@ class Task:
     @cached_property
     def quadratic_target(self) -> tuple[float, Vector] | None:
         """``(a, y~)`` if the loss is ``a/2 (z - y~)^2`` plus a constant, else None."""
-        curve = self.loss.curve
+        curve = self.base.losses[0].curve
         a = float(curve.curvature[0])
         if not curve.is_parabola:
             return None
         vertex, _ = curve.minimum()
-        return a, self.loss.direction * (vertex - self.loss.offset)
+        return a, self.base.direction * (vertex - self.base.offset)
 
     @cached_property
     def pieces(self) -> Pieces | None:
         """Places of the rows on the graph of their slopes; None where there are constraints."""
-        return None if self.is_constrained else Pieces(self.loss, self.weight)
+        return None if self.is_constrained else Pieces(self.base.data.samples)
 
     @property
     def size(self) -> float:
@@ -127,9 +128,9 @@ class Task:
         That is the second derivative of the conjugate: 0 on a kink, 1/(weight curvature) on a
         curved piece. Rows on a straight piece are not listed.
         """
-        curve, w = self.loss.curve, self.weight
+        curve, w = self.base.losses[0].curve, self.weight
         live = np.flatnonzero(w > 0)
-        slope = self.loss.direction[live] * dual.sample[live] / w[live]
+        slope = self.base.direction[live] * dual.sample[live] / w[live]
         # Slopes grow along the nodes left_0 <= right_0 <= left_1 <= ..: odd gaps are the knots.
         nodes = np.maximum.accumulate(np.column_stack([curve.left, curve.right]).ravel())
         reach = np.diff(np.concatenate([[-np.inf], nodes, [np.inf]]))
@@ -165,13 +166,13 @@ class Task:
         self, space: Subspace, eta: float, strength: float, start: Vector | None = None
     ) -> TaskStep:
         """Return the program of this task for a fixed subspace, as described above."""
-        z = None if start is None else self.design.dot(start)
-        loss = self.loss if z is None else self.loss.shifted(z)
+        samples = self.base.data.samples
+        if start is not None:  # the losses as functions of the change from its predictions
+            moved = samples.offset + samples.direction * self.design.dot(start)
+            samples = replace(samples, offset=moved)
         change = self._change_of_variable(space, eta)
         constraints = self._moved_constraints(change, start) if self.is_constrained else ()
-        y = np.zeros(self.design.n_samples)
-        ridge, weight, intercept = Ridge(strength), self.weight, self.base.fit_intercept
-        problem = Problem(change.X, y, loss, ridge, constraints, weight, intercept)
+        problem = _problem(as_design(change.X), samples, Ridge(strength), constraints)
         return TaskStep(problem, start, change)
 
     def _change_of_variable(self, space: Subspace, eta: float) -> _Change:

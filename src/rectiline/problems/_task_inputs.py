@@ -12,7 +12,7 @@ from rectiline._numbers import real_array
 from rectiline.backends import Design, as_design
 from rectiline.constraints import Constraint
 from rectiline.losses import Loss
-from rectiline.problems._encoded import encode_tasks
+from rectiline.problems._samples import Samples
 from rectiline.problems._task import Task
 
 __all__ = ["make_tasks", "normalized_weights"]
@@ -45,11 +45,29 @@ def make_tasks(
             )
     weights = normalized_weights(sample_weight, designs)
     per_task = _constraints(constraints, len(targets))
-    encoded = encode_tasks(loss, targets)
-    return tuple(
-        Task.of(design, one, weight, held, fit_intercept)
-        for design, one, weight, held in zip(designs, encoded, weights, per_task)
-    )
+    samples = _samples_of_tasks(loss, targets, weights, fit_intercept)
+    return tuple(map(Task.of, designs, samples, per_task))
+
+
+def _samples_of_tasks(
+    loss: Loss, targets: list[NDArray[Any]], weights: list[NDArray[np.float64]], fit_intercept: bool
+) -> list[Samples]:
+    """Check the targets of all tasks together and return the samples of each.
+
+    Margin losses take two labels over all tasks; one task alone may hold only one of them. If all
+    labels are -1 or 1 these are the signs, even if one of them never occurs.
+    """
+    together = np.concatenate(targets)
+    if loss.of == "margin" and together.dtype.kind in "iuf":
+        signs = np.array([-1, 1], dtype=together.dtype if together.dtype.kind != "u" else int)
+        if np.isin(together, signs).all():
+            together = np.concatenate([together, signs])  # both are known, present or not
+    encoded = loss.encode(together)
+    found = []
+    for end, weight in zip(np.cumsum([one.size for one in targets]), weights):
+        direction, offset = (part[end - weight.size : end].copy() for part in encoded)
+        found.append(Samples((loss,), None, direction, offset, weight, bool(fit_intercept)))
+    return found
 
 
 def _designs(X: Any, n_tasks: int) -> list[Design]:

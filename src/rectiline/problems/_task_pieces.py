@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._typing import Vector
-from rectiline.problems._encoded import Encoded
+from rectiline.problems._samples import Samples
 
 Places = NDArray[np.intp]
 
@@ -25,16 +25,15 @@ class Pieces:
     Examples
     --------
     >>> from rectiline.losses import Hinge
-    >>> loss = Encoded(Hinge(), np.ones(3), np.zeros(3))
-    >>> pieces = Pieces(loss, np.ones(3))
+    >>> pieces = Pieces(Samples((Hinge(),), None, np.ones(3), np.zeros(3), np.ones(3), False))
     >>> pieces.place(np.array([0.0, 1.0, 2.0]), np.array([-1.0, -0.5, 0.0]), np.ones(3))
     array([0, 1, 2])
     """
 
-    def __init__(self, loss: Encoded, weight: Vector) -> None:
-        curve = loss.curve
-        self.direction, self.offset = loss.direction, loss.offset
-        self.scale = weight * loss.direction  # multiplier = scale * slope of the curve
+    def __init__(self, samples: Samples) -> None:
+        curve, weight = samples.losses[0].curve, samples.weight
+        self.direction, self.offset = samples.direction, samples.offset
+        self.scale = weight * self.direction  # multiplier = scale * slope of the curve
         self._counts = None if (weight > 0).all() else weight > 0
         self._nodes = [
             (knot, slope)
