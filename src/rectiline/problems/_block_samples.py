@@ -55,7 +55,7 @@ class Encoding:
     @property
     def is_plain(self) -> bool:
         """Whether targets and weights are those of the rows, and labels are two."""
-        return self.factors is None and self.levels == 1 and self.fold is None
+        return not self.changes_weights and self.levels == 1 and self.fold is None
 
     @classmethod
     def find(cls, rows: RowBlocks, loss: Loss) -> Encoding:
@@ -106,17 +106,17 @@ class Encoding:
         for place, label in enumerate(self.labels):
             here = y == label
             known |= here
-            if self.is_used(place) and not self.is_plain:
+            if self.changes_weights and self.is_used(place):
                 factor += here * self.factor(place)
         strange = ~known if self.factors is None else ~known & (weight > 0)
         _refuse(block, strange, "y", f"must be one of the labels {self.shown_labels}")
         sign = np.where(y == self.labels[self.positive], 1.0, -1.0)
-        return sign, weight if self.is_plain else weight * factor
+        return sign, weight * factor if self.changes_weights else weight
 
     @property
-    def is_plain(self) -> bool:
-        """Whether labels change no weights."""
-        return self.factors is None and self.negative is None
+    def changes_weights(self) -> bool:
+        """Whether rows with some labels have other weights than those of the block, or none."""
+        return self.factors is not None or self.negative is not None
 
     def is_used(self, place: int) -> bool:
         """Whether rows with this label have a weight."""

@@ -130,12 +130,8 @@ class Problem(ProblemParts):
         linear: ArrayLike | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> None:
-        others: dict[str, Any] = {
-            "sample_weight": sample_weight,
-            "loss_index": loss_index,
-            "linear": linear,
-            "feature_names": feature_names,
-        }
+        others: dict[str, Any] = {"sample_weight": sample_weight, "loss_index": loss_index}
+        others |= {"linear": linear, "feature_names": feature_names}
         if isinstance(X, RowBlocks):
             if isinstance(y, (str, Loss)):  # rows hold their own y: the loss may stand in its place
                 y, loss, penalty = None, y, penalty if loss is None else loss
@@ -222,8 +218,7 @@ class Problem(ProblemParts):
 
         >>> import numpy as np
         >>> import rectiline as rl
-        >>> X = np.array([[1.0], [2.0], [-1.0], [-3.0]])
-        >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+        >>> X, y = np.array([[1.0], [2.0], [-1.0], [-3.0]]), np.array([1.0, 1.0, -1.0, -1.0])
         >>> problem = rl.Problem.from_units(X, U=[-y], V=[np.ones(4)])
         >>> rl.solve(problem).coef.round(6)
         array([1.])

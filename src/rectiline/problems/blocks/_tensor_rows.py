@@ -35,12 +35,12 @@ def encode(samples: Any, y: Any, weight: Any, start: int) -> tuple[Any, Any, Any
     for place, label in enumerate(encoding.labels):
         here = y == label
         known |= here
-        if encoding.is_used(place) and not encoding.is_plain:
+        if encoding.is_used(place) and encoding.changes_weights:
             factor += here.double() * encoding.factor(place)
     strange = ~known if encoding.factors is None else ~known & (w > 0)
     _refuse(strange, y, start, f"y must be one of the labels {encoding.shown_labels}")
     sign = torch.where(y == encoding.labels[encoding.positive], 1.0, -1.0).double()
-    w = w if encoding.is_plain else w * factor
+    w = w * factor if encoding.changes_weights else w
     if encoding.of == "residual":
         return -ones, sign, w
     return sign, torch.zeros_like(ones), w
