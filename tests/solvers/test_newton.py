@@ -248,3 +248,16 @@ def test_more_columns_than_rows_at_a_kink(name, penalty):
     newton, interior = (rl.solve(one, solver=name, tol=1e-8) for name in ("newton", "interior"))
     assert newton.status == "solved"
     assert newton.objective == pytest.approx(interior.objective, rel=1e-7)
+
+
+@pytest.mark.parametrize("delta", [1e6, 1e9, 1e12])
+@pytest.mark.parametrize("solver", ["auto", "newton", "passes"])
+def test_huber_with_knots_far_away_is_squared_error(solver, delta):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((2000, 5))
+    y = X.sum(axis=1) + rng.standard_normal(2000)
+    for penalty in (None, rl.penalties.Ridge(1.0), rl.penalties.L1(1.0)):
+        squared = rl.solve(rl.Problem(X, y, rl.losses.SquaredError(), penalty), tol=1e-10)
+        huber = rl.solve(rl.Problem(X, y, rl.losses.Huber(delta), penalty), solver, tol=1e-8)
+        assert huber.status == "solved"
+        assert huber.objective == pytest.approx(squared.objective, rel=1e-8)

@@ -23,18 +23,17 @@ constexpr double kUnderflow = 0x1p-1000;    // more than products that underflow
 constexpr double kWeighted = 2 * kUnit;     // of a loss times its weight
 
 // What the evaluation of a curve may add to the radius of an argument: on curved pieces the point
-// where a slope touches is computed with an error.
+// where a slope touches is computed, from the end that is nearer to the minimum, with an error.
 struct Evaluation {
     double per_argument = 0, constant = 0;
     Evaluation() = default;
     explicit Evaluation(const Curve& f) {
-        bool curved = false;
-        double farthest = 0;
-        for (std::int64_t k = 0; k <= f.n_knots; ++k)
-            curved = curved || f.curvature[k] > 0;
-        for (std::int64_t k = 0; k < f.n_knots; ++k)
-            farthest = std::max(farthest, size_of(f.knot[k]));
-        if (curved) per_argument = kTouch, constant = kTouch * farthest;
+        for (std::int64_t k = 0; k <= f.n_knots; ++k) {
+            if (!(f.curvature[k] > 0)) continue;
+            const bool right_end = k < f.n_knots && (k == 0 || f.left[k] <= 0);
+            per_argument = kTouch;
+            constant = std::max(constant, kTouch * size_of(f.knot[right_end ? k : k - 1]));
+        }
     }
 };
 

@@ -113,6 +113,8 @@ RECTILINE_INLINE double fenchel_young(const Curve& f, double s, double t) {
                     break;
                 }
                 touch = f.knot[k] + (s - f.right[k]) / f.curvature[k + 1], below = k + 1;
+                if (k + 1 < K && f.left[k + 1] <= 0)  // this end is nearer to the minimum
+                    touch = f.knot[k + 1] + (s - f.left[k + 1]) / f.curvature[k + 1];
                 break;
             }
         }
