@@ -44,7 +44,6 @@ SOLVERS = [
     "newton",
     "reduced_newton",
     "rehline",
-    "twofold",
 ]
 LOSSES = {
     "absolute": rl.losses.Absolute(),

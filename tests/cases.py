@@ -236,8 +236,6 @@ SOLVERS = [
     SolverCase("newton", SEPARABLE, warm=True),
     SolverCase("reduced_newton", [RIDGES[0], RIDGES[2]], constraints=UNCONSTRAINED, warm=True),
     SolverCase("interior", SEPARABLE),
-    SolverCase("twofold", SEPARABLE),
-    SolverCase("small_interior", SEPARABLE),
     SolverCase("generation", [*FLAT, *COUPLED], hard=False),
     SolverCase("smoothed", FLAT[:1], hard=False, constraints=UNCONSTRAINED, tol=3e-2),
     SolverCase("passes", PENALTIES, hard=False),

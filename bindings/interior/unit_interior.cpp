@@ -4,92 +4,221 @@
 #include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
+#include <memory>
 #include <tuple>
 #include <utility>
 
 namespace {
 
+using rectiline::interior::DenseSystem;
+using rectiline::interior::NormalSystem;
 using rectiline::interior::Number;
+using rectiline::interior::SparseRows;
 using rectiline::interior::UnitInterior;
 using rectiline::interior::UnitProgram;
+using rectiline::interior::Verdict;
+using rectiline::support::Interrupt;
 
 template <class Array>
 auto copied(const Array& array) {
     return std::vector(array.data(), array.data() + array.shape(0));
 }
 
-void check(const UnitProgram& program) {
-    const auto size = [](const auto& one) { return static_cast<std::int64_t>(one.size()); };
-    require(program.n_rows() >= 0 && program.begin.front() == 0 &&
-                program.begin.back() == size(program.columns) &&
-                size(program.columns) == size(program.values),
+NumpyVector numpy(std::span<const double> values) {
+    NumpyVector out = new_vector(values.size());
+    std::copy(values.begin(), values.end(), out.data());
+    return out;
+}
+
+// A system of Python: an object with `size`, `dot`, `tdot`, `factorise` and `solve`.
+class PythonSystem final : public NormalSystem<double> {
+  public:
+    explicit PythonSystem(nb::object system) : system_(std::move(system)) {}
+
+    std::int64_t n_rows() const override { return nb::cast<std::int64_t>(system_.attr("size")); }
+    void multiply(std::span<const double> x, std::span<double> rows) override {
+        take(system_.attr("dot")(numpy(x)), rows);
+    }
+    void multiply_transposed(std::span<const double> rows, std::span<double> x) override {
+        take(system_.attr("tdot")(numpy(rows)), x);
+    }
+    bool factorise(std::span<const double> weight, Interrupt&) override {
+        return nb::cast<bool>(system_.attr("factorise")(numpy(weight)));
+    }
+    bool solve(std::span<double> v, std::span<const double> r, std::span<double> s) override {
+        const auto both = nb::cast<nb::tuple>(system_.attr("solve")(numpy(v), numpy(r)));
+        take(both[0], v);
+        const bool finds_duals = !both[1].is_none();
+        if (finds_duals) take(both[1], s);
+        return finds_duals;
+    }
+
+  private:
+    static void take(nb::handle found, std::span<double> out) {
+        const auto values = nb::cast<VectorIn>(found);
+        require(values.shape(0) == out.size(), "a vector of the system has the wrong size");
+        std::copy(values.data(), values.data() + out.size(), out.begin());
+    }
+    nb::object system_;
+};
+
+void check(const SparseRows& rows, std::int64_t width) {
+    require(rows.n_rows() >= 0 && rows.begin.front() == 0 &&
+                rows.begin.back() == std::ssize(rows.columns) &&
+                rows.columns.size() == rows.values.size(),
             "begin, columns and values do not fit");
-    for (std::int64_t r = 0; r < program.n_rows(); ++r) {
-        require(program.begin[r] <= program.begin[r + 1], "begin must not fall");
-        for (std::int64_t e = program.begin[r]; e < program.begin[r + 1]; ++e)
-            require(program.columns[e] >= 0 && program.columns[e] < program.width() &&
-                        (e == program.begin[r] || program.columns[e - 1] < program.columns[e]),
+    for (std::int64_t r = 0; r < rows.n_rows(); ++r) {
+        require(rows.begin[r] <= rows.begin[r + 1], "begin must not fall");
+        for (std::int64_t e = rows.begin[r]; e < rows.begin[r + 1]; ++e)
+            require(rows.columns[e] >= 0 && rows.columns[e] < width &&
+                        (e == rows.begin[r] || rows.columns[e - 1] < rows.columns[e]),
                     "columns of a row must increase and be in range");
     }
-    const std::int64_t units = program.n_units();
-    require(size(program.shift) == units && size(program.low) == units &&
-                size(program.high) == units && size(program.soft) == units &&
-                size(program.linear) == program.width(),
-            "sizes of the units or of rho and linear do not fit");
+}
+
+void check(const UnitProgram& program, std::int64_t n_rows) {
+    const std::size_t units = program.row.size(), width = program.rho.size();
+    for (const auto* values : {&program.shift, &program.low, &program.high, &program.soft,
+                               &program.least, &program.room})
+        require(values->size() == units, "sizes of the units do not fit");
+    require(program.linear.size() == width && program.price.size() == width,
+            "rho, linear and price must have one entry per column");
     for (const std::int64_t r : program.row)
-        require(r >= 0 && r < program.n_rows(), "a unit names a row that is not there");
+        require(r >= 0 && r < n_rows, "a unit names a row that is not there");
+    for (const std::int64_t k : program.price)
+        require(k >= -1 && k < program.n_units(), "a price names a unit that is not there");
+}
+
+UnitProgram program(IndexIn row, MatrixIn units, VectorIn rho, VectorIn linear, IndexIn price,
+                    double constant, double reference, bool is_nonnegative) {
+    require(units.shape(0) == 6, "units must be shift, low, high, soft, least and room");
+    const std::size_t count = units.shape(1);
+    const auto line = [&](std::size_t k) {
+        return std::vector(units.data() + k * count, units.data() + (k + 1) * count);
+    };
+    return {copied(row), line(0),        line(1),       line(2),  line(3),   line(4),       line(5),
+            copied(rho), copied(linear), copied(price), constant, reference, is_nonnegative};
 }
 
 template <class Real>
-void make(UnitInterior<Real>* self, IndexIn begin, IndexIn columns, VectorIn values, IndexIn row,
-          VectorIn shift, VectorIn low, VectorIn high, VectorIn soft, VectorIn rho, VectorIn linear,
-          bool by_rows) {
+void make(UnitInterior<Real>* self, UnitProgram program, IndexIn begin, IndexIn columns,
+          VectorIn values, bool by_rows, double proximal) {
     require(begin.shape(0) > 0, "begin must not be empty");
-    UnitProgram program{copied(begin), copied(columns), copied(values), copied(row),
-                        copied(shift), copied(low),     copied(high),   copied(soft),
-                        copied(rho),   copied(linear)};
-    check(program);
+    SparseRows rows{copied(begin), copied(columns), copied(values)};
+    check(rows, program.width());
+    check(program, rows.n_rows());
     for (const double rho : program.rho)
         require(!by_rows || rho > 0, "by rows every rho must be positive");
-    new (self) UnitInterior<Real>(std::move(program), by_rows);
+    auto system = std::make_unique<DenseSystem<Real>>(program, std::move(rows), by_rows, proximal);
+    new (self) UnitInterior<Real>(std::move(program), std::move(system));
+}
+
+void make_with(UnitInterior<double>* self, UnitProgram program, nb::object system) {
+    auto own = std::make_unique<PythonSystem>(std::move(system));
+    check(program, own->n_rows());
+    new (self) UnitInterior<double>(std::move(program), std::move(own));
 }
 
 template <class Real>
-bool step(UnitInterior<Real>& self, double seconds) {
-    return run_interruptibly(seconds, [&](auto& interrupt) { return self.step(interrupt); });
+auto columns_of(const UnitInterior<Real>& self, VectorIn x) {
+    require(length(x) == self.program().width(), "x must have one entry per column");
+    return in(x);
+}
+
+template <class Real>
+void begin(UnitInterior<Real>& self, VectorIn x, double slack) {
+    self.pair().begin(columns_of(self, x), slack);
+}
+
+template <class Real>
+void begin_near(UnitInterior<Real>& self, VectorIn y) {
+    require(length(y) <= self.program().n_units(), "y must have at most one entry per unit");
+    self.pair().begin_near(in(y));
+}
+
+template <class Real>
+void resume(UnitInterior<Real>& self, VectorIn x, VectorIn y, MatrixIn sides) {
+    const auto units = static_cast<std::size_t>(self.program().n_units());
+    require(y.shape(0) == units && sides.shape(0) == 4 && sides.shape(1) == units,
+            "y and sides must have one entry per unit");
+    std::vector<std::span<const double>> lines;
+    for (std::size_t s = 0; s < 4; ++s)
+        lines.emplace_back(sides.data() + s * units, units);
+    self.pair().resume(columns_of(self, x), in(y), lines);
+}
+
+// Systems of Python need the GIL, and stop by exceptions of their own.
+template <class Real>
+bool step(UnitInterior<Real>& self, double seconds, bool needs_python) {
+    if (!needs_python)
+        return run_interruptibly(seconds, [&](auto& interrupt) { return self.step(interrupt); });
+    Interrupt interrupt;
+    return self.step(interrupt);
 }
 
 template <class Real>
 std::pair<NumpyVector, NumpyVector> point(const UnitInterior<Real>& self) {
     NumpyVector x = new_vector(static_cast<std::size_t>(self.program().width()));
     NumpyVector y = new_vector(static_cast<std::size_t>(self.program().n_units()));
-    self.point(in(x), in(y));
+    self.pair().point(in(x), in(y));
     return {x, y};
 }
 
 template <class Real>
-std::tuple<double, double, double, double> quality(const UnitInterior<Real>& self) {
-    const auto found = self.quality();
-    return {found.products, found.residual, found.violation, found.objective};
+NumpyMatrix sides(const UnitInterior<Real>& self) {
+    const auto units = static_cast<std::size_t>(self.program().n_units());
+    NumpyMatrix out = new_matrix(4, units);
+    std::vector<std::span<double>> lines;
+    for (std::size_t s = 0; s < 4; ++s)
+        lines.emplace_back(out.data() + s * units, units);
+    self.pair().sides(lines);
+    return out;
+}
+
+using Judged = std::tuple<double, double, double, double, double>;
+
+Judged judged(const Verdict& verdict) {
+    return {verdict.relative_gap, verdict.violation, verdict.mean_product, verdict.residual,
+            verdict.size};
 }
 
 template <class Real>
 void bind(nb::module_& m, const char* name, const char* doc) {
     using Method = UnitInterior<Real>;
-    nb::class_<Method>(m, name, doc)
-        .def("__init__", &make<Real>, nb::arg("begin"), nb::arg("columns"), nb::arg("values"),
-             nb::arg("row"), nb::arg("shift"), nb::arg("low"), nb::arg("high"), nb::arg("soft"),
-             nb::arg("rho"), nb::arg("linear"), nb::arg("by_rows") = false)
-        .def("step", &step<Real>, nb::arg("seconds"), "Take a step; False where there is none")
+    nb::class_<Method> bound(m, name, doc);
+    bound
+        .def("__init__", &make<Real>, nb::arg("program"), nb::arg("begin"), nb::arg("columns"),
+             nb::arg("values"), nb::arg("by_rows"), nb::arg("proximal"))
+        .def("begin", &begin<Real>, nb::arg("x"), nb::arg("slack"),
+             "Start from x, with y inside its boxes")
+        .def("begin_near", &begin_near<Real>, nb::arg("y"), "Move the first entries of y")
+        .def("resume", &resume<Real>, nb::arg("x"), nb::arg("y"), nb::arg("sides"),
+             "Go on from a state")
+        .def("step", &step<Real>, nb::arg("seconds"), nb::arg("needs_python"),
+             "Take a step; False where there is none")
+        .def(
+            "verdict", [](const Method& self) { return judged(self.verdict()); },
+            "relative gap, violation, mean product, residual and size of the objective")
+        .def(
+            "judge",
+            [](Method& self, VectorIn x) { return judged(self.judge(columns_of(self, x))); },
+            nb::arg("x"), "`verdict` of the present y with another x")
+        .def_prop_ro("step_length", &Method::step_length)
         .def("point", &point<Real>, "x and y")
-        .def("quality", &quality<Real>, "products, residual, violation, objective");
+        .def("sides", &sides<Real>, "Rooms and multipliers, of lower and of upper ends");
+    if constexpr (std::is_same_v<Real, double>)
+        bound.def("__init__", &make_with, nb::arg("program"), nb::arg("system"));
 }
 
 }  // namespace
 
 void bind_unit_interior(nb::module_& m) {
-    bind<double>(m, "UnitInterior",
-                 "min sum rho/2 x^2 + linear'x + sum of units; a unit is max over low <= y <= high "
-                 "of y (row x + shift) - soft y^2/2.");
+    nb::class_<UnitProgram>(m, "UnitProgram",
+                            "min sum rho/2 x^2 + linear'x + sum of units; a unit is max over "
+                            "low <= y <= high of y (row x + shift) - soft y^2/2.")
+        .def(nb::new_(&program), nb::arg("row"), nb::arg("units"), nb::arg("rho"),
+             nb::arg("linear"), nb::arg("price"), nb::arg("constant"), nb::arg("reference"),
+             nb::arg("is_nonnegative"));
+    bind<double>(m, "UnitInterior", "An interior point method in doubles.");
     bind<Number>(m, "TwofoldInterior", "`UnitInterior` in numbers of 32 digits.");
 }

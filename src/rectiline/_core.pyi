@@ -455,35 +455,84 @@ class BoxedSimplex:
     def work(self) -> float:
         """Products so far"""
 
-class UnitInterior:
+class UnitProgram:
     """
     min sum rho/2 x^2 + linear'x + sum of units; a unit is max over low <= y <= high of y (row x + shift) - soft y^2/2.
     """
 
-    def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], soft: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_rows: bool = False) -> None: ...
+    def __init__(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], price: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], constant: float, reference: float, is_nonnegative: bool) -> None: ...
 
-    def step(self, seconds: float) -> bool:
+class UnitInterior:
+    """An interior point method in doubles."""
+
+    @overload
+    def __init__(self, program: UnitProgram, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_rows: bool, proximal: float) -> None: ...
+
+    @overload
+    def __init__(self, program: UnitProgram, system: object) -> None: ...
+
+    def begin(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slack: float) -> None:
+        """Start from x, with y inside its boxes"""
+
+    def begin_near(self, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Move the first entries of y"""
+
+    def resume(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sides: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Go on from a state"""
+
+    def step(self, seconds: float, needs_python: bool) -> bool:
         """Take a step; False where there is none"""
+
+    def verdict(self) -> tuple[float, float, float, float, float]:
+        """
+        relative gap, violation, mean product, residual and size of the objective
+        """
+
+    def judge(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float, float, float, float]:
+        """`verdict` of the present y with another x"""
+
+    @property
+    def step_length(self) -> float: ...
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """x and y"""
 
-    def quality(self) -> tuple[float, float, float, float]:
-        """products, residual, violation, objective"""
+    def sides(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Rooms and multipliers, of lower and of upper ends"""
 
 class TwofoldInterior:
     """`UnitInterior` in numbers of 32 digits."""
 
-    def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], soft: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rho: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_rows: bool = False) -> None: ...
+    def __init__(self, program: UnitProgram, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_rows: bool, proximal: float) -> None: ...
 
-    def step(self, seconds: float) -> bool:
+    def begin(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slack: float) -> None:
+        """Start from x, with y inside its boxes"""
+
+    def begin_near(self, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Move the first entries of y"""
+
+    def resume(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sides: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Go on from a state"""
+
+    def step(self, seconds: float, needs_python: bool) -> bool:
         """Take a step; False where there is none"""
+
+    def verdict(self) -> tuple[float, float, float, float, float]:
+        """
+        relative gap, violation, mean product, residual and size of the objective
+        """
+
+    def judge(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float, float, float, float]:
+        """`verdict` of the present y with another x"""
+
+    @property
+    def step_length(self) -> float: ...
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """x and y"""
 
-    def quality(self) -> tuple[float, float, float, float]:
-        """products, residual, violation, objective"""
+    def sides(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Rooms and multipliers, of lower and of upper ends"""
 
 def sorted_l1_prox(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """

@@ -28,7 +28,7 @@ def problem(penalty, loss="absolute", linear=LINEAR):
     return rl.Problem(X, Y, loss, penalty, sample_weight=WEIGHT, fit_intercept=False, linear=linear)
 
 
-@pytest.mark.parametrize("solver", ["auto", "newton", "interior", "twofold", "generation"])
+@pytest.mark.parametrize("solver", ["auto", "newton", "interior", "generation"])
 @pytest.mark.parametrize("loss", ["absolute", "huber"])
 def test_the_proof_knows_no_floor(solver, loss):
     """A floor 1e8 times as far off as the answer left rounding errors of 1e-6 of the objective."""
@@ -91,13 +91,13 @@ def test_a_linear_program_and_a_quadratic_one_without_data():
     profit = RNG.uniform(0.5, 1.5, 4)
     given = {"linear": -profit, "constraints": [LinearConstraint(A, upper=upper), Nonnegative()]}
     least = linprog(-profit, A_ub=A, b_ub=upper).fun
-    for solver in ("auto", "interior", "twofold", "generation"):
+    for solver in ("auto", "interior", "generation"):
         answer = rl.solve(rl.Problem(None, **given), solver=solver, tol=1e-9)
         assert answer.status == "solved" and answer.objective == pytest.approx(least, rel=1e-8)
     b = cp.Variable(4)
     program = cp.Problem(cp.Minimize(cp.sum_squares(b) - profit @ b), [A @ b <= upper, b >= 0])
     least = program.solve(solver=cp.CLARABEL)
-    for solver in ("auto", "interior", "twofold", "rehline"):
+    for solver in ("auto", "interior", "rehline"):
         answer = rl.solve(rl.Problem(None, penalty=Ridge(2.0), **given), solver=solver, tol=1e-9)
         assert answer.status == "solved" and answer.objective == pytest.approx(least, rel=1e-7)
 

@@ -158,7 +158,7 @@ def test_the_patience_of_newton_steps_is_kept():
     assert hurried.status == "stalled" and hurried.n_iter <= 2
     plan = choose(problem)
     names = [stage.method.name for stage in plan]
-    assert names == ["generation", "interior", "twofold", "generation"]
+    assert names == ["generation", "interior", "interior", "generation"]
     assert rl.solve(problem).status == "solved"
 
 

@@ -94,7 +94,7 @@ def test_more_columns_than_a_matrix_could_have():
     wide = sp.vstack([X] * 21).tocsr()
     problem = rl.Problem(wide, np.tile(y, 21), Hinge(), L1(200.0))
     assert min(wide.shape) > 8000
-    assert Interior.refuses(problem) is None
+    assert Interior().refuses(problem) is None
     found = rl.solve(problem, solver="interior", tol=1e-6)
     once = rl.solve(rl.Problem(X, y, Hinge(), L1(200.0 / 21)), solver="generation", tol=1e-9)
     assert found.objective == pytest.approx(21 * once.objective, rel=2e-6)

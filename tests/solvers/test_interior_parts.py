@@ -9,15 +9,14 @@ from rectiline import Problem
 from rectiline.backends import as_design
 from rectiline.constraints import Box, LinearEquality, LinearInequality
 from rectiline.losses import Absolute, Huber, Pinball, SquaredError
-from rectiline.penalties import L1, ElasticNet, Ridge
+from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge
 from rectiline.problems.forms import EpigraphForm
-from rectiline.solvers.interior.build import build
-from rectiline.solvers.interior.central import iterate
-from rectiline.solvers.interior.normal import FactorError, cholesky, factorise
+from rectiline.solvers.interior.linear_algebra import FactorError, cholesky
+from rectiline.solvers.interior.method import Method
 from rectiline.solvers.interior.parts import shapes_of
-from rectiline.solvers.interior.per_row import Part, Totals
-from rectiline.solvers.interior.rows import UnitRows
-from rectiline.solvers.interior.verdict import Iterate, judge
+from rectiline.solvers.interior.program import build
+from rectiline.solvers.interior.systems import DenseColumns, DenseRows, SparseColumns
+from rectiline.solvers.interior.verdict import Verdict
 
 RNG = np.random.default_rng(0)
 
@@ -48,32 +47,7 @@ def test_two_units_on_one_knot_are_one_part(loss):
     assert len(shapes_of(loss.units)) == 1
 
 
-def test_cost_and_gap_of_a_part():
-    t = RNG.normal(size=50)
-    low, high = np.full(50, -0.5), np.full(50, 1.5)
-    for soft in (0.0, np.full(50, 0.3)):
-        part = Part(0.2, low, high, soft, t, 1.0)
-        totals = Totals()
-        part.judge(t, totals)
-        u, slope = t - 0.2, np.linspace(-0.5, 1.5, 4001)[:, None]
-        bends = soft[0] if isinstance(soft, np.ndarray) else 0.0
-        want = np.max(slope * u - 0.5 * bends * slope**2, axis=0)
-        assert totals.value == pytest.approx(want.sum(), rel=1e-6)
-        conjugate = 0.2 * part.a + 0.5 * bends * part.a**2
-        assert totals.gap == pytest.approx((want + conjugate - part.a * t).sum(), rel=1e-5)
-        assert totals.violation == 0.0
-
-
-def test_a_row_that_must_not_be_negative():
-    t = np.array([0.5, -0.25])
-    part = Part(0.0, None, np.zeros(2), 0.0, t, 0.1)
-    totals = Totals()
-    part.judge(t, totals)
-    assert totals.value == 0.0 and totals.violation == 0.25
-    assert totals.gap == pytest.approx(0.1 * 0.75)  # its dual is 0.1 at the start
-
-
-# ---- the normal equations ---------------------------------------------------------------------
+# ---- the linear systems ------------------------------------------------------------------------
 
 
 def program_of(n, d, penalty, storage=np.asarray, **more):
@@ -83,40 +57,45 @@ def program_of(n, d, penalty, storage=np.asarray, **more):
     return build(EpigraphForm.apply(problem))
 
 
+def matrix_of(rows):
+    return np.column_stack([rows.dot(column) for column in np.eye(rows.width)])
+
+
 ROWS = [
     LinearInequality(RNG.normal(size=(3, 30)), np.ones(3)),
     LinearEquality(sp.csr_array(RNG.normal(size=(2, 30))), np.ones(2)),
     Box(-1.0, np.inf),
 ]
+GROUPS = GroupLinf(0.3, [np.arange(10), np.arange(10, 29)])
 
 
 @pytest.mark.parametrize("storage", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize("by_rows", [True, False])
+@pytest.mark.parametrize("kind", [DenseColumns, DenseRows, SparseColumns])
+@pytest.mark.parametrize("penalty", [L1(0.3), GROUPS], ids=["l1", "groups"])
 @pytest.mark.parametrize("tiny", [1.0, 1e-8])
-def test_both_factorisations_solve_the_same_equations(storage, by_rows, tiny):
+def test_all_systems_solve_the_same_equations(storage, kind, penalty, tiny):
     weight = np.where(np.arange(20) == 3, 0.0, 1.0)
-    program = program_of(20, 30, L1(0.3), storage, constraints=ROWS, sample_weight=weight)
-    blocks, width = program.blocks, program.width
-    rows = [block.rows for block in blocks]
-    dense = [np.column_stack([one.dot(column) for column in np.eye(width)]) for one in rows]
-    R = np.vstack(dense)
-    weights = [RNG.uniform(0.5, 2.0, size=one.size) for one in rows]
-    for one, own in zip(rows, weights, strict=True):
-        if isinstance(one, UnitRows):
-            own[::3] *= tiny  # active columns, which the factor of the rows must keep explicit
-    diagonal = np.full(width, tiny)
-    right = [RNG.normal(size=one.size) for one in rows]
-    v = RNG.normal(size=width) * tiny
-    x, s = factorise(blocks, weights, diagonal, by_rows).solve(v, right)
-    W, r = np.concatenate(weights), np.concatenate(right)
-    matrix = np.diag(diagonal) + R.T @ (W[:, None] * R)
+    program = program_of(20, 30, penalty, storage, constraints=ROWS, sample_weight=weight)
+    rows = program.rows
+    R = matrix_of(rows)
+    W, r = RNG.uniform(0.5, 2.0, size=rows.size), RNG.normal(size=rows.size)
+    W[rows.ends[1] :: 3] *= tiny  # active columns, which systems by rows must keep explicit
+    program.rho[:] = tiny
+    v = RNG.normal(size=program.width) * tiny
+    system = kind(program, 0.0)
+    assert system.factorise(W)
+    x, s = system.solve(v, r)
+    matrix = tiny * np.eye(program.width) + R.T @ (W[:, None] * R)
     np.testing.assert_allclose(x, np.linalg.solve(matrix, v + R.T @ r), rtol=1e-6, atol=1e-9)
-    for part, block, own, want in zip(s, blocks, weights, right, strict=True):
-        if part is not None:
-            np.testing.assert_allclose(part, own * block.rows.dot(x) - want, atol=1e-6)
-    for one, matrix in zip(rows, dense, strict=True):
-        a = RNG.normal(size=one.size)
-        np.testing.assert_allclose(one.tdot(a), matrix.T @ a, atol=1e-12)
+    if s is not None:
+        known = np.isfinite(s)
+        assert known[: rows.ends[0]].all()
+        np.testing.assert_allclose(s[known], (W * (R @ x) - r)[known], atol=1e-6)
+    a = RNG.normal(size=rows.size)
+    np.testing.assert_allclose(rows.tdot(a), R.T @ a, atol=1e-12)
+    begin, columns, values = rows.compressed()
+    stored = sp.csr_array((values, columns, begin), shape=R.shape).toarray()
+    np.testing.assert_allclose(stored, R, atol=1e-14)
 
 
 def test_an_indefinite_matrix_is_noticed():
@@ -168,50 +147,58 @@ def test_scales():
     program = build(EpigraphForm.apply(problem))
     scales = program.scales
     spread = np.std(X[:, :3], axis=0)
-    np.testing.assert_allclose(scales.column[:3] * spread, 1.0, rtol=1e-6)
+    assert (np.abs(np.log2(scales.column[:3] * spread)) <= 0.5001).all()  # powers of two
     assert scales.column[3] == pytest.approx(0.5)  # a constant column keeps its size
     assert scales.shift == pytest.approx(np.median(y))
-    width = sum(float((part.high - part.low).sum()) for part in program.data.parts)
-    assert width == pytest.approx(1.0)
-    block = program.inequalities
-    norms = np.linalg.norm([block.rows.dot(column) for column in np.eye(program.width)])
-    assert norms == pytest.approx(1.0)
+    low, high = program.units[1:3, :200]
+    assert np.sum(high - low) == pytest.approx(1.0)
+    assert 0.7 < np.linalg.norm(matrix_of(program.rows)[200]) < 1.5
 
 
 def test_there_and_back():
     program = program_of(50, 4, ElasticNet(0.2, 0.1), constraints=[Box(-1.0, 1.0)])
-    b = RNG.normal(size=program.width)
-    coef, intercept = program.coefficients(b)
+    x, y = RNG.normal(size=program.width), RNG.normal(size=program.row.size)
+    point = program.point(x, y, np.ones(y.size))
     problem = program.form.problem
-    z = problem.design.dot(coef) + intercept
-    program.data.place(b)
-    scales = program.scales
+    z = problem.design.dot(point.coef) + point.intercept
+    argument = program.rows.dot(x)[:50] + program.units[0, :50]
     np.testing.assert_allclose(
-        scales.prediction * program.data.argument,
-        problem.direction * z + problem.offset,
+        program.scales.prediction * argument,
+        problem.direction * (problem.direction * z + problem.offset),
         atol=1e-12,
     )
-    far, inside = np.full(program.width, 5.0), np.full(program.width, 0.05)
-    assert not program.begin(program.point(far)).any()  # outside the box: zeros are a better start
-    np.testing.assert_allclose(program.begin(program.point(inside)), inside)
+    np.testing.assert_allclose(program.columns_at(point), x)
+    np.testing.assert_allclose(program.duals_at(point), y[:50])
 
 
-@pytest.mark.parametrize("shape", [(60, 5), (10, 30)], ids=str)
-def test_steps_keep_everything_inside_and_close_the_gap(shape):
-    program = program_of(*shape, ElasticNet(0.2, 0.1), constraints=[Box(-1.0, 1.0)])
-    b = np.zeros(program.width)
-    state = Iterate(program, b, program.pull(), shape[0] < shape[1], 1e-12)
-    gaps = []
-    for _ in range(25):
-        assert iterate(state)
-        gaps.append(judge(state).relative_gap)
-        for block in program.blocks:
-            for part in block.parts:
-                for value in (part.below, part.above, part.p, part.q):
-                    assert (value > 0).all()
-        np.testing.assert_allclose(state.pull, program.pull(), atol=1e-12)
-        if gaps[-1] < 1e-10:
+@pytest.mark.parametrize("shape", [(60, 5), (10, 30), (300, 150)], ids=str)
+@pytest.mark.parametrize("digits", [16, 32])
+def test_steps_keep_everything_inside_and_close_the_gap(shape, digits):
+    form = program_of(*shape, ElasticNet(0.2, 0.1), constraints=[Box(-1.0, 1.0)]).form
+    method = Method(form, digits, 1e-12)
+    core, program = method.core, method.program
+    core.begin(np.zeros(program.width), 1.0)
+    for _ in range(30):
+        assert method.step(np.inf)
+        sides, boxed = core.sides(), np.isfinite(program.units[[1, 1, 2, 2]])
+        assert (sides[boxed] > 0).all()
+        verdict = Verdict.of(core)
+        same = Verdict(*core.judge(core.point()[0]))
+        assert verdict.relative_gap == pytest.approx(same.relative_gap, rel=1e-6, abs=1e-12)
+        if verdict.relative_gap < 1e-10:
             break
-    assert gaps[-1] < 1e-10
-    certificate = program.form.problem.certify(*program.form.invert(program.point(state.b)))
-    assert certificate.relative_gap < 1e-9
+    assert verdict.relative_gap < 1e-10
+    pair = form.invert(program.point(*core.point(), core.sides()[3]))
+    assert form.problem.certify(*pair).relative_gap < 1e-9
+
+
+def test_a_row_that_must_not_be_negative_and_one_that_is_free():
+    rows = [LinearInequality([[1.0, 0.0]], -1.0), LinearEquality([[0.0, 1.0]], 2.0)]
+    problem = Problem(np.eye(2), np.zeros(2), Absolute(), None, rows, fit_intercept=False)
+    method = Method(EpigraphForm.apply(problem), 16, 1e-12)
+    method.core.begin(np.zeros(2), 1.0)
+    assert Verdict.of(method.core).violation > 0.5
+    for _ in range(30):
+        method.step(np.inf)
+    x, y = method.core.point()
+    np.testing.assert_allclose(method.program.point(x, y, np.zeros(y.size)).coef, [1.0, -2.0])

@@ -16,7 +16,7 @@ from rectiline.constraints import LinearEquality, Monotone
 from rectiline.losses import Absolute, PiecewiseLQ
 from rectiline.penalties import L1
 from rectiline.problems.forms import EpigraphForm
-from rectiline.solvers.interior.build import build
+from rectiline.solvers.interior.program import build
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

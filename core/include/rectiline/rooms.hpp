@@ -29,7 +29,7 @@ using namespace rows;
 using namespace support;
 }  // namespace proof
 
-namespace interior {  // an interior point method for small programs, in doubles and twofold numbers
+namespace interior {  // the interior point method, in doubles and twofold numbers
 using namespace proof;
 using namespace support;
 }  // namespace interior

@@ -4,7 +4,9 @@
 #include "check.hpp"
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 using namespace rectiline::interior;
@@ -13,6 +15,20 @@ using rectiline::support::Interrupt;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+
+template <class Real>
+UnitInterior<Real> begun(UnitProgram program, const SparseRows& rows, bool by_rows) {
+    program.least.resize(program.row.size());
+    for (std::size_t k = 0; k < program.row.size(); ++k)
+        program.least[k] = program.is_boxed(k) || program.soft[k] > 0 ? 0.0 : 1e-10;
+    program.room.assign(program.row.size(), 1.0);
+    program.price.assign(program.rho.size(), -1);
+    auto system = std::make_unique<DenseSystem<Real>>(program, rows, by_rows, 1e-13);
+    const std::vector<double> zero(program.rho.size(), 0.0);
+    UnitInterior<Real> method(std::move(program), std::move(system));
+    method.pair().begin(zero, 1.0);
+    return method;
+}
 
 void numbers() {
     const Number third = Number(1.0) / Number(3.0);
@@ -51,12 +67,13 @@ void hilbert() {
 void ordered_median() {
     constexpr std::int64_t n = 5;
     UnitProgram program;
-    program.begin = {0};
+    SparseRows rows;
+    rows.begin = {0};
     const auto add_row = [&](std::vector<std::int64_t> columns, std::vector<double> values) {
-        program.columns.insert(program.columns.end(), columns.begin(), columns.end());
-        program.values.insert(program.values.end(), values.begin(), values.end());
-        program.begin.push_back(static_cast<std::int64_t>(program.columns.size()));
-        program.row.push_back(program.n_rows() - 1);
+        rows.columns.insert(rows.columns.end(), columns.begin(), columns.end());
+        rows.values.insert(rows.values.end(), values.begin(), values.end());
+        rows.begin.push_back(static_cast<std::int64_t>(rows.columns.size()));
+        program.row.push_back(rows.n_rows() - 1);
     };
     const auto unit = [&](double shift, double low, double high) {
         program.shift.push_back(shift);
@@ -75,15 +92,15 @@ void ordered_median() {
     }
     program.rho.assign(n, 0.0);
     program.linear.assign(n, 0.0);
-    UnitInterior<Number> method(program);
+    auto method = begun<Number>(program, rows, false);
     Interrupt interrupt;
-    for (int k = 0; k < 60 && method.quality().products > 1e-24; ++k)
+    for (int k = 0; k < 60 && method.verdict().mean_product > 1e-24; ++k)
         CHECK(method.step(interrupt));
     std::vector<double> x(n), y(program.row.size());
-    method.point(x, y);
+    method.pair().point(x, y);
     for (std::int64_t i = 0; i < n; ++i)
         CHECK_NEAR(scale(i) * x[i], 5.0, 1e-11);
-    CHECK_NEAR(method.quality().objective, 6.0, 1e-11);
+    CHECK_NEAR(method.verdict().size, 6.0, 1e-11);
     for (std::size_t k = n; k < y.size(); ++k)
         CHECK(y[k] <= 0.0);
 }
@@ -93,9 +110,8 @@ void ordered_median() {
 template <class Real>
 void portfolio(bool by_rows) {
     UnitProgram program;
-    program.begin = {0, 3, 6, 7, 8, 9};
-    program.columns = {0, 1, 2, 0, 1, 2, 0, 1, 2};
-    program.values = {1, 2, 3, 1, 1, 1, 1, 1, 1};
+    const SparseRows rows{
+        {0, 3, 6, 7, 8, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {1, 2, 3, 1, 1, 1, 1, 1, 1}};
     program.row = {0, 1, 2, 3, 4};
     program.shift = {-6, -1, 0, 0, 0};
     program.low = {-kInf, -kInf, -kInf, -kInf, -kInf};
@@ -103,26 +119,24 @@ void portfolio(bool by_rows) {
     program.soft = {1, 0, 0, 0, 0};
     program.rho = {0.1, 0.2, 0.3};
     program.linear.assign(3, 0.0);
-    UnitInterior<Real> method(program, by_rows);
+    auto method = begun<Real>(program, rows, by_rows);
     Interrupt interrupt;
-    for (int k = 0; k < 60 && method.quality().products > 1e-12; ++k)
+    for (int k = 0; k < 60 && method.verdict().mean_product > 1e-13; ++k)
         CHECK(method.step(interrupt));
     std::vector<double> x(3), y(5);
-    method.point(x, y);
+    method.pair().point(x, y);
     CHECK_NEAR(x[0], 0.0, 1e-10);
     CHECK_NEAR(x[1], 0.0, 1e-10);
     CHECK_NEAR(x[2], 1.0, 1e-10);
-    CHECK_NEAR(method.quality().objective, 4.65, 1e-10);
-    CHECK(method.quality().violation < 1e-10 && method.quality().residual < 1e-10);
+    CHECK_NEAR(method.verdict().size, 4.65, 1e-10);
+    CHECK(method.verdict().violation < 1e-10 && method.verdict().residual < 1e-10);
 }
 
 void stops_when_asked() {
     UnitProgram program;
     const std::int64_t width = 400;
-    program.begin = {0, width};
-    program.columns.resize(width);
-    std::iota(program.columns.begin(), program.columns.end(), 0);
-    program.values.assign(width, 1.0);
+    SparseRows rows{{0, width}, std::vector<std::int64_t>(width), std::vector<double>(width, 1.0)};
+    std::iota(rows.columns.begin(), rows.columns.end(), 0);
     program.row = {0};
     program.shift = {-1.0};
     program.low = {-1.0};
@@ -130,7 +144,7 @@ void stops_when_asked() {
     program.soft = {1.0};
     program.rho.assign(width, 1.0);
     program.linear.assign(width, 0.0);
-    UnitInterior<Number> method(program);
+    auto method = begun<Number>(program, rows, false);
     Interrupt never([](void*, std::int64_t) { return true; }, nullptr);
     CHECK(!method.step(never));
     Interrupt free;

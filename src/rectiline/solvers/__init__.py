@@ -12,7 +12,7 @@ from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers._threads import limited_threads, one_thread
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
+from rectiline.solvers.interior import Interior
 from rectiline.solvers.multitask import MultiTaskSolution, round_solution, solve_multitask
 from rectiline.solvers.newton import KinkedFollower, Newton, NewtonFollower, ReducedNewton
 from rectiline.solvers.rehline import Rehline
@@ -36,11 +36,9 @@ __all__ = [
     "ReportingCallback",
     "RowSample",
     "Session",
-    "SmallInterior",
     "Solution",
     "Solver",
     "Status",
-    "TwofoldInterior",
     "central_intercept",
     "check_name",
     "check_takes_rows",

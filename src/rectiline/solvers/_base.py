@@ -125,8 +125,7 @@ class Solver(Protocol):
     default_max_iter: ClassVar[int]
     first_burst: ClassVar[int]  # iterations until the first certificate; bursts double from there
 
-    @staticmethod
-    def refuses(problem: Any) -> str | None:
+    def refuses(self, problem: Any) -> str | None:
         """Return why this solver cannot take the problem, or None if it can."""
 
     def start(self, form: Any, warm: Any | None, seed: int) -> Any:

@@ -16,8 +16,7 @@ linear program, warm                            generation                      
 linear program with L1, d >= 60                 smoothed if X is sparse; else     L1 suites, regret,
                                                 generation, newton or interior    tf-idf text
 squared error with constraint rows, d >= 30     newton if 2 d <= n, d <= 150 and  qp
-                                                rows are few; small_interior
-                                                where it can; interior
+                                                rows are few; interior
 L1, d >= 200, sparse, n > 5 d                   newton; interior for squared      sparse lasso, qp
                                                 error
 L1, d >= 200, n <= 10 d                         generation for a while; interior  regret, lasso
@@ -48,7 +47,7 @@ from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._names import SOLVERS
 from rectiline.solvers._sweeps import first_try, is_easy, is_near, is_trivial
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
+from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
@@ -85,7 +84,8 @@ _STRONG_L1 = 30.0  # times weaker than the strength that leaves no column, at mo
 _STRONGEST_L1 = 3.0  # times weaker, of sparse columns: pivots soon find the few that matter
 _ROUGH = 1e-3  # gap up to which a smoothed loss is enough
 
-_INTERIOR = Stage(Interior(), "interior: the robust finish")
+_INTERIOR = Stage(Interior(digits=16), "interior: the robust finish")
+_MOST_DIGITS = Interior(digits=32)
 _SWEEPS = Stage(Rehline(), "rehline: more columns than a Newton matrix can hold")
 _GENERATION = Stage(Generation(), "generation: few of many columns matter under L1")
 
@@ -102,28 +102,28 @@ def choose(problem: Problem, warm: bool = False, tol: float = 1e-6) -> list[Stag
         del stages[0]
     if stages:
         return stages
-    reasons = "; ".join(f"{name}: {one.refuses(problem)}" for name, one in SOLVERS.items())
+    reasons = "; ".join(f"{name}: {one().refuses(problem)}" for name, one in SOLVERS.items())
     raise UnsupportedProblemError(f"No solver takes this problem. {reasons}.")
 
 
 def remaining(plan: list[Stage]) -> list[Stage]:
     """Return what is left to try when all solvers of a plan have given up.
 
-    Small problems go to the interior point method in twofold arithmetic. Then come those that are
+    Small problems go to the interior point method in numbers of 32 digits. Then come those that are
     not in the plan, coordinate ascent with limited patience, and those that ran after another one.
     All start anew: from the pair that the others left, some go where they had gone.
     """
     others: list[Solver] = [
-        TwofoldInterior(),
         Newton(),
-        Interior(),
-        SmallInterior(),
+        Interior(digits=16),
         Generation(),
         ReducedNewton(),
         Rehline(patience=_LAST_SWEEPS),
     ]
     tried = {stage.method.name for stage in plan}
     left = [one for one in others if one.name not in tried]
+    if _MOST_DIGITS not in [stage.method for stage in plan]:
+        left.insert(0, _MOST_DIGITS)
     reason = "{}: the solvers before have given up"
     fresh = [Stage(one, reason.format(one.name), is_cold=True) for one in left]
     again = "{}: once more, from its own start"
@@ -135,22 +135,26 @@ def remaining(plan: list[Stage]) -> list[Stage]:
 def _coupled(problem: Problem, warm: bool) -> list[Stage]:
     """Return the stages for Slope and groups."""
     reason = "generation: a penalty that couples columns leaves few clusters"
-    interior = Stage(Interior(), "interior: a penalty that couples columns, of moderate size")
-    twofold = Stage(TwofoldInterior(), "twofold: a small problem that is badly scaled")
+    interior = Stage(
+        Interior(digits=16), "interior: a penalty that couples columns, of moderate size"
+    )
+    more_digits = Stage(
+        _MOST_DIGITS, "interior: 32 digits for a small problem that is badly scaled"
+    )
     again = Stage(Generation(), "generation: once more, with all the time it needs")
     if warm:  # generation goes on from a neighbouring solution; an interior method begins anew
         return [Stage(Generation(), reason), interior]
     return [
         Stage(Generation(patience=_as_long_as_interior(problem)), reason),
         interior,
-        twofold,
+        more_digits,
         again,
     ]
 
 
 def _as_long_as_interior(problem: Problem) -> float:
     """Return about how many products Newton steps take in the time of `interior`."""
-    if Interior.refuses(problem) is not None:
+    if Interior().refuses(problem) is not None:
         return np.inf
     n, width = problem.n_samples, EpigraphForm.apply(problem).n_columns
     density = problem.design.n_stored / max(n * problem.n_features, 1)
@@ -180,17 +184,12 @@ def _separable(problem: Problem, warm: bool, tol: float) -> list[Stage]:
     if quadratic and problem.has_constraint_rows:
         if _is_for_newton(problem):
             return [newton, interior, sweeps]
-        stages = [
-            Stage(SmallInterior(), f"small_interior: a small quadratic program of {d} columns"),
-            Stage(Interior(), f"interior: a quadratic program of {d} columns, few steps"),
-            newton,
-            sweeps,
-        ]
-        return stages if pull is None else stages[1:]
+        reason = f"interior: a quadratic program of {d} columns, few steps"
+        return [Stage(Interior(digits=16), reason), newton, sweeps]
     if pull is not None and d >= _MANY_COLUMNS and not warm:
         if quadratic and not is_dense and n > _LONG_AND_SPARSE * d:
             reason = f"interior: {d} columns whose squares are summed up once"
-            return [Stage(Interior(), reason), newton, generation]
+            return [Stage(Interior(digits=16), reason), newton, generation]
         if not is_dense and n > _LONG_AND_SPARSE * d:
             return [newton, generation, interior]
         if n <= _LONG * d:
@@ -261,7 +260,7 @@ def _linear_program(problem: Problem, pull: Vector, tol: float) -> list[Stage]:
     """Return the stages for a linear program with a price on every one of many columns."""
     n, d = problem.n_samples, problem.n_features
     newton = Stage(Newton(), f"newton: {d} columns, second order at any strength")
-    interior = Stage(Interior(), "interior: about as many columns as rows matter")
+    interior = Stage(Interior(digits=16), "interior: about as many columns as rows matter")
     reason = "generation: few of many columns matter under L1"
     if problem.design.is_sparse:
         rough = "smoothed: a first answer; generation makes it exact"

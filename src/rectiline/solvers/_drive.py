@@ -262,14 +262,15 @@ def _plan(
         return choose(problem, warm, tol)
     check_name(solver)
     kind = solver_kind(solver, SOLVERS, options)
-    refusal = kind.refuses(problem)
+    method = kind(**options)
+    refusal = method.refuses(problem)
     if refusal is not None:
-        able = [other for other, one in SOLVERS.items() if one.refuses(problem) is None]
+        able = [other for other, one in SOLVERS.items() if one().refuses(problem) is None]
         hint = f" Solvers that can: {', '.join(able)}." if able else ""
         raise UnsupportedProblemError(
             f"Solver {solver!r} cannot take this problem: {refusal}.{hint}"
         )
-    return [Stage(kind(**options), "asked for by name")]
+    return [Stage(method, "asked for by name")]
 
 
 def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:

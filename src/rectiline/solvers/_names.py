@@ -5,7 +5,7 @@ from __future__ import annotations
 from rectiline._suggest import unknown_name
 from rectiline.solvers._base import Solver
 from rectiline.solvers.generation import Generation
-from rectiline.solvers.interior import Interior, SmallInterior, TwofoldInterior
+from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
@@ -18,9 +18,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "newton": Newton,
     "reduced_newton": ReducedNewton,
     "rehline": Rehline,
-    "small_interior": SmallInterior,
     "smoothed": Smoothed,
-    "twofold": TwofoldInterior,
 }
 
 # What other libraries call such methods.
@@ -40,6 +38,8 @@ _SUCCESSORS = {
     "apg_joint": "'apg'",
     "bcd_plain": "'bcd' with memory=0",
     "first_order": "'smoothed' for rough answers under L1, or 'generation'",
+    "small_interior": "'interior'",
+    "twofold": "'interior' with digits=32",
 }
 
 

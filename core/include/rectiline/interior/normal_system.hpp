@@ -1,10 +1,10 @@
-// The normal equations of a step of `UnitInterior`: (diag(rho) + R' diag(weight) R) x = v.
+// The linear systems of a step of `UnitInterior`, with rows R, their weights W and a diagonal D
+// (rho and a small proximal term):
 //
-// By columns: the matrix itself is factorised. Rows whose weight never changes (squares,
-// equalities) are summed up once.
+//     D x + R's = v,     R x - s/W = r/W
 //
-// By rows: rows of one entry belong to the diagonal D = diag(rho) + .., and with W for the others
-// x = (v - W's) / D, where (W D^-1 W' + diag(1/weight)) s = W D^-1 v has the size of these rows.
+// `NormalSystem` is the seam: `DenseSystem` below solves small ones in any arithmetic; larger ones
+// (dense by columns or by rows, by rows with an arrow per group, sparse) come from Python.
 #pragma once
 
 #include "rectiline/interior/number.hpp"
@@ -21,23 +21,43 @@ namespace rectiline::interior {
 template <class Real>
 class NormalSystem {
   public:
-    NormalSystem(const UnitProgram& program, bool by_rows);
+    virtual ~NormalSystem() = default;
+    virtual std::int64_t n_rows() const = 0;
+    // rows = R x and x = R'rows.
+    virtual void multiply(std::span<const Real> x, std::span<Real> rows) = 0;
+    virtual void multiply_transposed(std::span<const Real> rows, std::span<Real> x) = 0;
+    // False where there is no factor, or when asked to stop.
+    virtual bool factorise(std::span<const Real> weight, support::Interrupt& interrupt) = 0;
+    // Replaces v by x; returns whether s was found along with it.
+    virtual bool solve(std::span<Real> v, std::span<const Real> r, std::span<Real> s) = 0;
+};
 
-    // `weight` has one entry per row; false where there is no factor, or when asked to stop.
-    bool factorise(const UnitProgram& program, std::span<const Real> weight,
-                   support::Interrupt& interrupt);
-    // Replaces v by x.
-    void solve(std::span<Real> v);
+// By columns: D + R'W R is factorised. Rows whose weight never changes (squares, equalities) are
+// summed up once.
+//
+// By rows: rows of one entry belong to the diagonal D, and with K for the others
+// x = (v - K's) / D, where (K D^-1 K' + 1/W) s = K D^-1 v has the size of these rows.
+template <class Real>
+class DenseSystem final : public NormalSystem<Real> {
+  public:
+    DenseSystem(const UnitProgram& program, SparseRows rows, bool by_rows, double proximal);
+
+    std::int64_t n_rows() const override { return rows_.n_rows(); }
+    void multiply(std::span<const Real> x, std::span<Real> rows) override;
+    void multiply_transposed(std::span<const Real> rows, std::span<Real> x) override;
+    bool factorise(std::span<const Real> weight, support::Interrupt& interrupt) override;
+    bool solve(std::span<Real> v, std::span<const Real> r, std::span<Real> s) override;
 
   private:
-    bool sum_rows(const UnitProgram& program, std::span<const Real> weight, bool steady,
-                  SymmetricMatrix<Real>& sum, support::Interrupt& interrupt) const;
-    bool sum_columns(const UnitProgram& program, std::span<const Real> weight,
-                     support::Interrupt& interrupt);
+    std::int64_t length(std::int64_t row) const { return rows_.begin[row + 1] - rows_.begin[row]; }
+    std::int64_t count_wide() const;
+    bool sum_rows(std::span<const Real> weight, bool steady, SymmetricMatrix<Real>& sum,
+                  support::Interrupt& interrupt) const;
+    bool sum_columns(std::span<const Real> weight, support::Interrupt& interrupt);
+    bool set_up(std::span<const Real> weight, support::Interrupt& interrupt);
 
-    bool set_up(const UnitProgram& program, std::span<const Real> weight,
-                support::Interrupt& interrupt);
-
+    SparseRows rows_;
+    std::vector<double> rho_;
     bool by_rows_;
     double proximal_;
     bool has_steady_ = false;
@@ -49,7 +69,7 @@ class NormalSystem {
     SymmetricMatrix<Real> steady_, matrix_;
 };
 
-extern template class NormalSystem<double>;
-extern template class NormalSystem<Number>;
+extern template class DenseSystem<double>;
+extern template class DenseSystem<Number>;
 
 }  // namespace rectiline::interior

@@ -1,77 +1,97 @@
-// A primal-dual interior point method for small programs, compiled for doubles and for twofold
-// numbers (32 digits, for rows and columns that are too badly scaled for doubles):
+// A primal-dual interior point method with predictor and corrector, compiled for doubles and for
+// twofold numbers (32 digits, for rows and columns that are too badly scaled for doubles):
 //
 //     min over x   sum_j rho_j/2 x_j^2 + linear'x + sum_k phi_k(row_k x + shift_k),
 //     phi_k(a) = max over low_k <= y <= high_k of y a - soft_k y^2/2.
 //
 // Losses, prices of columns, inequalities (y <= 0) and equalities (y free) are all such units. With
-// multipliers p, r >= 0 of the two ends of the box a step of Newton's method solves
+// multipliers p, q >= 0 of the two ends of the box a step of Newton's method solves
 //
-//     rho x + linear + R'y = 0,   R x + shift - soft y + p - r = 0,
-//     p (y - low) = r (high - y) = target
+//     rho x + linear + R'y = 0,   R x + shift - soft y + p - q = 0,
+//     p (y - low) = q (high - y) = target
 //
-// for a target that goes to zero (Mehrotra, "On the implementation of a primal-dual interior point
-// method", 1992). All unknowns but x are eliminated; what is left (`NormalSystem`) has the matrix
-// diag(rho) + R' diag(1/D) R with D = soft + p/(y - low) + r/(high - y).
+// for a target that goes to zero. All unknowns but x are eliminated unit by unit; what is left is a
+// `NormalSystem` whose row weights are sums of 1 / (soft + p/(y - low) + q/(high - y)).
 //
-// Nothing is done about conditioning. Twofold numbers leave enough digits, and cost some twenty
-// operations for each one in doubles; where doubles do not get there, the caller takes another way.
+// Sources: Mehrotra, "On the implementation of a primal-dual interior point method" (1992) for
+// predictor and corrector; Gondzio, "Multiple centrality corrections" (1996) for the corrections of
+// short steps. Departures: distances to the ends of the boxes are iterates of their own, because as
+// differences they would lose all digits; conjugate gradients, or the factor itself, remove the
+// effect of the proximal term and of rounding from a direction; a corrector that makes a short step
+// is compared with one that makes up for less of the predictor's second-order error.
 #pragma once
 
 #include "rectiline/interior/normal_system.hpp"
 #include "rectiline/interior/number.hpp"
+#include "rectiline/interior/unit_pair.hpp"
 #include "rectiline/interior/unit_program.hpp"
 #include "rectiline/rooms.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace rectiline::interior {
 
-// How good the pair is by its own numbers, in units of the program.
-struct Quality {
-    double products;   // sum of the complementarity products: the gap of a feasible pair
-    double residual;   // sum of |rho x + linear + R'y|_j (1 + |x_j|): what it may add to that
-    double violation;  // largest entry of R x + shift - soft y + p - r
-    double objective;
+// Lengths of a step of y and the room it has, and of all else.
+struct StepLengths {
+    double dual, primal;
+    double least() const { return dual < primal ? dual : primal; }
 };
 
 template <class Real>
 class UnitInterior {
   public:
-    // `by_rows`: systems have the size of the rows with several entries; every rho must be
-    // positive.
-    explicit UnitInterior(UnitProgram program, bool by_rows = false);
+    UnitInterior(UnitProgram program, std::unique_ptr<NormalSystem<Real>> system);
 
-    // Takes one step; false where there is none that gets anywhere, or when asked to stop.
+    // Takes one step; false where there is none, or when asked to stop.
     bool step(support::Interrupt& interrupt);
-    Quality quality() const { return quality_; }
-    const UnitProgram& program() const { return program_; }
-    void point(std::span<double> x, std::span<double> y) const;
+    Verdict verdict() const { return pair_.judge(); }
+    // The verdict on the pair of the present y and another x.
+    Verdict judge(std::span<const double> x);
+    double step_length() const { return step_length_; }
+    const UnitProgram& program() const { return *program_; }
+    UnitPair<Real>& pair() { return pair_; }
+    const UnitPair<Real>& pair() const { return pair_; }
 
   private:
-    struct Side {  // one end of the box of a unit
-        Real room, multiplier;
-        Real room_move, multiplier_move;
-        bool is_finite = false;
+    struct Direction {
+        std::vector<Real> x, change, y;            // per column, row, unit
+        std::vector<Real> multiplier[2], lift[2];  // per unit
+        std::vector<Real> drive, share, miss;      // per unit, row, row
+        bool knows_duals = false;
     };
 
-    void evaluate();
-    bool factorise(support::Interrupt& interrupt);
-    void find_direction(Real target, bool corrects);
-    Real longest_step() const;
-    Real mean_product(Real step) const;
+    Real room_move(int s, std::size_t k) const;
+    void linearise();
+    template <class Lift>
+    void aim(const Lift& lift);
+    void aim_at_centre(Real target, double share);
+    void aim_at_outliers(Real target, StepLengths hoped);
+    void find_direction();
+    void change_rows(std::span<const Real> change, bool is_first);
+    StepLengths longest(double share) const;
+    Real mean_product(StepLengths steps) const;
+    void correct(Real centre, double reach);
+    void centralise(Real centre);
+    void look_ahead();
+    void refine();
+    bool improve(std::span<const Real> left);
+    bool conjugate(std::span<const Real> left);
 
-    UnitProgram program_;
-    std::vector<Real> x_, y_, x_move_, y_move_;
-    std::vector<Real> residual_, miss_, weight_;  // per column, unit, unit
-    std::vector<Side> below_, above_;
-    std::vector<Real> row_value_, per_row_;
-    NormalSystem<Real> system_;
-    Quality quality_{};
-    std::int64_t n_products_ = 0;
+    std::unique_ptr<UnitProgram> program_;  // where the pair finds it after a move
+    std::unique_ptr<NormalSystem<Real>> system_;
+    UnitPair<Real> pair_;
+    bool is_linear_;
+    std::vector<Real> ratio_[2], error_[2];  // per unit, of both ends of its box
+    std::vector<Real> gap_to_centre_, weight_, row_weight_, row_dual_;
+    Direction move_;
+    std::vector<Real> pull_ahead_, search_;
+    Real energy_ = 0.0;
+    Verdict verdict_{};  // before the step
+    double step_length_ = 1.0;
 };
 
 extern template class UnitInterior<double>;

@@ -116,6 +116,13 @@ class EpigraphForm(RectifiedForm):
         return Epigraph.empty(d)
 
     @property
+    def groups(self) -> list[Indices] | None:
+        """The coefficients that each further column covers, if that is what these columns do."""
+        penalty = self.problem.penalty
+        is_covered = isinstance(penalty, _Grouped) and not penalty.is_zero
+        return list(penalty.groups) if is_covered else None
+
+    @property
     def n_columns(self) -> int:
         """Number of columns, coefficients included and the intercept not."""
         penalty, d = self.problem.penalty, self.problem.n_features

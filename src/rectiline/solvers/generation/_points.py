@@ -1,4 +1,4 @@
-"""Records that the masters of `generation` return: points with multipliers, and steps."""
+"""Records that the masters of `generation` return: points with multipliers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rectiline._typing import Vector
 
-__all__ = ["BarrierMove", "MasterPoint", "ProximalPoint"]
+__all__ = ["MasterPoint", "ProximalPoint"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,17 +28,3 @@ class ProximalPoint:
     intercept: float
     sample: Vector
     constraint: Vector
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BarrierMove:
-    """A step of all variables of the interior point method."""
-
-    a: Vector
-    below: Vector
-    above: Vector
-    b: Vector
-    b0: float
-    t: Vector
-    up: Vector
-    down: Vector

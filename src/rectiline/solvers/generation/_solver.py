@@ -4,7 +4,7 @@ Piecewise-linear losses: a linear program whose restricted dual is kept alive, i
 simplex method (`_boxed.py`) where X is dense and all columns are boxed and in HiGHS otherwise, see
 `_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
 strengths: the same working set with a second-order master, see `_curved.py`. Groups whose sign
-vectors are too many for the linear program: an interior point method, see `_barrier.py`.
+vectors are too many for the linear program: the interior point method, see `solvers.interior`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,22 @@ import numpy as np
 from rectiline._polling import time_left
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
-from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
+from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers._screening import zero_dual
-from rectiline.solvers.generation._barrier_rounds import (
-    BarrierState,
-    advance_barrier,
-    barrier_refusal,
-    start_barrier,
-)
 from rectiline.solvers.generation._boxed import is_boxed, is_mostly_zeros
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
 from rectiline.solvers.generation._pricing import AtomPricing
 from rectiline.solvers.generation._start import Plan, restart_linear, start_linear
+from rectiline.solvers.interior import Interior, InteriorState
 
 __all__ = ["Generation"]
 
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
+_INTERIOR = Interior(digits=16)
 _MASTERS = ("auto", "linear", "second_order", "barrier")
 _STARTS = ("auto", "path", "smoothed", "subsample")
 
@@ -47,7 +42,7 @@ class GenerationState:
     """The restricted problem with its master, which may change on the way."""
 
     form: CompositeForm
-    engine: LinearState | CurvedState | BarrierState
+    engine: LinearState | CurvedState | InteriorState
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ class Generation:
         if self._is_linear(form.problem):
             linear = LinearProgramForm(form.problem)
             if self.master == "barrier":
-                return GenerationState(form, self._barrier(linear))
+                return GenerationState(form, self._interior(linear))
             return GenerationState(form, start_linear(linear, warm, self.plan(linear), seed))
         if warm is None and self.master == "auto" and form.sorted_strengths is not None:
             warm = self._unsorted_point(form, seed)
@@ -151,12 +146,11 @@ class Generation:
         )
 
     @staticmethod
-    def _barrier(form: LinearProgramForm) -> BarrierState:
-        reason = barrier_refusal(form)
+    def _interior(form: LinearProgramForm) -> InteriorState:
+        reason = _refused_by_interior(form)
         if reason is not None:
             raise UnsupportedProblemError(f"master='barrier': {reason}.")
-        _, g = zero_dual(form)
-        return start_barrier(form, -form.design.tdot(g))
+        return _INTERIOR.start(EpigraphForm.apply(form.problem), None, 0)
 
     def _is_linear(self, problem: Problem) -> bool:
         if self.master == "second_order":
@@ -184,11 +178,11 @@ class Generation:
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
-        if isinstance(engine, BarrierState):
-            step = advance_barrier(engine, budget)
-            if engine.failed:
-                state.engine = self._second_order(state.form, engine.point)
-            return step
+        if isinstance(engine, InteriorState):
+            step = _INTERIOR.advance(engine, budget)
+            if step.exhausted:
+                state.engine = self._second_order(state.form, engine.point())
+            return replace(step, exhausted=False)
         if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
         for done in range(1, budget.iterations + 1):
@@ -196,9 +190,8 @@ class Generation:
             if step.reached or step.exhausted or budget.is_over():
                 return replace(step, iterations=done)
             if engine.is_lost(_LOST_STEPS):
-                if barrier_refusal(engine.form) is None:
-                    assert engine.q is not None
-                    state.engine = start_barrier(engine.form, engine.q)
+                if _refused_by_interior(engine.form) is None:
+                    state.engine = self._interior(engine.form)
                 else:
                     state.engine = self._second_order(state.form, None)
                 return Step(done, False)
@@ -206,7 +199,17 @@ class Generation:
 
     def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
-        return state.engine.point
+        engine = state.engine
+        return engine.point() if isinstance(engine, InteriorState) else engine.point
+
+
+def _refused_by_interior(form: LinearProgramForm) -> str | None:
+    """Return why the interior point method does not take over, or None."""
+    if form.groups is None:
+        return "the penalty has no groups"
+    if form.n_constraints or form.free_columns.size or form.problem.has_linear_term:
+        return "there are constraints, columns without cost or a linear term"
+    return _INTERIOR.refuses(form.problem)
 
 
 def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:

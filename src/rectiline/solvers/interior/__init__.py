@@ -1,6 +1,5 @@
-"""Interior point methods: for large programs, for small ones, and in twofold arithmetic."""
+"""The interior point method."""
 
-from rectiline.solvers.interior.solver import Interior
-from rectiline.solvers.interior.units import SmallInterior, TwofoldInterior
+from rectiline.solvers.interior.solver import Interior, InteriorState
 
-__all__ = ["Interior", "SmallInterior", "TwofoldInterior"]
+__all__ = ["Interior", "InteriorState"]

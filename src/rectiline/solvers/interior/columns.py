@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint
 from rectiline.solvers._screening import zero_dual
-from rectiline.solvers.interior.build import build
-from rectiline.solvers.interior.rows import UnitRows
-from rectiline.solvers.interior.verdict import Iterate, Verdict
+from rectiline.solvers.interior.method import Method
+from rectiline.solvers.interior.verdict import Verdict
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -51,12 +50,15 @@ class WorkingColumns:
     columns: Indices  # in order
     part: EpigraphForm  # the problem on them
     largest: int  # size that the working set must not exceed
+    proximal: float  # term of the method
     excess: float = np.inf  # by which other columns exceeded their strengths at the last look
     q: Vector = field(default_factory=lambda: np.zeros(0))  # then, of all columns,
     ratio: Vector = field(default_factory=lambda: np.zeros(0))  # and of the others in strengths
 
     @classmethod
-    def first(cls, form: EpigraphForm, warm: FormPoint | None, largest: int) -> WorkingColumns:
+    def first(
+        cls, form: EpigraphForm, warm: FormPoint | None, largest: int, proximal: float
+    ) -> WorkingColumns:
         """Return the columns that the slopes at zero, or at a given point, ask for."""
         if warm is None:
             g, support = zero_dual(CompositeForm.apply(form.problem))[1], np.zeros(0, dtype=np.intp)
@@ -65,7 +67,7 @@ class WorkingColumns:
         ratio = np.abs(form.design.tdot(g)) / form.columns.l1
         chosen = np.argpartition(-ratio, min(_FIRST, ratio.size) - 1)[:_FIRST]
         columns = np.union1d(chosen, support)
-        return cls(form, columns, _on_columns(form, columns), largest)
+        return cls(form, columns, _on_columns(form, columns), largest, proximal)
 
     def restricted(self, point: FormPoint | None) -> FormPoint | None:
         """Return a point in terms of the working set."""
@@ -77,58 +79,57 @@ class WorkingColumns:
         coef[self.columns] = point.coef
         return replace(point, coef=coef)
 
-    def look(self, state: Iterate, verdict: Verdict) -> Verdict:
+    def look(self, sample: Vector, verdict: Verdict) -> Verdict:
         """Look at the other columns; return the verdict with what they add to it.
 
-        The certificate shrinks all multipliers by as much as the worst column exceeds its strength,
-        see `charge`. Columns that join late cost the more steps the smaller the products have
-        become: one pass over X after each step pays.
+        `sample` are the multipliers of the samples. The certificate shrinks all multipliers by as
+        much as the worst column exceeds its strength. Columns that join late cost the more steps
+        the smaller the products have become: one pass over X after each step pays.
         """
-        self.q = self.form.design.tdot(state.program.multipliers()[0])
+        self.q = self.form.design.tdot(sample)
         self.ratio = np.abs(self.q) / self.form.columns.l1
         self.ratio[self.columns] = 0.0
         self.excess = max(float(self.ratio.max()) - 1.0, 0.0)
-        return replace(verdict, relative_gap=verdict.relative_gap + self.excess)
+        return verdict._replace(relative_gap=verdict.relative_gap + self.excess)
 
-    def grow(self, state: Iterate) -> Iterate:
-        """Return the iterate that goes on, with the columns that the last look asks for, if any."""
+    def grow(self, method: Method) -> Method:
+        """Return the method that goes on, with the columns that the last look asks for, if any."""
         room = self.largest - self.columns.size
         if self.excess == 0.0 or room <= 0:
-            return state
+            return method
         most = min(max(int(_GROWTH * self.columns.size), 1), room)
         new = np.flatnonzero(self.ratio > _NEAR)
         if new.size > most:
             new = new[np.argpartition(-self.ratio[new], most - 1)[:most]]
         old, self.columns = self.columns, np.union1d(self.columns, new)
         self.part = _on_columns(self.form, self.columns)
-        place = np.searchsorted(self.columns, old)
-        return _continued(state, self.part, place, self.q[self.columns])
+        new_method = Method(self.part, 16, self.proximal, by_columns=True)
+        _continue(new_method, method, np.searchsorted(self.columns, old), self.q[self.columns])
+        return new_method
 
 
 def _on_columns(form: EpigraphForm, columns: Indices) -> EpigraphForm:
     return EpigraphForm.apply(form.problem.on_columns(columns))
 
 
-def _continued(old: Iterate, form: EpigraphForm, place: Indices, q: Vector) -> Iterate:
-    """Return the iterate on more columns: `place` says where the old ones are, q is ``X'g``."""
-    program, before = build(form), old.program
-    program.data.parts = before.data.parts
-    d = form.design.n_features
-    b = np.zeros(program.width)
-    b[place] = old.b[: place.size]
-    b[d:] = old.b[place.size :]
-    assert program.absolute is not None and before.absolute is not None
-    assert isinstance(program.absolute.rows, UnitRows)
-    part, own = program.absolute.parts[0], before.absolute.parts[0]
-    assert part.low is not None and part.high is not None
+def _continue(method: Method, old: Method, place: Indices, q: Vector) -> None:
+    """Go on from the old method on more columns: `place` says where its own are, q is ``X'g``."""
+    program, before = method.program, old.program
+    x_old, y_old = old.core.point()
+    sides_old, mean = old.core.sides(), Verdict.of(old.core).mean_product
+    x = np.zeros(program.width)
+    x[place] = x_old[: place.size]
+    x[q.size :] = x_old[place.size :]
+    units, caps = program.price[: q.size], program.units[2][program.price[: q.size]]
     # A column that joins balances the rows as far as its strength allows.
-    pulled = q * program.scales.column * program.scales.prediction * program.scales.objective
-    part.a = np.clip(-pulled, _INSIDE * part.low, _INSIDE * part.high)
-    part.below, part.above = part.a - part.low, part.high - part.a
-    mean = old.products / old.count
-    part.p, part.q = mean / part.below, mean / part.above
-    for name in ("a", "below", "above", "p", "q"):
-        getattr(part, name)[place] = getattr(own, name)
-    for block in program.blocks:
-        block.place(b)
-    return replace(old, program=program, b=b, pull=program.pull())
+    pulled = q * program.scales.column * program.unit
+    y, sides = np.zeros(program.row.size), np.zeros((4, program.row.size))
+    y[units] = np.clip(-pulled, -_INSIDE * caps, _INSIDE * caps)
+    sides[0, units], sides[2, units] = y[units] + caps, caps - y[units]
+    sides[1, units], sides[3, units] = mean / sides[0, units], mean / sides[2, units]
+    # All units but prices are those of the samples, which come first in both programs.
+    n = int(before.price[0])
+    for new, was in ((y, y_old), *zip(sides, sides_old, strict=True)):
+        new[:n] = was[:n]
+        new[units[place]] = was[before.price[: place.size]]
+    method.core.resume(x, y, sides)

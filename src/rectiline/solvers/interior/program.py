@@ -1,48 +1,89 @@
-"""The scaled program: blocks of rows with their duals, a diagonal, a linear cost, and the way back.
+"""`UnitProgram`: a form as boxed units on scaled rows, and the way back to the user's numbers.
 
-    min over b   sum over blocks of parts(sign * R b + offset)  +  linear'b + sum_j rho_j/2 b_j^2
+    min over x   sum_j rho_j/2 x_j^2 + linear'x + sum_k phi_k(row_k x + shift_k),
+    phi_k(a) = max over low_k <= y <= high_k of y a - soft_k y^2/2
 
-Data rows carry the loss; constraint rows, bounds and the rows of an epigraph carry parts with
-infinite boxes; ``l1_j |b_j|`` is a part on the row e_j.
+Samples carry their losses; inequalities are units with ``y <= 0``, equalities with free y, bounds
+and prices of single coefficients and the rows of an epigraph are units as well. A sample whose loss
+falls in the prediction has its box mirrored, so that all rows are rows of X.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline import _core
+from rectiline.backends import Design, as_design
 from rectiline.problems.forms import EpigraphForm, FormPoint
-from rectiline.solvers.interior.blocks import Block
-from rectiline.solvers.interior.per_row import Totals
-from rectiline.solvers.interior.rows import DataRows
-from rectiline.solvers.interior.scaling import Scales
+from rectiline.solvers.interior.rows import DataRows, ProgramRows, stacked
+from rectiline.solvers.interior.samples import Samples
+from rectiline.solvers.interior.scaling import Scales, measure, row_matrices
 
 Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
-__all__ = ["Program"]
+__all__ = ["UnitProgram", "build"]
 
+# Stiffness of a free multiplier. Its row is met up to this much times the move of the multiplier,
+# so the next step meets it to the square. On other rows it keeps weights from being too large.
+_STIFFNESS = 1e-9
+_STIFFNESS_OF_32_DIGITS = 1e-12  # of free multipliers; the others need none
+_ROOM_OF_32_DIGITS = (
+    10.0  # times that of 16: more of it keeps thin constraints from being met early
+)
+_FULL = 0.5  # share of stored entries from which on a sparse design becomes an array
 _CLEARLY_ZERO = 1e-6  # a multiplier relative to its row's slack
-_WARM_SLACK = 0.1  # of the multipliers at a given starting point
 
 
-@dataclass(slots=True, eq=False)
-class Program:
-    """Everything a step needs, and how to read the answer."""
+@dataclass(slots=True)
+class _Units:
+    """Units, collected piece by piece."""
+
+    row: list[Any] = field(default_factory=list)
+    numbers: list[Any] = field(default_factory=list)  # as in `UnitProgram.units`
+    count: int = 0
+
+    def add(
+        self,
+        row: Any,
+        shift: Any,
+        low: Any,
+        high: Any,
+        soft: Any = 0.0,
+        least: float = _STIFFNESS,
+        room: float = 1.0,
+    ) -> slice:
+        """Add a unit to each of some rows; return their places."""
+        numbers = np.empty((6, len(row)))
+        for k, one in enumerate((shift, low, high, soft, least, room)):
+            numbers[k] = one
+        self.row.append(np.asarray(row, dtype=np.int64))
+        self.numbers.append(numbers)
+        first, self.count = self.count, self.count + len(row)
+        return slice(first, self.count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitProgram:
+    """Rows with units, the diagonal and the linear cost, and how to read the answer."""
 
     form: EpigraphForm
     scales: Scales
-    samples: DataRows
-    data: Block  # the samples with their losses
-    inequalities: Block | None
-    equalities: Block | None
-    absolute: Block | None  # the l1 parts
-    others: list[Block]  # bounds and epigraph rows
+    samples: Samples
+    rows: ProgramRows
+    row: Indices  # of each unit
+    units: Vector  # shift, low, high, soft, least and room of each unit
     rho: Vector
     linear: Vector
-    constant: float  # of the objective
-    reference: float  # the loss at zero coefficients: the yardstick of rounding
+    price: Indices  # the unit of each column's absolute value, or -1
+    sample_units: list[tuple[Any, slice]]  # rows among the active ones, places of their units
+    constraint_units: slice
+    epigraph_units: slice  # of the rows of an epigraph that must not be negative
+    constraint_scale: Vector  # negative where the unit has the other sign
 
     @property
     def width(self) -> int:
@@ -50,111 +91,173 @@ class Program:
         return int(self.rho.size)
 
     @property
-    def blocks(self) -> list[Block]:
-        """All blocks of rows."""
-        given = [self.data, self.inequalities, self.equalities, self.absolute, *self.others]
-        return [block for block in given if block is not None]
+    def unit(self) -> float:
+        """Size of duals of samples."""
+        return self.scales.prediction * self.scales.objective
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether nothing in the program is curved."""
-        return not self.rho.any() and not any(part.curved for part in self.data.parts)
+    def compiled(self) -> Any:
+        """Return the program for the compiled method."""
+        form, objective = self.form, self.scales.objective
+        return _core.UnitProgram(
+            self.row,
+            self.units,
+            self.rho,
+            self.linear,
+            self.price,
+            self.samples.constant * objective,
+            abs(form.rows.loss(np.zeros(form.design.n_samples))) * objective,
+            not form.linear_rows.size,
+        )
 
-    def pull(self) -> Vector:
-        """Return the duals' pull on every column."""
-        total = np.zeros(self.width)
-        for block in self.blocks:
-            total += block.pull()
-        return total
+    # ---- between the user's numbers and the program's ------------------------------------------
 
-    def begin(self, warm: FormPoint | None, slack: float = 1.0) -> Vector:
-        """Set everything to its start, near a given point if that is better than zero.
-
-        `slack` is added to the multipliers at a start from zero.
-        """
-        b = np.zeros(self.width)
-        if warm is None:
-            if slack != 1.0:
-                self._begin_at(b, slack)
-            return b
+    def columns_at(self, point: FormPoint) -> Vector:
+        """Return the columns of the program at a point; those of the epigraph are zero."""
         scales, d = self.scales, self.form.design.n_features
-        b[:d] = warm.coef / (scales.prediction * scales.column[:d])
+        x = np.zeros(self.width)
+        x[:d] = point.coef / (scales.prediction * scales.column[:d])
         if self.form.fit_intercept:
-            shift = 0.0 if scales.centre is None else float(scales.centre @ warm.coef)
-            b[-1] = (warm.intercept + shift - scales.shift) / scales.prediction
-        self._begin_at(b, _WARM_SLACK)
-        totals = Totals()
-        self.data.judge(totals)
-        if not totals.value + self.constant <= self.reference:
-            b[:] = 0.0
-            self._begin_at(b)
-        elif len(self.data.parts) == 1:
-            unit = scales.prediction * scales.objective
-            sample = self.samples.gathered(warm.sample)
-            self.data.parts[0].begin_near(self.data.sign * sample * unit)
-        return b
+            centred = 0.0 if scales.centre is None else float(scales.centre @ point.coef)
+            x[-1] = (point.intercept + centred - scales.shift) / scales.prediction
+        return x
 
-    def _begin_at(self, b: Vector, slack: float = 1.0) -> None:
-        for block in self.blocks:
-            block.place(b)
-            for part in block.parts:
-                part.begin(part.own(block.argument), slack)
+    def duals_at(self, point: FormPoint) -> Vector:
+        """Return y of the samples' units at a point, if each sample has one; else nothing."""
+        if len(self.sample_units) != 1:
+            return np.zeros(0)
+        sample = point.sample if self.samples.active is None else point.sample[self.samples.active]
+        return sample * self.unit
 
-    def begin_inside(self, b: Vector) -> Vector | None:
-        """Start again from a point near `b` with slack in all inequalities, if there is one.
-
-        Approached from outside, thin constraints (nearly parallel rows, say) are met only after the
-        duals have lost their own room, and steps become short.
-        """
-        inner, block = self.form.inner_point, self.inequalities
-        if inner is None or block is None:
-            return None
-        d = inner.size
-        far = b.copy()
-        far[:d] = inner / (self.scales.prediction * self.scales.column[:d])
-        slack = block.rows.dot(b) + block.offset
-        most = block.rows.dot(far) + block.offset
-        outside = slack < 0
-        if not (most > 0).all() or not outside.any():
-            return None
-        share = float(np.max(-slack[outside] / (most - slack)[outside]))
-        b = b + min(1.0, 2.0 * share) * (far - b)
-        self._begin_at(b)
-        if not (block.argument > 0).all():
-            return None
-        block.parts[0].begin_inside(block.argument)
-        return b
-
-    # ---- the way back -------------------------------------------------------------------------
-
-    def coefficients(self, b: Vector) -> tuple[Vector, float]:
-        """Return the user's coefficients and intercept."""
+    def point(self, x: Vector, y: Vector, slack: Vector) -> FormPoint:
+        """Return the pair in the form's terms; `slack` are the multipliers of upper ends."""
         scales, d = self.scales, self.form.design.n_features
-        coef = scales.prediction * scales.column[:d] * b[:d]
-        if not self.form.fit_intercept:
-            return coef, 0.0
-        intercept = scales.prediction * b[-1] + scales.shift
-        if scales.centre is not None:
-            intercept -= float(scales.centre @ coef)
-        return coef, float(intercept)
+        coef = scales.prediction * scales.column[:d] * x[:d]
+        intercept = 0.0
+        if self.form.fit_intercept:
+            intercept = float(scales.prediction * x[-1] + scales.shift)
+            if scales.centre is not None:
+                intercept -= float(scales.centre @ coef)
+        dual = np.zeros(self.samples.weight.size)
+        for where, places in self.sample_units:
+            dual[where] += y[places]
+        sample = self.rows.data.scattered(dual / self.unit)
+        own = y[self.constraint_units].copy()
+        if (scales.untouched & self.form.columns.free).any():
+            # Nothing balances such a column but multipliers that are zero.
+            m = self.form.n_inequalities
+            own[:m][np.abs(own[:m]) < _CLEARLY_ZERO * slack[self.constraint_units][:m]] = 0.0
+        return FormPoint(coef, intercept, sample, -own / (self.constraint_scale * self.unit))
 
-    def multipliers(self) -> tuple[Vector, Vector]:
-        """Return the user's duals of samples and of constraint rows."""
-        unit = self.scales.prediction * self.scales.objective
-        sample = self.samples.scattered(self.data.dual() / unit)
-        parts = []
-        if self.inequalities is not None:
-            dual = -self.inequalities.dual()
-            if (self.scales.untouched & self.form.columns.free).any():
-                # Nothing balances such a column but multipliers that are zero.
-                dual[dual < _CLEARLY_ZERO * self.inequalities.parts[0].q] = 0.0
-            parts.append(dual / (self.scales.rows[0] * unit))
-        if self.equalities is not None:
-            parts.append(-self.equalities.dual() / (self.scales.rows[1] * unit))
-        return sample, np.concatenate(parts) if parts else np.zeros(0)
 
-    def point(self, b: Vector) -> FormPoint:
-        """Return the pair in the form's terms."""
-        coef, intercept = self.coefficients(b)
-        sample, constraint = self.multipliers()
-        return FormPoint(coef, intercept, sample, constraint)
+def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
+    """Return the scaled program of a form. With 32 digits scaling and centring round nothing."""
+    design = _stored(form.design)
+    samples, matrices = Samples.of(form), row_matrices(form)
+    scales = measure(form, design, samples, matrices, is_exact=digits == 32)
+    width = form.epigraph.n_columns + form.fit_intercept
+    d, unit = design.n_features, scales.prediction * scales.objective
+    units, n = _Units(), samples.weight.size
+    data = DataRows(
+        design, samples.active, scales.column[:d], scales.centre, form.fit_intercept, width
+    )
+    sample_units = _add_samples(samples, units, scales, _STIFFNESS * n)
+    m = form.n_inequalities
+    offsets = (form.constraint_offset[:m], form.constraint_offset[m:], 0.0, 0.0)
+    lows = (-np.inf, -np.inf, -np.inf, 0.0)
+    highs = (0.0, np.inf, 0.0, form.epigraph.cap * scales.rows[3] * unit)
+    matrix, places, is_opposite = stacked(matrices, scales.column, scales.rows)
+    added, signed = [], []
+    for k, row in enumerate(scales.rows):
+        opposite = is_opposite[k]
+        shift = np.where(opposite, -1.0, 1.0) * (offsets[k] / (row * scales.prediction))
+        low = np.where(opposite, -np.asarray(highs[k]), lows[k])
+        high = np.where(opposite, -lows[k], highs[k])
+        room = (
+            1.0 if k < 2 else 1.0 / max(n, 1)
+        )  # duals of an epigraph are of the size of the samples'
+        added.append(units.add(n + places[k], shift, low, high, room=room))
+        signed.append(np.where(opposite, -row, row))
+    single, price = _add_columns(form, units, scales, n + matrix.shape[0], width)
+    rho, linear = np.zeros(width), np.zeros(width)
+    rho[:d] = form.columns.rho * (scales.prediction * scales.column[:d]) ** 2 * scales.objective
+    linear[: form.epigraph.n_columns] = form.epigraph.linear * scales.column * unit
+    linear[:d] += form.linear * scales.column[:d] * unit
+    numbers = np.ascontiguousarray(np.concatenate(units.numbers, axis=1))
+    row = np.concatenate(units.row)
+    boxed = np.isfinite(numbers[1]) | np.isfinite(numbers[2])
+    data.changing = np.unique(row[boxed & (row < n)])
+    if digits == 32:
+        numbers[4] = np.where(~boxed & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
+        numbers[5] *= _ROOM_OF_32_DIGITS
+    return UnitProgram(
+        form=form,
+        scales=scales,
+        samples=samples,
+        rows=ProgramRows(data, matrix, single, width),
+        row=row,
+        units=numbers,
+        rho=rho,
+        linear=linear,
+        price=price,
+        sample_units=sample_units,
+        constraint_units=slice(added[0].start, added[1].stop),
+        epigraph_units=added[2],
+        constraint_scale=np.concatenate(signed[:2]),
+    )
+
+
+def _stored(design: Design) -> Design:
+    """Return the design, as an array if a sparse one has few zeros.
+
+    Arrays are centred, which sparse matrices are not, and their products are faster.
+    """
+    full = design.n_stored >= _FULL * design.n_samples * design.n_features
+    return as_design(design.X.toarray()) if design.is_sparse and full else design
+
+
+def _add_samples(
+    samples: Samples, units: _Units, scales: Scales, least: float
+) -> list[tuple[Any, slice]]:
+    """Add the losses of the samples; return where the units of which samples are."""
+    unit, found = scales.prediction * scales.objective, []
+    for slot in samples.slots:
+        where = slot.rows(samples.index)
+        index = samples.index if where is None or samples.index is None else samples.index[where]
+        chosen = np.arange(samples.weight.size) if where is None else where
+        weight, sign = samples.weight[chosen], samples.direction[chosen]
+        shift = sign * (samples.offset[chosen] - slot.on_rows("knot", index)) + scales.shift
+        low, high = (weight * slot.on_rows(name, index) * unit for name in ("low", "high"))
+        soft = slot.on_rows("soft", index) / (weight * scales.prediction * unit)
+        low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
+        shift = shift / scales.prediction
+        found.append(
+            (chosen, units.add(chosen, shift, low, high, soft, least, 1.0 / samples.weight.size))
+        )
+    return found
+
+
+def _add_columns(
+    form: EpigraphForm, units: _Units, scales: Scales, first: int, width: int
+) -> tuple[Indices, Indices]:
+    """Add prices and bounds; return the coefficients that have any, and the units of prices."""
+    columns, d = form.columns, form.design.n_features
+    bounded = np.isfinite(columns.lower) | np.isfinite(columns.upper)
+    used = np.flatnonzero((columns.l1 > 0) | bounded)
+    place = np.zeros(d, dtype=np.int64)
+    place[used] = first + np.arange(used.size)
+    size = scales.prediction * scales.column[:d]
+    cap = columns.l1 * size * scales.objective
+    lower, upper = -columns.lower / size, -columns.upper / size
+    fixed = columns.lower == columns.upper  # an equality: two bounds would leave no room
+    price = np.full(width, -1, dtype=np.int64)
+    at = np.flatnonzero((columns.l1 > 0) & ~fixed)
+    priced = units.add(place[at], 0.0, -cap[at], cap[at], least=0.0)
+    price[at] = np.arange(priced.start, priced.stop)
+    for chosen, shift, low, high in (
+        (np.isfinite(lower) & ~fixed, lower, -np.inf, 0.0),
+        (np.isfinite(upper) & ~fixed, upper, 0.0, np.inf),
+        (fixed, lower, -np.inf, np.inf),
+    ):
+        at = np.flatnonzero(chosen)
+        units.add(place[at], shift[at], low, high)
+    return used, price

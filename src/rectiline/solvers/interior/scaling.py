@@ -23,7 +23,7 @@ from rectiline.solvers.interior.samples import Samples
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-__all__ = ["Scales", "measure"]
+__all__ = ["Scales", "measure", "row_matrices"]
 
 _ROUNDS = 4  # alternations between rows and columns that only constraints touch
 
@@ -50,17 +50,15 @@ def measure(
     design: Design,
     samples: Samples,
     matrices: list[Any],
-    rows_as_given: bool = False,
+    is_exact: bool,
 ) -> Scales:
     """Return the scales of a form; `matrices` hold rows over all columns but the intercept.
 
-    `rows_as_given`: constraint rows get norm 1 in the user's coefficients instead. That suits rows
-    that tie columns of very different size together, such as orders of coefficients.
+    `is_exact`: all scales are powers of two and nothing is centred, so that nothing is rounded;
+    otherwise the intercept takes up the means of columns and the middle of the targets.
     """
-    centre, spread = _columns(design, form.fit_intercept, samples.active)
+    centre, spread = _columns(design, form.fit_intercept and not is_exact, samples.active)
     column, rows = _alternate(spread, matrices, form.epigraph.n_columns)
-    if rows_as_given:
-        rows = _sizes(matrices, np.ones(column.size))
     # Where the samples' losses bend, as predictions.
     bends = samples.direction * (samples.first_knots() - samples.offset)
     middle, prediction = 0.0, 1.0
@@ -69,12 +67,22 @@ def measure(
         spread_of_bends = float(np.median(np.abs(bends - middle)))
         prediction = spread_of_bends or float(np.mean(np.abs(bends))) or 1.0
     prediction = max(prediction, _forced(form, design))
-    shift = middle if form.fit_intercept and np.ptp(samples.direction) == 0.0 else 0.0
+    if is_exact:
+        prediction = float(_power(prediction))
+    is_shifted = not is_exact and form.fit_intercept and np.ptp(samples.direction) == 0.0
+    shift = middle if is_shifted else 0.0
     width = samples.width(prediction)
     if not bends.size:  # no data, but a linear term
         width = float(np.abs(form.linear * column[: form.linear.size]).max()) or 1.0
     objective = 1.0 / (width * prediction)
+    if is_exact:
+        objective = float(_power(objective))
     return Scales(column, spread == 0.0, centre, shift, tuple(rows), prediction, objective)
+
+
+def _power(values: Any) -> Any:
+    """Return the nearest powers of two: scaling by them rounds nothing."""
+    return np.exp2(np.round(np.log2(values)))
 
 
 def _forced(form: EpigraphForm, design: Design) -> float:
@@ -118,7 +126,8 @@ def _alternate(spread: Vector, matrices: list[Any], width: int) -> tuple[Vector,
                 norm = _row_norms(matrix, column)
                 top = np.maximum(top, _column_tops(matrix, np.where(norm > 0, norm, 1.0)))
             column[~data] = 1.0 / np.where(top[~data] > 0, top[~data], 1.0)
-    return column, _sizes(matrices, column)
+    column = _power(column)
+    return column, [_power(size) for size in _sizes(matrices, column)]
 
 
 def _sizes(matrices: list[Any], column: Vector) -> list[Vector]:
@@ -139,3 +148,22 @@ def _column_tops(matrix: Any, norm: Vector) -> Vector:
     scaled = sp.csr_array(abs(matrix))
     scaled.data = scaled.data / np.repeat(norm, np.diff(scaled.indptr))
     return np.asarray(scaled.max(axis=0).toarray()).ravel()
+
+
+def row_matrices(form: EpigraphForm) -> list[Any]:
+    """Return inequalities, equalities, and the rows of the epigraph, over all columns of b."""
+    m, stacked, epigraph = form.n_inequalities, form.constraint_design.X, form.epigraph
+    parts = (_padded(part, epigraph.n_columns) for part in (stacked[:m], stacked[m:]))
+    return [*parts, epigraph.above, epigraph.capped]
+
+
+def _padded(matrix: Any, width: int) -> Any:
+    """Return the matrix with zero columns appended."""
+    more = width - matrix.shape[1]
+    if more == 0:
+        return matrix
+    if sp.issparse(matrix):
+        return sp.csr_array(
+            (matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width)
+        )
+    return np.hstack([matrix, np.zeros((matrix.shape[0], more))])

@@ -1,4 +1,4 @@
-"""The interior point method in twofold arithmetic, and what `auto` needs it for."""
+"""The interior point method in numbers of 32 digits, and what `auto` needs it for."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ def test_a_hilbert_matrix_is_no_trouble():
     """The condition of X'X is 1e18: normal equations in doubles have two digits right."""
     X = 1.0 / (np.arange(12)[:, None] + np.arange(7) + 1.0)
     y = np.linspace(1.0, 2.0, 12)
-    core = _core.TwofoldInterior(
-        np.arange(0, 85, 7),
-        np.tile(np.arange(7), 12),
-        X.ravel(),
+    given = _core.UnitProgram(
         np.arange(12),
-        -y,
-        np.full(12, -np.inf),
-        np.full(12, np.inf),
-        np.ones(12),
+        np.array([-y, *np.outer([-np.inf, np.inf, 1.0, 0.0, 1.0], np.ones(12))]),
         np.zeros(7),
         np.zeros(7),
+        np.full(7, -1),
+        0.0,
+        1.0,
+        True,
     )
+    rows = np.arange(0, 85, 7), np.tile(np.arange(7), 12), X.ravel()
+    core = _core.TwofoldInterior(given, *rows, False, 1e-20)
+    core.begin(np.zeros(7), 1.0)
     for _ in range(4):
-        assert core.step(np.inf)
+        core.step(np.inf, False)
     wanted = exact_least_squares(X, y)
     np.testing.assert_allclose(core.point()[0], wanted, rtol=1e-9)
     plain = np.linalg.solve(X.T @ X, X.T @ y)
@@ -64,15 +65,16 @@ def test_orders_of_badly_scaled_columns(seed, case):
     The proof is checked in rational arithmetic, which needs no other solver.
     """
     given = random_problem(seed, case)
-    answer = rl.solve(given.problem(), solver="twofold")
+    answer = rl.solve(given.problem(), solver="interior", digits=32)
     assert answer.status == "solved"
     assert answer.certificate.relative_violation <= 1e-12
     assert is_proved(given, answer)
 
 
 def test_auto_turns_to_it():
-    answer = rl.solve(random_problem(20261116, 32).problem())
-    assert answer.status == "solved" and answer.solver == "twofold"
+    answer = rl.solve(random_problem(1001, 86).problem())
+    assert answer.status == "solved" and answer.solver == "interior"
+    assert "given up" in answer.reason
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_fixed_columns_weights_and_signs(loss, penalty):
     problem = rl.Problem(
         X, y, loss, penalty, constraints=constraints, sample_weight=weight, fit_intercept=True
     )
-    ours = rl.solve(problem, solver="twofold", tol=1e-9)
+    ours = rl.solve(problem, solver="interior", digits=32, tol=1e-9)
     other = rl.solve(problem, solver="interior", tol=1e-9)
     assert ours.status == other.status == "solved"
     np.testing.assert_allclose(ours.objective, other.objective, rtol=3e-9)
@@ -105,12 +107,21 @@ def test_fixed_columns_weights_and_signs(loss, penalty):
 def test_problems_that_are_too_large_are_refused():
     problem = rl.Problem(np.ones((300, 600)), np.ones(300), "absolute", L1(1.0))
     with pytest.raises(rl.exceptions.UnsupportedProblemError, match="products"):
-        rl.solve(problem, solver="twofold")
+        rl.solve(problem, solver="interior", digits=32)
 
 
 def test_it_stops_in_time():
     rng = np.random.default_rng(0)
     problem = rl.Problem(rng.normal(size=(300, 250)), rng.normal(size=300), "absolute", L1(1.0))
     with pytest.warns(rl.exceptions.ConvergenceWarning):
-        answer = rl.solve(problem, solver="twofold", time_limit=1e-3)
+        answer = rl.solve(problem, solver="interior", digits=32, time_limit=1e-3)
     assert answer.status == "time_limit"
+
+
+@pytest.mark.parametrize("name", ["small_interior", "twofold"])
+def test_names_of_before_say_what_to_use(name):
+    problem = rl.Problem(np.eye(3), np.ones(3), "absolute", L1(1.0))
+    with pytest.raises(ValueError, match="use 'interior'"):
+        rl.solve(problem, solver=name)
+    with pytest.raises(ValueError, match="digits=20"):
+        rl.solve(problem, solver="interior", digits=20)

@@ -1,4 +1,4 @@
-"""The compiled interior point method in doubles: quadratic programs against Clarabel."""
+"""Quadratic programs on the interior point method, against Clarabel."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import pytest
 from scipy import sparse as sp
 
 import rectiline as rl
-from rectiline.problems.forms import EpigraphForm
-from rectiline.solvers.interior.unit_rows import opposites
-from rectiline.solvers.interior.units import _by_rows
+from rectiline.solvers.interior.rows import opposites
 
 
 def _clarabel(X, y, ridge, linear, A, low, high, nonnegative):
@@ -47,8 +45,7 @@ def test_quadratic_programs(n, d, equalities, is_sparse):
         fit_intercept=False,
         linear=linear,
     )
-    assert _by_rows(EpigraphForm.apply(problem)) == (n < d)
-    answer = rl.solve(problem, solver="small_interior", tol=1e-8)
+    answer = rl.solve(problem, solver="interior", tol=1e-8)
     assert answer.status == "solved"
     wanted = _clarabel(X, np.ones(n), ridge, linear, A, low, high, True)
     assert answer.objective == pytest.approx(wanted, rel=1e-6)
@@ -77,9 +74,9 @@ def test_auto_takes_it_for_small_programs_with_many_rows():
         linear=rng.standard_normal(40),
     )
     answer = rl.solve(problem)
-    assert answer.status == "solved" and answer.solver == "small_interior"
+    assert answer.status == "solved" and answer.solver == "interior"
     assert answer.objective == pytest.approx(
-        rl.solve(problem, solver="twofold").objective, rel=2e-6
+        rl.solve(problem, solver="interior", digits=32).objective, rel=2e-6
     )
 
 
@@ -91,7 +88,7 @@ def test_one_answer_where_no_row_has_bounds():
         X, np.ones(60), "squared_error", None, rl.constraints.LinearEquality(E, 1.0),
         fit_intercept=False,
     )  # fmt: skip
-    answer = rl.solve(problem, solver="small_interior", tol=1e-9)
+    answer = rl.solve(problem, solver="interior", tol=1e-9)
     system = np.block([[X.T @ X, E.T], [E, np.zeros((20, 20))]])
     wanted = np.linalg.solve(system, np.concatenate([X.T @ np.ones(60), -np.ones(20)]))[:50]
     np.testing.assert_allclose(answer.coef, wanted, rtol=1e-6, atol=1e-8)

@@ -1,0 +1,76 @@
+// The moving pair of `UnitInterior`: coefficients, duals, and the room and multiplier of each end
+// of the boxes; how it starts, and what the method itself thinks of it.
+#pragma once
+
+#include "rectiline/interior/normal_system.hpp"
+#include "rectiline/interior/number.hpp"
+#include "rectiline/interior/unit_program.hpp"
+#include "rectiline/rooms.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rectiline::interior {
+
+// An estimate of what a certificate of the pair will say, in units of the program.
+struct Verdict {
+    double relative_gap;
+    double violation;     // largest violation of a row that must be satisfied
+    double mean_product;  // of the complementarity products
+    double residual;      // largest entry of rho x + linear + R'y
+    double size;          // of the objective
+};
+
+template <class Real>
+double size_of(Real a) {
+    return std::fabs(leading(a));
+}
+
+template <class Real>
+class UnitPair {
+  public:
+    struct Side {  // one end of the boxes of all units
+        std::vector<std::uint8_t> is_finite;
+        std::vector<Real> room, multiplier;
+        Real sign = 1.0;  // of a move of y in a move of the room
+    };
+
+    UnitPair(const UnitProgram& program, NormalSystem<Real>& system);
+
+    // Sets y well inside its boxes and the multipliers to match x but for some slack.
+    void begin(std::span<const double> at, double slack);
+    // Moves y of the units from the first on near given values, inside their boxes.
+    void begin_near(std::span<const double> duals);
+    // Goes on from x, y, and rooms and multipliers at the lower and at the upper ends.
+    void resume(std::span<const double> at, std::span<const double> duals,
+                const std::vector<std::span<const double>>& sides);
+
+    // The verdict on the pair, or on its y with another x, whose rows have the given values.
+    Verdict judge() const { return judge(x, value); }
+    Verdict judge(std::span<const Real> at, std::span<const Real> values) const;
+    // What a residual of stationarity adds to the gap. Columns with curvature pay its square. On
+    // columns that only a price holds, a certificate shrinks all multipliers until their pull is
+    // within the price: `excess` is what that adds to the relative gap.
+    double charge(std::span<const Real> left, std::span<const Real> at, double& excess) const;
+    void point(std::span<double> at, std::span<double> duals) const;
+    // Rooms and multipliers as `resume` takes them.
+    void sides(const std::vector<std::span<double>>& out) const;
+    void sum_over_rows(std::span<const Real> units, std::span<Real> rows) const;
+
+    std::vector<Real> x, y, value, pull;  // value = R x, pull = R'y
+    Side side[2];
+    double n_products = 0;
+
+  private:
+    void place();
+
+    const UnitProgram& program_;
+    NormalSystem<Real>& system_;
+};
+
+extern template class UnitPair<double>;
+extern template class UnitPair<Number>;
+
+}  // namespace rectiline::interior

@@ -1,0 +1,104 @@
+"""Which linear systems a program gets: of the core, or by columns, by rows or sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rectiline import _core
+from rectiline.backends import Design
+from rectiline.problems.forms import EpigraphForm
+from rectiline.solvers.interior.program import build
+from rectiline.solvers.interior.systems import DenseColumns, DenseRows
+
+__all__ = ["LARGEST_SYSTEM", "Method", "n_unknowns", "step_work"]
+
+LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
+_MOST_COMPILED_PRODUCTS = 3e6  # of a step, up to which calls of a library cost more than they save
+_STEPS = 10  # that a program takes, about
+_COLUMNS_PER_STEADY_ROW = 1.7  # up to which a factor of the columns is as fast
+_PROXIMAL_OF_32_DIGITS = 1e-20
+_ENTRIES_TO_COUNT = 1_000_000  # of arrays whose zeros are counted
+_LEAST_SPARSE_WIDTH = 200  # columns from which on a sparse factor can pay
+_SPARSE_FILL = 0.1  # share of the entries of a factor up to which it does
+
+
+class Method:
+    """A program with the compiled method on it.
+
+    Parameters
+    ----------
+    form : EpigraphForm
+    digits : {16, 32}
+        Of the arithmetic.
+    proximal : float
+        Weight of the proximal term.
+    by_columns : bool
+        Whether the systems must have the size of the columns, even if rows are fewer.
+    """
+
+    def __init__(
+        self, form: EpigraphForm, digits: int, proximal: float, by_columns: bool = False
+    ) -> None:
+        self.program = build(form, digits)
+        given = self.program.compiled()
+        rows = self.program.rows
+        is_curved = bool((self.program.rho > 0).all())
+        self.needs_python = False
+        if digits == 32:
+            by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
+            self.core: Any = _core.TwofoldInterior(
+                given, *rows.compressed(), by_rows, _PROXIMAL_OF_32_DIGITS
+            )
+            return
+        if rows.data.is_steady and self.program.width <= _COLUMNS_PER_STEADY_ROW * rows.ends[1]:
+            by_columns = True  # squares of rows are summed up once
+        by_rows = _has_fewer_rows(form) and not by_columns
+        is_small = step_work(form, rows.data.is_steady) <= _MOST_COMPILED_PRODUCTS
+        if is_small and (is_curved or not by_rows):
+            by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
+            self.core = _core.UnitInterior(given, *rows.compressed(), by_rows, proximal)
+            return
+        system = (DenseRows if by_rows else DenseColumns)(self.program, proximal)
+        self.core = _core.UnitInterior(given, system)
+        self.needs_python = True
+
+    def step(self, seconds: float) -> bool:
+        """Take a step; return whether there was one."""
+        return bool(self.core.step(seconds, self.needs_python))
+
+
+def n_unknowns(form: EpigraphForm) -> int:
+    """Return the size of the linear systems."""
+    rows = int(np.count_nonzero(form.weight)) + form.n_constraints
+    return rows if _has_fewer_rows(form) else form.n_columns + form.fit_intercept
+
+
+def _has_fewer_rows(form: EpigraphForm) -> bool:
+    """Whether the systems get the size of the rows; those of a sorted penalty are too many.
+
+    They are the more expensive ones: columns with a small diagonal are added to them.
+    """
+    columns = form.design.n_features + form.fit_intercept
+    rows = int(np.count_nonzero(form.weight)) + form.n_constraints
+    fewer = rows < columns and (1.3 * rows < columns or columns > LARGEST_SYSTEM)
+    return fewer and (form.n_columns == form.design.n_features or form.groups is not None)
+
+
+def step_work(form: EpigraphForm, is_steady: bool = False) -> float:
+    """Return about how many multiply-adds a step takes; steady rows are summed up once."""
+    width = float(form.n_columns + form.fit_intercept)
+    rows = form.design.n_samples + form.n_constraints
+    size, many = (rows, width) if 2 * rows < width else (width, rows)
+    times = 1.0 / _STEPS if is_steady else 1.0
+    entries = ((form.design, times), (form.constraint_design, 1.0))
+    squares = sum(times * float(_n_entries(design)) ** 2 for design, times in entries)
+    return 0.5 * squares / max(many, 1) + size**3 / 6.0
+
+
+def _n_entries(design: Design) -> int:
+    """Return how many entries are not zero, as far as counting them takes no time."""
+    stored = design.n_stored
+    is_counted = not design.is_sparse and stored <= _ENTRIES_TO_COUNT
+    return int(np.count_nonzero(design.X)) if is_counted else stored

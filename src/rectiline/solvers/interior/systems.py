@@ -1,0 +1,228 @@
+"""The linear systems of a step: ``D x + R's = v`` and ``R x - s/W = r/W``.
+
+R stacks all rows, W holds their weights, D is the diagonal of the program and a proximal term. The
+compiled method asks for a factor at given weights and for solutions; what is behind is one of
+
+- `DenseColumns`: a Cholesky factor of ``D + R'W R``;
+- `DenseRows`: one of the size of the rows, for more columns than rows; where a penalty on groups
+  ties the columns of a group to one more column, that arrow is eliminated along with D;
+- `SparseColumns`: a sparse factor of ``D + R'W R``.
+
+Small systems are solved by the core itself (`DenseSystem`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from scipy.sparse.linalg import SuperLU, splu
+
+from rectiline._polling import checkpoint
+from rectiline.backends import Design
+from rectiline.solvers.interior.groups import Arrows
+from rectiline.solvers.interior.linear_algebra import (
+    FactorError,
+    add_square,
+    cholesky,
+    forward,
+    solve_with,
+)
+from rectiline.solvers.interior.program import UnitProgram
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Solved = tuple[Vector, Vector | None]
+
+__all__ = ["DenseColumns", "DenseRows", "SparseColumns"]
+
+_LARGEST_PROXIMAL = 1e-2  # beyond this a system that cannot be factorised is given up
+_EXPLICIT = 1e-2  # columns whose diagonal is a smaller share of the usual one are kept explicit
+
+
+class _System:
+    """What the systems have in common: products with the rows, and the proximal term."""
+
+    def __init__(self, program: UnitProgram, proximal: float) -> None:
+        self.rows, self.rho, self.proximal = program.rows, program.rho, proximal
+        self.size = program.rows.size
+        self.dot, self.tdot = program.rows.dot, program.rows.tdot
+
+    def factorise(self, weight: Vector) -> bool:
+        """Factorise, with a larger proximal term where that is needed to succeed."""
+        while self.proximal <= _LARGEST_PROXIMAL:
+            try:
+                self._factorise(weight, self.rho + self.proximal)
+                return True
+            except FactorError:
+                self.proximal *= 100.0
+        return False
+
+    def _factorise(self, weight: Vector, diagonal: Vector) -> None:
+        raise NotImplementedError
+
+
+class DenseColumns(_System):
+    """A Cholesky factor of the size of the columns."""
+
+    def _factorise(self, weight: Vector, diagonal: Vector) -> None:
+        data, matrix, single = self.rows.parts(weight)
+        diagonal[self.rows.single] += single
+        gram = self.rows.data.gram(data)
+        d, width = self.rows.data.scale.size, self.rows.width
+        if gram.shape[0] < width:  # columns of an epigraph in between
+            whole = np.zeros((width, width))
+            whole[:d, :d] = gram[:d, :d]
+            if self.rows.data.intercept:
+                whole[-1, :d], whole[:d, -1], whole[-1, -1] = (
+                    gram[-1, :d],
+                    gram[:d, -1],
+                    gram[-1, -1],
+                )
+            gram = whole
+        if matrix.size:
+            m = self.rows.matrix.shape[1]
+            gram[:m, :m] += Design(self.rows.matrix).weighted_gram(matrix, np.arange(m), False)
+        gram.flat[:: width + 1] += diagonal
+        self.factor = cholesky(gram)
+
+    def solve(self, v: Vector, r: Vector) -> Solved:
+        """Return x alone: s is found by multiplication."""
+        return solve_with(self.factor, v + self.tdot(r)), None
+
+
+class SparseColumns(_System):
+    """A sparse factor of the size of the columns."""
+
+    def __init__(self, program: UnitProgram, proximal: float) -> None:
+        super().__init__(program, proximal)
+        begin, columns, values = self.rows.compressed()
+        shape = (self.size, self.rows.width)
+        self.all_rows = sp.csr_array((values, columns, begin), shape=shape)
+        self.transposed = self.all_rows.T.tocsr()
+
+    def _factorise(self, weight: Vector, diagonal: Vector) -> None:
+        checkpoint(products=float(self.all_rows.nnz))
+        matrix = self.transposed @ (sp.dia_array((weight, 0), (self.size,) * 2) @ self.all_rows)
+        matrix = matrix + sp.dia_array((diagonal, 0), (self.rows.width,) * 2)
+        try:
+            self.factor: SuperLU = splu(
+                sp.csc_array(matrix),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError as error:  # a pivot is zero
+            raise FactorError from error
+
+    def solve(self, v: Vector, r: Vector) -> Solved:
+        """Return x alone: s is found by multiplication."""
+        return np.asarray(self.factor.solve(v + self.tdot(r))), None
+
+
+class DenseRows(_System):
+    """Cholesky factors of the size of the rows that are neither single nor of a group.
+
+    With s as an unknown of its own, eliminating x loses no digits however small D is, as long as v
+    is small with it. Columns where it is not (active ones under an L1 penalty, the intercept) are
+    kept explicit: with C for them and K for what the others leave of the rows, two factors solve
+
+        K s - C x_explicit = ...,     C's + D x_explicit = ...
+    """
+
+    def __init__(self, program: UnitProgram, proximal: float) -> None:
+        super().__init__(program, proximal)
+        self.arrows = Arrows.of(program)
+        n, wide = int(self.rows.ends[0]), np.ones(int(self.rows.ends[1]), dtype=bool)
+        if self.arrows is not None:
+            wide[self.arrows.rows] = False
+        self.wide = np.flatnonzero(wide)
+        self.matrix = self.rows.matrix[self.wide[self.wide >= n] - n]
+        self.matrix_width = int(self.rows.matrix.shape[1])
+
+    def _factorise(self, weight: Vector, diagonal: Vector) -> None:
+        diagonal[self.rows.single] += self.rows.parts(weight)[2]
+        self.weight = weight[self.wide]
+        if self.arrows is not None:
+            self.arrows.prepare(weight, diagonal)
+        self.explicit = self._explicit(diagonal)
+        rest = diagonal.copy()
+        rest[self.explicit] = np.inf
+        self.inverse = 1.0 / rest
+        kernel = self._kernel()
+        kernel.flat[:: kernel.shape[0] + 1] += 1.0 / self.weight
+        self.kernel = cholesky(kernel)
+        corner = np.asfortranarray(self._wide_columns(self.explicit))
+        self.corner = forward(self.kernel, corner)
+        gram = np.asfortranarray(np.diag(diagonal[self.explicit]))
+        self.gram = cholesky(add_square(self.corner, gram))
+
+    def _explicit(self, diagonal: Vector) -> NDArray[np.intp]:
+        """Return the columns whose diagonal is much smaller than usual.
+
+        At a vertex as many columns as rows are active and have a vanishing diagonal, so the usual
+        size is that of the next larger one. Columns of arrows are eliminated with these.
+        """
+        if self.arrows is not None:
+            return self.arrows.others
+        place = min(self.weight.size, diagonal.size - 1)
+        usual = np.partition(diagonal, place)[place]
+        return np.flatnonzero(diagonal < _EXPLICIT * usual)
+
+    def _kernel(self) -> Matrix:
+        """Return ``R D^-1 R'`` of the wide rows."""
+        data, n = self.rows.data, self.rows.data.size
+        kernel = data.kernel(self.inverse)
+        if self.arrows is not None:
+            lines = self.arrows.lines(data)
+            kernel += lines.T @ lines
+        more = self.matrix.shape[0]
+        if not more:
+            return kernel
+        whole = np.zeros((n + more, n + more))
+        whole[:n, :n] = kernel
+        for k in range(more):  # rows of constraints are few
+            unit = np.zeros(more)
+            unit[k] = 1.0
+            image = self._wide_dot(self._eliminated(self._wide_tdot(np.append(np.zeros(n), unit))))
+            whole[n + k], whole[:, n + k] = image, image
+        return whole
+
+    def _eliminated(self, v: Vector) -> Vector:
+        """Return ``D^-1 v`` of the columns that are not explicit."""
+        return self.inverse * v if self.arrows is None else self.arrows.solve(v, self.inverse)
+
+    def _wide_dot(self, x: Vector) -> Vector:
+        return np.append(self.rows.data.dot(x), self.matrix @ x[: self.matrix_width])
+
+    def _wide_tdot(self, s: Vector) -> Vector:
+        image = self.rows.data.tdot(s[: self.rows.data.size])
+        if self.matrix.shape[0]:
+            image[: self.matrix_width] += self.matrix.T @ s[self.rows.data.size :]
+        return image
+
+    def _wide_columns(self, chosen: NDArray[np.intp]) -> Matrix:
+        own = self.rows.data.columns(chosen)
+        if not self.matrix.shape[0]:
+            return own
+        below = np.zeros((self.matrix.shape[0], chosen.size))
+        inside = chosen < self.matrix_width
+        part = self.matrix[:, chosen[inside]]
+        below[:, inside] = part.toarray() if sp.issparse(part) else part
+        return np.vstack([own, below])
+
+    def solve(self, v: Vector, r: Vector) -> Solved:
+        """Return x, and s for the wide rows."""
+        others = r.copy()
+        others[self.wide] = 0.0
+        v = v + self.tdot(others)
+        first = forward(
+            self.kernel, self._wide_dot(self._eliminated(v)) - r[self.wide] / self.weight
+        )
+        own = solve_with(self.gram, v[self.explicit] - self.corner.T @ first)
+        s = forward(self.kernel, first + self.corner @ own, transposed=True)
+        x = self._eliminated(v - self._wide_tdot(s))
+        x[self.explicit] = own
+        duals = np.full(self.size, np.nan)
+        duals[self.wide] = s
+        return x, duals
