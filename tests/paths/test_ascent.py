@@ -9,9 +9,8 @@ from scipy.optimize import linprog
 
 import rectiline as rl
 from rectiline.paths import largest_strength
-from rectiline.paths._ascent import ascend, can_ascend
 from rectiline.paths._largest import zero_point
-from rectiline.penalties import L1, Ridge
+from rectiline.penalties import L1
 
 RNG = np.random.default_rng(4)
 N, D = 400, 6
@@ -65,18 +64,17 @@ def oracle(problem, costs, name="hinge"):
     return found.fun
 
 
-@pytest.mark.parametrize("start", [1e-3, 0.9, 5.0, 1e3])
 @pytest.mark.parametrize("weight", [None, ZEROS], ids=["equal", "zeros"])
 @pytest.mark.parametrize("name", LOSSES)
-def test_it_ends_at_the_strength_wherever_it_starts(name, weight, start):
+def test_it_ends_at_the_strength_and_proves_it(name, weight):
     loss, y, _ = LOSSES[name]
     problem = rl.Problem(X, y, loss, L1(1.0), sample_weight=weight)
     wanted = oracle(problem, np.ones(D), name)
-    intercept = zero_point(problem).intercept
-    strength, sample = ascend(problem, start * wanted, intercept)
-    assert strength == pytest.approx(wanted, rel=1e-7)
+    found = zero_point(problem)
+    assert found.strength == pytest.approx(wanted, rel=1e-7)
     # Multipliers prove as much from above.
-    assert problem.penalty.dual_norm(-X.T @ sample) == pytest.approx(strength, rel=1e-8)
+    proved = problem.penalty.dual_norm(-X.T @ found.dual.sample)
+    assert proved == pytest.approx(found.strength, rel=1e-8)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -92,8 +90,6 @@ def test_however_x_is_stored(form, fit_intercept):
     loss, y, _ = LOSSES[name]
     problem = rl.Problem(X_, y, loss, L1(1.0), fit_intercept=fit_intercept)
     wanted = oracle(problem, np.ones(D), name)
-    strength, _ = ascend(problem, 0.1 * wanted, zero_point(problem).intercept)
-    assert strength == pytest.approx(wanted, rel=1e-7)
     assert largest_strength(problem) == pytest.approx(wanted, rel=1e-7)
 
 
@@ -101,23 +97,10 @@ def test_columns_may_cost_more_or_less():
     costs = np.array([1.0, 3.0, 0.2, 1.0, 1.0, 2.0])
     problem = rl.Problem(X, LABELS, rl.losses.Hinge(), L1(1.0, weights=costs))
     wanted = oracle(problem, costs)
-    strength, _ = ascend(problem, 0.5 * wanted, zero_point(problem).intercept)
-    assert strength == pytest.approx(wanted, rel=1e-7)
     assert largest_strength(problem) == pytest.approx(wanted, rel=1e-7)
 
 
 def test_every_strength_leaves_no_coefficients():
     """Columns that say nothing: there is nothing to rise to."""
     problem = rl.Problem(np.zeros((20, 2)), LABELS[:20], rl.losses.Hinge(), L1(1.0))
-    assert ascend(problem, 1.0, zero_point(problem).intercept) is None
     assert largest_strength(problem) == 0.0
-
-
-def test_it_takes_linear_programs_only():
-    hinge, huber = rl.losses.Hinge(), rl.losses.Huber()
-    assert can_ascend(rl.Problem(X, LABELS, hinge, L1(1.0)))
-    assert not can_ascend(rl.Problem(X, LABELS, hinge, Ridge(1.0)))
-    assert not can_ascend(rl.Problem(X, LABELS, hinge, L1(1.0, weights=[0, 1, 1, 1, 1, 1])))
-    assert not can_ascend(rl.Problem(X, TARGETS, huber, L1(1.0)))
-    bounded = rl.Problem(X, LABELS, hinge, L1(1.0), constraints=[rl.constraints.Nonnegative()])
-    assert not can_ascend(bounded)
