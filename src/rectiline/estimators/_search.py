@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from numbers import Integral
@@ -26,8 +25,15 @@ from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._run import RunOptions, solve_all
 from rectiline.estimators._scoring import scorer_of
-from rectiline.estimators._search_folds import OTHER_PARTS, Chosen, MakeProblem, ScoreFold, Search
-from rectiline.estimators._search_rows import search_rows
+from rectiline.estimators._search_folds import (
+    OTHER_PARTS,
+    Chosen,
+    FoldSearch,
+    MakeProblem,
+    ScoreFold,
+    Search,
+)
+from rectiline.estimators._search_rows import search_on_rows
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.paths import default_strengths
 from rectiline.penalties import Fused
@@ -88,11 +94,10 @@ class SearchMixin(BaseLinear):
     def _solve_tasks(
         self, data: FitData, clock: Clock, **params: Any
     ) -> tuple[FitData, list[Solution]]:
-        if data.rows is not None:
-            chosen = search_rows(self, data, params, clock)
-            return self._note_choice(data, chosen), list(chosen.solutions)
-        chosen = self._choose(data, params, clock)
+        chosen = self._search(data, params, clock).run()
         data = self._note_choice(data, chosen)
+        if data.rows is not None:  # solved to the end already
+            return data, list(chosen.solutions)
         # The points of the path are the starts; what is left is to finish them.
         factor = data.tasks[0].C / self._path_factor(data)
         starts = [replace(one, dual=one.dual.scaled(factor)) for one in chosen.solutions]
@@ -101,8 +106,11 @@ class SearchMixin(BaseLinear):
 
     # ---- the search -----------------------------------------------------------------------------
 
-    def _choose(self, data: FitData, params: dict[str, Any], clock: Clock) -> Chosen:
-        """Search the grid; the paths on all the data are part of the result."""
+    def _search(self, data: FitData, params: dict[str, Any], clock: Clock) -> Search:
+        """Return the search of the grid, in memory or on rows in blocks."""
+        options = RunOptions.of(self, clock)
+        if data.rows is not None:
+            return search_on_rows(self, data, params, options, clock)
         folds = self._folds(data.X, data.y, params)
         ratios, n_tasks = self._ratios(), len(data.tasks)
         parts = len(ratios) * len(folds)
@@ -126,22 +134,19 @@ class SearchMixin(BaseLinear):
 
         with asked_at_checkpoints(Clock.with_grace(share)):
             strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
-        search = Search(
-            n_samples=data.n_samples,
+        return FoldSearch(
             n_tasks=n_tasks,
+            n_folds=len(folds),
+            l1_ratios=ratios,
+            strengths=strengths,
+            options=options,
+            report=report,
+            n_samples=data.n_samples,
             make=make,
             score=self._score_of(data),
             folds=folds,
-            l1_ratios=ratios,
-            strengths=strengths,
-            options=RunOptions.of(self, clock),
             fold_tol=self.fold_tol,
-            report=report,
         )
-        with closing(report):
-            chosen = search.run()
-        report.end()
-        return chosen
 
     def _path_problem(
         self, data: FitData, task: Task, ratio: float | None, keep: Mask | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,6 +33,7 @@ ScoreFold = Callable[[NDArray[np.intp]], ScorePoints]
 __all__ = [
     "OTHER_PARTS",
     "Chosen",
+    "FoldSearch",
     "MakeProblem",
     "ScoreFold",
     "ScorePoints",
@@ -77,19 +80,29 @@ class _Trained:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
-    """Paths on every fold for every mix, scored on what each fold holds out."""
+class Search(ABC):
+    """Paths on every fold for every mix, scored on what each fold holds out.
 
-    n_samples: int
+    Attributes
+    ----------
+    strengths : list of ndarray
+        One grid per mix, from large to small.
+    """
+
     n_tasks: int
-    make: MakeProblem
-    score: ScoreFold
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    n_folds: int
     l1_ratios: list[float | None]
-    strengths: list[Vector]  # one grid per mix, from large to small
+    strengths: list[Vector]
     options: RunOptions
-    fold_tol: float | None
     report: FitReport
+
+    @abstractmethod
+    def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
+        """Write scores and fit times, shaped (ratios, strengths, folds)."""
+
+    @abstractmethod
+    def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
+        """Return the paths of a mix on all the data, one for each task."""
 
     def run(self) -> Chosen:
         """Score the grid, choose, and solve the path of the winner on all the data.
@@ -99,15 +112,18 @@ class Search:
         """
         began = time.perf_counter()
         limit = self.options.time_limit
-        parts = len(self.l1_ratios) * len(self.folds) + OTHER_PARTS
+        parts = len(self.l1_ratios) * self.n_folds + OTHER_PARTS
 
         def left(share: float) -> float | None:
             return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
 
-        scores, seconds = self._scores(left(1 - OTHER_PARTS / parts))
-        ratio, place = best_place(mean_scores(scores))
-        jobs = [self._job(task, ratio, None) for task in range(self.n_tasks)]
-        paths = tuple(self._paths(jobs, left(1 - 1 / parts)))
+        shape = (len(self.l1_ratios), max(grid.size for grid in self.strengths), self.n_folds)
+        scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
+        with closing(self.report):
+            self._score(scores, seconds, left(1 - OTHER_PARTS / parts))
+            ratio, place = best_place(mean_scores(scores))
+            paths = self._paths_on_all(ratio, left(1 - 1 / parts))
+        self.report.end()
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),
@@ -118,14 +134,38 @@ class Search:
             results=self._table(scores, seconds),
         )
 
+    def _table(self, scores: Vector, seconds: Vector) -> dict[str, NDArray[Any]]:
+        columns: dict[str, list[Any]] = {"strength": [], "param_l1_ratio": []}
+        rows = []
+        for ratio, grid in enumerate(self.strengths):
+            columns["strength"] += list(grid)
+            columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
+            rows += [(ratio, k) for k in range(grid.size)]
+        if self.l1_ratios == [None]:
+            del columns["param_l1_ratio"]
+        each = np.array([scores[at] for at in rows])
+        spent = np.array([seconds[at] for at in rows])
+        return score_table(columns, each, spent, self.options.time_limit)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldSearch(Search):
+    """A search on arrays in memory: a path on the training part of each fold."""
+
+    n_samples: int
+    make: MakeProblem
+    score: ScoreFold
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    fold_tol: float | None
+
     def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
         keep = None
-        index = len(self.l1_ratios) * len(self.folds)
+        index = len(self.l1_ratios) * self.n_folds
         if fold is not None:
             keep = np.zeros(self.n_samples, dtype=bool)
             keep[self.folds[fold][0]] = True
-            index = ratio * len(self.folds) + fold
+            index = ratio * self.n_folds + fold
         index = index * self.n_tasks + task
 
         def end(problem: Problem, found: Path) -> Path | _Trained:
@@ -146,19 +186,21 @@ class Search:
         keywords = self.options.keywords(seconds) | {"tol": tol}
         return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
 
-    def _scores(self, limit: float | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores and fit times, shaped (ratios, strengths, folds)."""
+    def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
+        return tuple(
+            self._paths([self._job(task, ratio, None) for task in range(self.n_tasks)], limit)
+        )
+
+    def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
+        ratios = range(len(self.l1_ratios))
         jobs = [
             self._job(task, ratio, fold)
-            for ratio in range(len(self.l1_ratios))
-            for fold in range(len(self.folds))
+            for ratio in ratios
+            for fold in range(self.n_folds)
             for task in range(self.n_tasks)
         ]
         found = iter(self._paths(jobs, limit))
-        width = max(grid.size for grid in self.strengths)
-        shape = (len(self.l1_ratios), width, len(self.folds))
-        scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
-        for ratio in range(shape[0]):
+        for ratio in ratios:
             for fold, (_, test) in enumerate(self.folds):
                 trained = [next(found) for _ in range(self.n_tasks)]
                 size = min(one.seconds.size for one in trained)
@@ -171,22 +213,6 @@ class Search:
                     scores[ratio, some, fold] = score(coefs[some], intercepts[some])
                 for one in trained:
                     seconds[ratio, :size, fold] += one.seconds[:size]
-        return scores, seconds
-
-    def _table(
-        self, scores: NDArray[np.float64], seconds: NDArray[np.float64]
-    ) -> dict[str, NDArray[Any]]:
-        columns: dict[str, list[Any]] = {"strength": [], "param_l1_ratio": []}
-        rows = []
-        for ratio, grid in enumerate(self.strengths):
-            columns["strength"] += list(grid)
-            columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
-            rows += [(ratio, k) for k in range(grid.size)]
-        if self.l1_ratios == [None]:
-            del columns["param_l1_ratio"]
-        each = np.array([scores[at] for at in rows])
-        spent = np.array([seconds[at] for at in rows])
-        return score_table(columns, each, spent, self.options.time_limit)
 
 
 def score_table(

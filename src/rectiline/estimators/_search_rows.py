@@ -6,11 +6,9 @@ is read once for all of them. One more pass over the rows scores them.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -23,7 +21,7 @@ from rectiline.estimators._classes import first_largest
 from rectiline.estimators._rows import refuse_on_rows, sample_rows
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._scoring import predictions
-from rectiline.estimators._search_folds import Chosen, best_place, mean_scores, score_table
+from rectiline.estimators._search_folds import Search, mean_scores
 from rectiline.estimators._tasks import FitData
 from rectiline.paths import Path
 from rectiline.problems import Problem
@@ -33,7 +31,7 @@ from rectiline.solvers import Solution, check_takes_rows, solve_family
 
 Vector = NDArray[np.float64]
 
-__all__ = ["search_rows"]
+__all__ = ["RowSearch", "search_on_rows"]
 
 _MEMBERS = 32  # problems of a family at most: each keeps copies of its rows near a knot
 _FOLDS = 5
@@ -45,8 +43,10 @@ _ERRORS = {  # scores of regressions, and the power of the errors that they add 
 }
 
 
-def search_rows(model: Any, data: FitData, params: dict[str, Any], clock: Clock) -> Chosen:
-    """Score the grid on folds of the rows and return the winner, solved on all rows."""
+def search_on_rows(
+    model: Any, data: FitData, params: dict[str, Any], options: RunOptions, clock: Clock
+) -> RowSearch:
+    """Return the search of a model on folds of the rows; the grid follows a sample of them."""
     multi = getattr(model, "multi_class", "ovr") == "ovo" and len(data.tasks) > 1
     refuse_on_rows(
         model,
@@ -57,36 +57,24 @@ def search_rows(model: Any, data: FitData, params: dict[str, Any], clock: Clock)
             "a search on a GPU": isinstance(data.rows, TensorRows),
         },
     )
-    options = RunOptions.of(model, clock)
     check_takes_rows(options.solver, options.solver_options)
     scoring = _checked_scoring(model.scoring, data.classes is not None)
-    search = _RowSearch(model, data, _n_folds(model.cv), options, clock, scoring)
-    ratios = model._ratios()
-    grids = [search.strengths(ratio) for ratio in ratios]
-    rounds = [-(-grid.size // search.at_once) for grid in grids]
-    report = FitReport(model, sum(rounds), kind="round")
-    shape = (len(ratios), max(grid.size for grid in grids), search.n_folds)
-    scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
-    paths = []
-    with closing(report):
-        for place, (ratio, grid) in enumerate(zip(ratios, grids, strict=True)):
-            tell = partial(_Round, report, sum(rounds[:place]))
-            paths.append(search.solve(ratio, grid, scores[place], seconds[place], tell))
-    report.end()
-    best, at = best_place(mean_scores(scores))
-    columns: dict[str, list[Any]] = {"strength": [s for grid in grids for s in grid]}
-    if ratios != [None]:
-        columns["param_l1_ratio"] = [r for r, grid in zip(ratios, grids, strict=True) for _ in grid]
-    sizes = [grid.size for grid in grids]
-    each = np.concatenate([scores[k, :size] for k, size in enumerate(sizes)])
-    spent = np.concatenate([seconds[k, :size] for k, size in enumerate(sizes)])
-    return Chosen(
-        strength=float(grids[best][at]),
-        l1_ratio=ratios[best],
-        paths=tuple(paths[best]),
-        solutions=tuple(path[at] for path in paths[best]),
-        strengths=grids[best],
-        results=score_table(columns, each, spent, options.time_limit),
+    sample, n_tasks = sample_rows(data.rows, options.seed), len(data.tasks)
+
+    def on_sample(task: int, ratio: float | None, keep: None) -> Problem:
+        problem: Problem = model._path_problem(data, data.tasks[task], ratio)
+        near = NearRows(
+            sample.rows, sample.block.X, problem.samples.of_block(sample.block, sample.rows)
+        )
+        return near.problem(problem.terms, near.samples.weight * sample.stands_for)
+
+    n_folds, ratios = _n_folds(model.cv), model._ratios()
+    grids = [model._grid(on_sample, ratio, n_tasks) for ratio in ratios]
+    at_once = max(1, _MEMBERS // ((n_folds + 1) * n_tasks))
+    rounds = sum(-(-grid.size // at_once) for grid in grids)
+    report = FitReport(model, rounds, kind="round")
+    return RowSearch(
+        n_tasks, n_folds, ratios, grids, options, report, model, data, clock, scoring, at_once
     )
 
 
@@ -115,111 +103,77 @@ def _checked_scoring(scoring: Any, is_classifier: bool) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Round:
-    """Tells about one family of problems of a search: its strengths on all folds."""
+class RowSearch(Search):
+    """A search on rows in blocks: some strengths on all folds, and on all rows, are one family.
 
-    report: FitReport
-    before: int  # rounds of other ratios
-    place: int
-
-    def callbacks(self, count: int) -> list[Any]:
-        """Return one callback for each problem; the first also hears how far a pass is."""
-        told = self.report.for_problem(self.before + self.place)
-        return [told] + [None if told is None else told.__call__] * (count - 1)
-
-    def ended(self, strengths: Vector, solved: list[Solution], scores: Vector) -> None:
-        """Tell how the problems ended."""
-        count = sum(one.status == "solved" for one in solved)
-        best = float(np.max(mean_scores(scores[None])))
-        self.report.ended(
-            self.before + self.place,
-            f"strengths {strengths[0]:.3g} to {strengths[-1]:.3g}: {count} of {len(solved)} "
-            f"problems solved in {solved[0].passes} passes, best mean score {best:.6g}",
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _RowSearch:
-    """Problems of a search on rows: one for each strength, fold and task."""
+    Attributes
+    ----------
+    scoring : str
+    at_once : int
+        How many strengths make a family.
+    """
 
     model: Any
     data: FitData
-    n_folds: int
-    options: RunOptions
     clock: Clock
     scoring: str
+    at_once: int
+    solved: list[tuple[Path, ...]] = field(default_factory=list)  # on all rows, for each mix
 
-    @property
-    def at_once(self) -> int:
-        """How many strengths make a family, on all folds and on all rows."""
-        return max(1, _MEMBERS // ((self.n_folds + 1) * len(self.data.tasks)))
+    def _paths_on_all(self, ratio: int, limit: float | None) -> tuple[Path, ...]:
+        return self.solved[ratio]
 
-    def strengths(self, ratio: float | None) -> Vector:
-        """Return the strengths to try, from large to small; a grid follows a sample of the rows."""
+    def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
+        rounds = itertools.count()
+        for ratio, grid in enumerate(self.strengths):
+            began = time.perf_counter()
+            found: list[list[Solution]] = [[] for _ in range(self.n_tasks)]
+            bases = self._on_folds(self.l1_ratios[ratio])
+            for first in range(0, grid.size, self.at_once):
+                some = slice(first, min(first + self.at_once, grid.size))
+                parts = self._solve(bases, ratio, grid[some], next(rounds), scores[ratio, some])
+                for task in range(self.n_tasks):
+                    found[task] += list(parts[:, -1, task])
+                spent = np.vectorize(lambda one: one.seconds)(parts[:, :-1])
+                seconds[ratio, some] = spent.sum(-1) / parts.size
+            elapsed = time.perf_counter() - began
+            self.solved.append(tuple(Path(grid, tuple(one), elapsed) for one in found))
 
-        def make(task: int, ratio: float | None, keep: None) -> Problem:
-            problem = self._problem(task, ratio, 1.0)
-            block, at = sample.block, sample.rows
-            near = NearRows(at, block.X, problem.samples.of_block(block, at))
-            return near.problem(problem.terms, near.samples.weight * sample.stands_for)
+    def _on_folds(self, ratio: float | None) -> list[Problem]:
+        """Return the problems of all tasks without each fold in turn, then those on all rows."""
+        whole = [self.model._path_problem(self.data, task, ratio) for task in self.data.tasks]
+        parts = [_without_fold(one, k, self.n_folds) for k in range(self.n_folds) for one in whole]
+        return [*parts, *whole]
 
-        sample = sample_rows(self.data.rows, self.options.seed)
-        grid: Vector = self.model._grid(make, ratio, len(self.data.tasks))
-        return grid
-
-    def _problem(self, task: int, ratio: float | None, share: float) -> Problem:
-        """Return a problem on all rows, with this share of the penalty of C = 1."""
-        penalty = self.model._penalty(share, l1_ratio=ratio)
-        problem: Problem = self.model._problem(self.data, self.data.tasks[task], penalty)
-        return problem
-
-    def solve(
-        self,
-        ratio: float | None,
-        grid: Vector,
-        scores: Vector,
-        seconds: Vector,
-        tell: Callable[[int], _Round],
-    ) -> list[Path]:
-        """Return the paths on all rows, one for each task; write scores and times of the folds."""
-        tasks, began = len(self.data.tasks), time.perf_counter()
-        whole = [self._problem(task, ratio, 1.0) for task in range(tasks)]
-        bases = [
-            [_without_fold(one, fold, self.n_folds) for one in whole]
-            for fold in range(self.n_folds)
-        ]
-        unit = self.model._penalty(l1_ratio=ratio).strength
-        found: list[list[Solution]] = [[] for _ in range(tasks)]
-        for number, first in enumerate(range(0, grid.size, self.at_once)):
-            some, this = grid[first : first + self.at_once], tell(number)
-            penalties = [self.model._penalty(s / unit, l1_ratio=ratio) for s in some]
-            family = [
-                one.with_penalty(penalty)
-                for penalty in penalties
-                for group in (*bases, whole)
-                for one in group
-            ]
-            options = self.options
-            solved = solve_family(
-                family,
-                tol=options.tol,
-                max_iter=options.max_iter,
-                time_limit=self.clock.remaining,
-                callback=this.callbacks(len(family)),
-                random_state=options.seed,
-                **options.solver_options,
-            )
-            for one in solved:
-                raise_if_infeasible(one)
-            parts = np.array(solved, dtype=object).reshape(some.size, self.n_folds + 1, tasks)
-            for task in range(tasks):
-                found[task] += list(parts[:, -1, task])
-            place = slice(first, first + some.size)
-            scores[place] = self._scores(parts[:, :-1])
-            this.ended(some, solved, scores[place])
-            seconds[place] = np.vectorize(lambda s: s.seconds)(parts[:, :-1]).sum(-1) / len(solved)
-        spent = time.perf_counter() - began
-        return [Path(grid, tuple(one), spent) for one in found]
+    def _solve(
+        self, bases: list[Problem], ratio: int, grid: Vector, number: int, scores: Vector
+    ) -> NDArray[Any]:
+        """Return solutions (strengths, folds and all rows, tasks) of a family, and score them."""
+        mix, options = self.l1_ratios[ratio], self.options
+        unit = self.model._penalty(l1_ratio=mix).strength
+        penalties = [self.model._penalty(strength / unit, l1_ratio=mix) for strength in grid]
+        family = [one.with_penalty(penalty) for penalty in penalties for one in bases]
+        told = self.report.for_problem(number)  # the first problem also hears how far a pass is
+        solved = solve_family(
+            family,
+            tol=options.tol,
+            max_iter=options.max_iter,
+            time_limit=self.clock.remaining,
+            callback=[told] + [None if told is None else told.__call__] * (len(family) - 1),
+            random_state=options.seed,
+            **options.solver_options,
+        )
+        for one in solved:
+            raise_if_infeasible(one)
+        parts = np.array(solved, dtype=object).reshape(grid.size, self.n_folds + 1, self.n_tasks)
+        scores[:] = self._scores(parts[:, :-1])
+        count = sum(one.status == "solved" for one in solved)
+        self.report.ended(
+            number,
+            f"strengths {grid[0]:.3g} to {grid[-1]:.3g}: {count} of {len(solved)} problems solved "
+            f"in {solved[0].passes} passes, best mean score {np.max(mean_scores(scores)):.6g}",
+        )
+        return parts
 
     def _scores(self, parts: NDArray[Any]) -> Vector:
         """Return the scores of solutions (strengths, folds, tasks) on the rows of their folds."""
