@@ -119,8 +119,9 @@ class EpigraphForm(RectifiedForm):
     def groups(self) -> list[Indices] | None:
         """The coefficients that each further column covers, if that is what these columns do."""
         penalty = self.problem.penalty
-        is_covered = isinstance(penalty, _Grouped) and not penalty.is_zero
-        return list(penalty.groups) if is_covered else None
+        if isinstance(penalty, _Grouped) and not penalty.is_zero:
+            return list(penalty.groups)
+        return None
 
     @property
     def n_columns(self) -> int:

@@ -167,23 +167,22 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     highs = (0.0, np.inf, 0.0, form.epigraph.cap * scales.rows[3] * unit)
     matrix, places, is_opposite = stacked(matrices, scales.column, scales.rows)
     added, signed = [], []
-    for k, row in enumerate(scales.rows):
+    # Duals of an epigraph are of the size of those of samples.
+    rooms = (1.0, 1.0, 1.0 / max(n, 1), 1.0 / max(n, 1))
+    for k, size in enumerate(scales.rows):
         opposite = is_opposite[k]
-        shift = np.where(opposite, -1.0, 1.0) * (offsets[k] / (row * scales.prediction))
+        shift = np.where(opposite, -1.0, 1.0) * (offsets[k] / (size * scales.prediction))
         low = np.where(opposite, -np.asarray(highs[k]), lows[k])
         high = np.where(opposite, -lows[k], highs[k])
-        room = (
-            1.0 if k < 2 else 1.0 / max(n, 1)
-        )  # duals of an epigraph are of the size of the samples'
-        added.append(units.add(n + places[k], shift, low, high, room=room))
-        signed.append(np.where(opposite, -row, row))
+        added.append(units.add(n + places[k], shift, low, high, room=rooms[k]))
+        signed.append(np.where(opposite, -size, size))
     single, price = _add_columns(form, units, scales, n + matrix.shape[0], width)
     rho, linear = np.zeros(width), np.zeros(width)
     rho[:d] = form.columns.rho * (scales.prediction * scales.column[:d]) ** 2 * scales.objective
     linear[: form.epigraph.n_columns] = form.epigraph.linear * scales.column * unit
     linear[:d] += form.linear * scales.column[:d] * unit
     numbers = np.ascontiguousarray(np.concatenate(units.numbers, axis=1))
-    row = np.concatenate(units.row)
+    row: Indices = np.concatenate(units.row)
     boxed = np.isfinite(numbers[1]) | np.isfinite(numbers[2])
     data.changing = np.unique(row[boxed & (row < n)])
     if digits == 32:
