@@ -29,30 +29,16 @@ void NewtonRows::slack(std::span<double> out) const {
 FreezeSums NewtonRows::set_frozen(std::span<const double> keep, std::span<double> g) {
     frozen_weight_.resize(static_cast<std::size_t>(rows_.n));
     FreezeSums sums{0, 0, 0, 0, 0};
-    if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-            const auto part = [&](std::int64_t first, std::int64_t last) {
-                return freeze_pass(
-                    packed, last - first,
-                    {t_.data() + first, rows_.weight + first, rows_.direction + first},
-                    keep.data() + first, {g.data() + first, frozen_weight_.data() + first});
-            };
-            for (const FreezeSums& one : each_stretch(rows_.n, part)) {
-                sums.slopes += one.slopes, sums.curved += one.curved, sums.loss += one.loss;
-                sums.kept_up += one.kept_up, sums.kept_down += one.kept_down;
-            }
-        }))
-        return sums;
-    for (std::int64_t i = 0; i < rows_.n; ++i) {
-        const Curve& f = rows_.curve(i);
-        const double kept = keep[i] > 0 ? rows_.weight[i] : 0.0, frozen = rows_.weight[i] - kept;
-        const double slope = f.slope(t_[i]);
-        g[i] = rows_.direction[i] * frozen * slope;
-        frozen_weight_[i] = frozen * f.curvature[f.piece(t_[i])];
-        sums.slopes += g[i];
-        sums.curved += frozen_weight_[i];
-        sums.loss += frozen * f(t_[i]);
-        (rows_.direction[i] > 0 ? sums.kept_up : sums.kept_down) += kept;
-    }
+    with_curves(rows_, [&](const auto& curves) {
+        const auto part = [&](std::int64_t first, std::int64_t last) {
+            return freeze_pass(curves, first, last, {t_.data(), rows_.weight, rows_.direction},
+                               keep.data(), {g.data(), frozen_weight_.data()});
+        };
+        for (const FreezeSums& one : each_stretch(rows_.n, part)) {
+            sums.slopes += one.slopes, sums.curved += one.curved, sums.loss += one.loss;
+            sums.kept_up += one.kept_up, sums.kept_down += one.kept_down;
+        }
+    });
     return sums;
 }
 

@@ -179,17 +179,10 @@ double NewtonRows::derivative(double step, double S) const {
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
     const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
         double sum = 0;
-        if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
-                sum = derivative_pass<M>(ramps_[0], last - first, t_.data() + first,
-                                         dt_.data() + first, multiplier_.data() + first,
-                                         rows_.weight + first, step, inverse_S);
-            }))
-            return sum;
-        for (std::int64_t i = first; i < last; ++i) {
-            const Ramps& r = ramps_[rows_.curve_index ? rows_.curve_index[i] : 0];
-            sum += rows_.weight[i] * dt_[i] *
-                   r.slope(t_[i] + step * dt_[i] + multiplier_[i] * inverse_S);
-        }
+        with_ramps(ramps_, rows_.curve_index, [&](const auto& ramps) {
+            sum = derivative_pass(ramps, first, last, t_.data(), dt_.data(), multiplier_.data(),
+                                  rows_.weight, step, inverse_S);
+        });
         return sum;
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
@@ -199,18 +192,14 @@ double NewtonRows::settle(double step, double S) {
     if (step == 0.0 && S == settled_for_) return moved_;
     prepare_ramps(S);
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
+    const SettleArrays arrays{t_.data(),          dt_.data(),  s_.data(), newton_weight_.data(),
+                              multiplier_.data(), rows_.weight};
     const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
         Settled part;
-        const SettleArrays arrays{t_.data() + first,          dt_.data() + first,
-                                  s_.data() + first,          newton_weight_.data() + first,
-                                  multiplier_.data() + first, rows_.weight + first};
-        if (!rows_.curve_index && with_ramp_count(ramps_[0].start.size(), [&]<int M>() {
-                const Curve& f = rows_.curves[0];
-                part = settle_pass<M>(ramps_[0], last - first, arrays, step, inverse_S,
-                                      f.lowest_slope(), f.highest_slope());
-            }))
-            return part;
-        return settle_rows(ramps_, rows_, first, last, arrays, step, inverse_S);
+        with_ramps(ramps_, rows_.curve_index, [&](const auto& ramps) {
+            part = settle_pass(ramps, first, last, arrays, step, inverse_S);
+        });
+        return part;
     });
     double squares = 0;
     n_free_ = 0;
@@ -226,20 +215,11 @@ double NewtonRows::settle(double step, double S) {
 RowValues NewtonRows::values() const {
     const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
         RowValues sum{0, 0};
-        if (!rows_.curve_index && with_packed(rows_.curves[0], [&](const auto& packed) {
-                const double *t = t_.data() + first, *weight = rows_.weight + first;
-                sum = std::isinf(settled_for_)
-                          ? loss_pass(packed, last - first, t, weight)
-                          : value_pass(packed, last - first, t, s_.data() + first, weight);
-            }))
-            return sum;
-        for (std::int64_t i = first; i < last; ++i) {
-            const double weight = rows_.weight[i];
-            if (weight == 0) continue;
-            const Curve& f = rows_.curve(i);
-            sum.loss += weight * f(t_[i]);
-            sum.fenchel_young += weight * fenchel_young(f, s_[i], t_[i]);
-        }
+        with_curves(rows_, [&](const auto& curves) {
+            const double *t = t_.data(), *s = s_.data(), *weight = rows_.weight;
+            sum = std::isinf(settled_for_) ? value_pass<false>(curves, first, last, t, s, weight)
+                                           : value_pass<true>(curves, first, last, t, s, weight);
+        });
         return sum;
     });
     RowValues total{0, 0};

@@ -94,15 +94,10 @@ void add_sums(const ChunkSums& some, ChunkSums& sums) {
 
 // What a member needs in every chunk.
 struct Prepared {
-    std::vector<double> bends;  // of its curve, if all rows have the same
     std::vector<double> coef, size, split, scale, shift;
     Directions directions;
 
     Prepared(const Member& member, bool intercept) {
-        if (!member.rows.curve_index) {
-            bends.resize(static_cast<std::size_t>(member.rows.curves[0].n_knots));
-            find_bends(member.rows.curves[0], bends.data());
-        }
         coef = padded(member.coef);
         if (member.judges) {
             split = padded(member.split), size = coef;
@@ -116,7 +111,6 @@ struct Prepared {
             directions = Directions(member.directions, std::ssize(member.coef), intercept);
         }
     }
-    const double* knots() const { return bends.empty() ? nullptr : bends.data(); }
 };
 
 // Asks for what the rows of the next chunk pay.
@@ -189,26 +183,6 @@ void split_chunk(Access& access, const Member& member, const Directions& directi
     if (changes.slopes > 0) access.add(c.g_next, part.change.data());
 }
 
-void judge(const Member& member, const double* bends, double unit, std::int64_t first, Chunk& c,
-           ChunkSums& sums) {
-    const RowFunctions& rows = member.rows;
-    const bool packed = bends && with_packed(rows.curves[0], [&](const auto& curve) {
-                            judge_packed(curve, rows.direction + first, rows.offset + first,
-                                         rows.weight + first, rows.curves[0].lowest_slope(),
-                                         rows.curves[0].highest_slope(), unit, c, sums);
-                        });
-    if (!packed) judge_each(rows, first, unit, c, sums);
-}
-
-void look(const Member& member, const double* bends, std::int64_t first, Chunk& c) {
-    const RowFunctions& rows = member.rows;
-    const bool packed = bends && with_packed(rows.curves[0], [&](const auto& curve) {
-                            look_packed(curve, bends, rows.direction + first, rows.offset + first,
-                                        rows.weight + first, c);
-                        });
-    if (!packed) look_each(rows, first, c);
-}
-
 // The first member that wants the sizes of columns under the same weights; its own number if there
 // is none before it, the number of members if it does not want any.
 std::vector<std::size_t> sizes_of(std::span<const Member> members) {
@@ -235,7 +209,6 @@ void run_task(Access& access, std::span<const Member> members,
         const double *scale = nullptr, *mean = nullptr;  // that c.length is for
         for (std::size_t k = 0; k < members.size(); ++k) {
             const Member& member = members[k];
-            const double* at = prepared[k].knots();
             Part& part = parts[k];
             const bool other = member.scale.data() != scale || member.mean.data() != mean;
             prefetch_row_functions(member.rows, i + c.count, last);
@@ -244,14 +217,17 @@ void run_task(Access& access, std::span<const Member> members,
             part.listed.mark(i, c.count, c.listed);
             if (member.judges) {
                 ChunkSums sums;
-                judge(member, at, unit, i, c, sums);
+                with_curves(member.rows, [&](const auto& curves) {
+                    judge_rows(curves, member.rows, i, unit, c, sums);
+                });
                 add_sums(sums, part.sums);
                 access.add(c.g, part.gradient.data());
                 if (!member.out.empty()) std::copy(c.g, c.g + c.count, &member.out[i]);
             }
             if (sizes_from[k] == k) access.add_sizes(member.rows.weight + i, part.sizes.data());
             if (member.splits) {
-                look(member, at, i, c);
+                with_curves(member.rows,
+                            [&](const auto& curves) { look_at_rows(curves, member.rows, i, c); });
                 split_chunk(access, member, prepared[k].directions, i, c, part);
             }
             part.listed.unmark(i, c.listed);

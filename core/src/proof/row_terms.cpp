@@ -63,7 +63,7 @@ RECTILINE_INLINE Value value_of(const Packed& f, double t) {
 struct AnyCurve {
     const Curve& curve;
     double fenchel_young(double t, double s) const {
-        const double term = rows::fenchel_young(curve, s, t);
+        const double term = curve.fenchel_young(t, s);
         return term > 0 ? term : 0.0;
     }
 };

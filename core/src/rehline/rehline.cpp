@@ -72,7 +72,7 @@ struct OneKnot {
 };
 
 RECTILINE_INLINE double evaluate(const Curve& f, double t) {
-    return f(t);
+    return f.loss(t);
 }
 RECTILINE_INLINE double evaluate(const OneKnot& f, double t) {
     return f.evaluate(t);
@@ -91,8 +91,8 @@ RECTILINE_INLINE double slack(const OneKnot& f, double t) {
     return f.slack(t);
 }
 RECTILINE_INLINE double slope(const Curve& f, double t, bool& curved) {
-    curved = f.curvature[f.piece(t)] > 0;
-    return f.slope(t);
+    curved = f.curvature_at(t) > 0;
+    return f.slope_at(t);
 }
 RECTILINE_INLINE double slope(const OneKnot& f, double t, bool& curved) {
     return f.slope(t, curved);
@@ -192,7 +192,7 @@ Rehline::Rehline(DesignView X, RowFunctions rows, ColumnFunctions columns,
         if (curvature_[i] > 0) {
             alive_.push_back(i);
         } else {  // a zero row: its argument never moves, its dual is the slope there
-            a_[i] = rows_.weight[i] * rows_.curve(i).slope(rows_.offset[i]);
+            a_[i] = rows_.weight[i] * rows_.curve(i).slope_at(rows_.offset[i]);
         }
     }
     take_all_rows_back();

@@ -60,7 +60,7 @@ void mixed_ranges(const RowFunctions& rows, double z, std::int64_t first, std::i
     for (std::int64_t i = first; i < last; ++i) {
         const Curve& f = rows.curve(i);
         const double turn = rows.direction[i], t = rows.argument(i, z), w = rows.weight[i];
-        double a = f.slope(t), b = a;
+        double a = f.slope_at(t), b = a;
         for (std::int64_t k = 0; k < f.n_knots; ++k)
             if (is_on(t, f.knot[k], size_of(z) + size_of(rows.offset[i])))
                 a = f.left[k], b = f.right[k];

@@ -74,7 +74,7 @@ void check_freezing(const Curve& curve, bool mixed) {
         const Vector z = predictions(X, b);
         set.place(b);
         for (std::int64_t i = 0; i < n; ++i) {  // slopes that belong to the arguments
-            g[i] = rows.direction[i] * rows.weight[i] * curve.slope(rows.argument(i, z[i]));
+            g[i] = rows.direction[i] * rows.weight[i] * curve.slope_at(rows.argument(i, z[i]));
         }
         set.set_multiplier(g);
         set.settle(0.0, 1e12);  // stiff: slopes are those of the curve but for rows at a kink
@@ -90,13 +90,13 @@ void check_freezing(const Curve& curve, bool mixed) {
         for (std::int64_t i = 0; i < n; ++i) {
             const double t = rows.argument(i, z[i]);
             const double expected =
-                keep[i] > 0 ? 0.0 : rows.direction[i] * rows.weight[i] * curve.slope(t);
+                keep[i] > 0 ? 0.0 : rows.direction[i] * rows.weight[i] * curve.slope_at(t);
             CHECK_NEAR(g[i], expected, 1e-12);
             if (keep[i] > 0) continue;
             for (std::int64_t j = 0; j < p; ++j)
                 sum[j] += expected * entry(X, i, j);
             curved[i] = rows.weight[i] * curve.curvature[curve.piece(t)];
-            loss += rows.weight[i] * curve(t);
+            loss += rows.weight[i] * curve.loss(t);
         }
         for (std::int64_t j = 0; j < p; ++j)
             CHECK_NEAR(linear[j], sum[j], 1e-10 * (1 + std::fabs(sum[j])));

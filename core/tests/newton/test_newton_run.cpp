@@ -28,7 +28,7 @@ double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms,
         double z = 0;
         for (std::int64_t j = 0; j < d; ++j)
             z += X(i, j) * b[j];
-        sum += rows.weight[i] * rows.curve(i)(rows.direction[i] * z + rows.offset[i]);
+        sum += rows.weight[i] * rows.curve(i).loss(rows.direction[i] * z + rows.offset[i]);
     }
     return sum;
 }

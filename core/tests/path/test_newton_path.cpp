@@ -24,7 +24,7 @@ double objective(const Matrix& X, const RowFunctions& rows, const Terms& terms, 
         double z = b[d];
         for (std::int64_t j = 0; j < d; ++j)
             z += X(i, j) * b[j];
-        sum += rows.weight[i] * rows.curve(i)(rows.direction[i] * z + rows.offset[i]);
+        sum += rows.weight[i] * rows.curve(i).loss(rows.direction[i] * z + rows.offset[i]);
     }
     for (std::int64_t j = 0; j < d; ++j)
         sum += strength * (0.5 * terms.rho[j] * b[j] * b[j] + terms.l1[j] * std::fabs(b[j]));

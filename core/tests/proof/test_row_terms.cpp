@@ -48,8 +48,8 @@ struct Case {
             const Curve& f = rows.curve(i);
             const double slope = std::clamp(rows.direction[i] * (g[i] + d[i]) / w, f.lowest_slope(),
                                             f.highest_slope());
-            sums.loss += w * f(t);
-            sums.fenchel_young += w * std::max(fenchel_young(f, share * slope, t), 0.0);
+            sums.loss += w * f.loss(t);
+            sums.fenchel_young += w * std::max(f.fenchel_young(t, share * slope), 0.0);
         }
         return sums;
     }

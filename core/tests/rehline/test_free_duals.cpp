@@ -24,7 +24,7 @@ constexpr std::int64_t kRows = 6, kColumns = 9;
 double conjugate(const rectiline::rows::Curve& f, double s) {
     if (s < f.lowest_slope() - 1e-12 || s > f.highest_slope() + 1e-12) return kInfinity;
     double best = -kInfinity;
-    const auto look = [&](double t) { best = std::max(best, s * t - f(t)); };
+    const auto look = [&](double t) { best = std::max(best, s * t - f.loss(t)); };
     for (std::int64_t k = 0; k < f.n_knots; ++k) {
         look(f.knot[k]);
         if (f.curvature[k] > 0) look(f.knot[k] + (s - f.left[k]) / f.curvature[k]);

@@ -41,9 +41,9 @@ void check_sums(const RowFunctions& rows) {
         CHECK(g[i] >= box.low && g[i] <= box.high);
         if (rows.weight[i] == 0) continue;
         const double t = rows.direction[i] * z[i] + rows.offset[i];
-        loss += rows.weight[i] * rows.curve(i)(t);
+        loss += rows.weight[i] * rows.curve(i).loss(t);
         gap += rows.weight[i] *
-               fenchel_young(rows.curve(i), rows.direction[i] * g[i] / rows.weight[i], t);
+               rows.curve(i).fenchel_young(t, rows.direction[i] * g[i] / rows.weight[i]);
     }
     const RowSums sums = row_sums(rows, z, g);
     CHECK_NEAR(sums.loss, loss, 1e-10 * (1 + std::fabs(loss)));
@@ -55,7 +55,7 @@ void check_sums(const RowFunctions& rows) {
     slopes_at(rows, z, g);
     for (std::int64_t i = 0; i < rows.n; ++i)
         CHECK_NEAR(g[i],
-                   rows.direction[i] * rows.weight[i] * rows.curve(i).slope(rows.argument(i, z[i])),
+                   rows.direction[i] * rows.weight[i] * rows.curve(i).slope_at(rows.argument(i, z[i])),
                    1e-13 * (1 + std::fabs(g[i])));
     CHECK_NEAR(row_sums(rows, z, g).fenchel_young, 0.0, 1e-12 * (1 + loss));
 }

@@ -42,7 +42,7 @@ void derivative(const Curve& f, double t, double& left, double& right) {
             left = f.left[k], right = f.right[k];
             return;
         }
-    left = right = f.slope(t);
+    left = right = f.slope_at(t);
 }
 
 // The minimiser of a convex function on a wide interval.
@@ -61,17 +61,17 @@ double minimise(const Function& g, double low, double high) {
 void check_value_and_slope(const Curve& f) {
     for (const double t : arguments(f)) {
         // convex, continuous, and the slope supports the curve everywhere
-        const double s = f.slope(t);
+        const double s = f.slope_at(t);
         for (const double other : arguments(f))
-            CHECK(f(other) >= f(t) + s * (other - t) - 1e-12);
+            CHECK(f.loss(other) >= f.loss(t) + s * (other - t) - 1e-12);
         double left, right;
         derivative(f, t, left, right);
         const double h = 1e-6;
-        CHECK_NEAR((f(t + h) - f(t)) / h, right, 1e-5);
-        CHECK_NEAR((f(t) - f(t - h)) / h, left, 1e-5);
+        CHECK_NEAR((f.loss(t + h) - f.loss(t)) / h, right, 1e-5);
+        CHECK_NEAR((f.loss(t) - f.loss(t - h)) / h, left, 1e-5);
     }
     for (std::int64_t k = 0; k < f.n_knots; ++k)
-        CHECK(f(f.knot[k]) == f.value[k]);
+        CHECK(f.loss(f.knot[k]) == f.value[k]);
 }
 
 void check_envelope(const Curve& f) {
@@ -90,7 +90,7 @@ void check_envelope(const Curve& f) {
                 }
             CHECK(found.slope >= left - 1e-9 && found.slope <= right + 1e-9);
             CHECK(found.slope >= f.lowest_slope() && found.slope <= f.highest_slope());
-            const auto cost = [&](double x) { return f(x) + (x - w) * (x - w) / (2 * step); };
+            const auto cost = [&](double x) { return f.loss(x) + (x - w) * (x - w) / (2 * step); };
             const double best = minimise(cost, w - 400, w + 400);
             CHECK(cost(t) <= cost(best) + 1e-9 * (1 + std::fabs(cost(best))));
             // the Jacobian, away from the places where it jumps
@@ -119,14 +119,14 @@ void check_ramps(const Curve& f) {
 
 void check_fenchel_young(const Curve& f) {
     for (const double s : slopes(f)) {
-        const auto height = [&](double t) { return f(t) - s * t; };
+        const auto height = [&](double t) { return f.loss(t) - s * t; };
         double conjugate = -height(minimise(height, -300, 300));
         for (std::int64_t k = 0; k < f.n_knots; ++k)
             conjugate = std::max(conjugate, -height(f.knot[k]));
         for (const double t : arguments(f)) {
-            const double found = fenchel_young(f, s, t);
+            const double found = f.fenchel_young(t, s);
             CHECK(found >= 0);
-            CHECK_NEAR(found, f(t) + conjugate - s * t, 1e-6 * (1 + std::fabs(conjugate)));
+            CHECK_NEAR(found, f.loss(t) + conjugate - s * t, 1e-6 * (1 + std::fabs(conjugate)));
         }
     }
     for (const double t : arguments(f)) {  // zero at every slope of the point
@@ -134,13 +134,13 @@ void check_fenchel_young(const Curve& f) {
         derivative(f, t, left, right);
         for (const double share : {0.0, 0.3, 1.0}) {
             const double s = left + share * (right - left);
-            CHECK_NEAR(fenchel_young(f, s, t), 0.0, 1e-14);
+            CHECK_NEAR(f.fenchel_young(t, s), 0.0, 1e-14);
         }
     }
     if (std::isfinite(f.lowest_slope()))
-        CHECK(fenchel_young(f, f.lowest_slope() - 1e-9, 0.3) == kInfinity);
+        CHECK(f.fenchel_young(0.3, f.lowest_slope() - 1e-9) == kInfinity);
     if (std::isfinite(f.highest_slope()))
-        CHECK(fenchel_young(f, f.highest_slope() + 1e-9, 0.3) == kInfinity);
+        CHECK(f.fenchel_young(0.3, f.highest_slope() + 1e-9) == kInfinity);
 }
 
 void check_random_pairs(const Curve& f, std::uint64_t seed) {
@@ -150,7 +150,7 @@ void check_random_pairs(const Curve& f, std::uint64_t seed) {
         const double t = scale * samples::uniform(random, -1, 1);
         double s = samples::uniform(random, -10, 10) * (k % 3 == 0 ? scale : 1.0);
         s = std::clamp(s, f.lowest_slope(), f.highest_slope());
-        CHECK(fenchel_young(f, s, t) >= 0);
+        CHECK(f.fenchel_young(t, s) >= 0);
     }
 }
 
@@ -164,7 +164,7 @@ void check_slack(const Curve& f) {
         CHECK(slack >= 0 && slack <= nearest);
         if (slack == 0 || std::isinf(slack)) continue;
         for (const double move : {-0.999, -0.5, 0.5, 0.999})
-            CHECK(f.slope(t + move * slack) == slope);
+            CHECK(f.slope_at(t + move * slack) == slope);
     }
 }
 

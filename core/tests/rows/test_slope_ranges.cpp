@@ -18,7 +18,7 @@ void check_ranges_at(const RowFunctions& rows, double z) {
     double lows = 0, low_size = 0, highs = 0, high_size = 0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
         const auto cost = [&](double at) {
-            return rows.weight[i] * rows.curve(i)(rows.argument(i, at));
+            return rows.weight[i] * rows.curve(i).loss(rows.argument(i, at));
         };
         const double h = 1e-7;
         CHECK_NEAR(high[i], (cost(z + h) - cost(z)) / h, 2e-5);

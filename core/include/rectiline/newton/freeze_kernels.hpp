@@ -1,5 +1,4 @@
-// The pass over rows that freezes those outside a working set, without branches where all
-// rows have one curve with few knots.
+// The pass over rows that freezes those outside a working set.
 #pragma once
 
 #include "rectiline/rooms.hpp"
@@ -25,23 +24,23 @@ struct FrozenArrays {
     double *g, *curved;
 };
 
-template <class Packed>
-RECTILINE_MULTIVERSION FreezeSums freeze_pass(const Packed& curve, std::int64_t n,
-                                              const FreezeArrays& a, const double* keep,
-                                              const FrozenArrays& out) {
-    const Packed f = curve;
+template <class Curves>
+RECTILINE_MULTIVERSION FreezeSums freeze_pass(const Curves& curves, std::int64_t first,
+                                              std::int64_t last, const FreezeArrays& a,
+                                              const double* keep, const FrozenArrays& out) {
+    const Curves f = curves;
     const double *t = a.t, *weight = a.weight, *direction = a.direction;
     double *g = out.g, *curved = out.curved;
     double slopes = 0, loss = 0, up = 0, down = 0, total = 0;
 #pragma omp simd reduction(+ : slopes, loss, up, down, total)
-    for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t i = first; i < last; ++i) {
         const double kept = keep[i] > 0 ? weight[i] : 0.0, frozen = weight[i] - kept;
-        const double slope = f.slope_at(t[i]);
+        const double slope = f[i].slope_at(t[i]);
         g[i] = direction[i] * frozen * slope;
-        curved[i] = frozen * f.curvature_at(t[i]);
+        curved[i] = frozen * f[i].curvature_at(t[i]);
         slopes += g[i];
         total += curved[i];
-        loss += frozen * f.loss(t[i]);
+        loss += frozen * f[i].loss(t[i]);
         up += direction[i] > 0 ? kept : 0.0;
         down += direction[i] > 0 ? 0.0 : kept;
     }

@@ -5,8 +5,6 @@
 #include "rectiline/rows/packed_curve.hpp"
 #include "rectiline/rows/rows.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -32,27 +30,6 @@ struct ChunkSums {
     double weight = 0, crossed = 0;
 };
 
-// Knots at which nothing changes are left out: they are infinite.
-inline void find_bends(const rows::Curve& f, double* bends) {
-    for (std::int64_t k = 0; k < f.n_knots; ++k) {
-        const bool bends_here = f.left[k] != f.right[k] || f.curvature[k] != f.curvature[k + 1];
-        bends[k] = bends_here ? f.knot[k] : std::numeric_limits<double>::infinity();
-    }
-}
-
-// Slope at t of the piece that t_split lies on, continued.
-template <class Packed>
-RECTILINE_INLINE double continued_slope(const Packed& f, double t_split, double t,
-                                        double& curvature) {
-    double a = f.at[0], m = f.slope[0], q = f.curvature[0];
-    for (int k = 1; k <= Packed::kKnots; ++k) {
-        const bool past = t_split > f.knot[k - 1];
-        a = past ? f.at[k] : a, m = past ? f.slope[k] : m, q = past ? f.curvature[k] : q;
-    }
-    curvature = q;
-    return Packed::kStraight ? m : m + q * (t - a);
-}
-
 RECTILINE_INLINE double larger(double a, double b) {
     return a > b ? a : b;
 }
@@ -60,22 +37,24 @@ RECTILINE_INLINE double larger(double a, double b) {
 // Judges the rows of a chunk that are not listed. `unit`: bound on the relative error of a
 // prediction against the sizes of its terms. The Fenchel-Young term is convex in the argument, so
 // the larger of its values at both ends of the argument's error is an upper bound.
-template <class Packed>
-RECTILINE_MULTIVERSION void judge_packed(const Packed& curve, const double* direction,
-                                         const double* offset, const double* weight, double least,
-                                         double most, double unit, Chunk& c, ChunkSums& out) {
-    const Packed f = curve;
+template <class Curves>
+RECTILINE_MULTIVERSION void judge_rows(const Curves& curves, const rows::RowFunctions& rows,
+                                       std::int64_t first, double unit, Chunk& c, ChunkSums& out) {
+    const Curves of = curves;
+    const double *direction = rows.direction + first, *offset = rows.offset + first;
+    const double* weight = rows.weight + first;
     double loss = 0, gap = 0, error = 0, total = 0, size = 0, steepest = 0, crossed = 0;
     double all = 0;
 #pragma omp simd reduction(+ : loss, gap, error, total, size, crossed, all) \
     reduction(max : steepest)
     for (std::int64_t i = 0; i < c.count; ++i) {
+        const auto& f = of[first + i];
         const double w = weight[i] * (1.0 - c.listed[i]);
         const double t = direction[i] * c.z[i] + offset[i];
         double q = 0;
-        double s = continued_slope(f, direction[i] * c.z_split[i] + offset[i], t, q);
-        s = s < least ? least : s;
-        s = s > most ? most : s;
+        double s = f.continued_slope(direction[i] * c.z_split[i] + offset[i], t, q);
+        s = s < f.lowest_slope() ? f.lowest_slope() : s;
+        s = s > f.highest_slope() ? f.highest_slope() : s;
         const double own = f.slope_at(t);
         const double err = unit * (c.size[i] + (offset[i] < 0 ? -offset[i] : offset[i]));
         const double worst = larger(f.fenchel_young(t - err, s), f.fenchel_young(t + err, s));
@@ -96,21 +75,16 @@ RECTILINE_MULTIVERSION void judge_packed(const Packed& curve, const double* dire
 }
 
 // Slopes, curvatures and slack at the candidate, for the next split.
-template <class Packed>
-RECTILINE_MULTIVERSION void look_packed(const Packed& curve, const double* bends,
-                                        const double* direction, const double* offset,
-                                        const double* weight, Chunk& c) {
-    const Packed f = curve;
-    double bend[Packed::kKnots];
-    std::copy(bends, bends + Packed::kKnots, bend);
+template <class Curves>
+RECTILINE_MULTIVERSION void look_at_rows(const Curves& curves, const rows::RowFunctions& rows,
+                                         std::int64_t first, Chunk& c) {
+    const Curves of = curves;
+    const double *direction = rows.direction + first, *offset = rows.offset + first;
+    const double* weight = rows.weight + first;
 #pragma omp simd
     for (std::int64_t i = 0; i < c.count; ++i) {
-        const double t = direction[i] * c.z[i] + offset[i];
-        double slack = std::numeric_limits<double>::infinity();
-        for (int k = 0; k < Packed::kKnots; ++k) {
-            const double gone = t - bend[k], far = gone < 0 ? -gone : gone;
-            slack = far < slack ? far : slack;
-        }
+        const auto& f = of[first + i];
+        const double t = direction[i] * c.z[i] + offset[i], slack = f.slack(t);
         c.slack[i] = weight[i] > 0 ? slack : std::numeric_limits<double>::infinity();
         c.g_next[i] =
             direction[i] * weight[i] * f.slope_at(t) + 0.0 * t;  // shows what is not finite
@@ -167,10 +141,5 @@ RECTILINE_MULTIVERSION Changes take_changes(Chunk& c) {
     }
     return {total, slopes, any};
 }
-
-// Curves with many knots, or one for each row: row by row.
-void judge_each(const rows::RowFunctions& rows, std::int64_t first, double unit, Chunk& c,
-                ChunkSums& out);
-void look_each(const rows::RowFunctions& rows, std::int64_t first, Chunk& c);
 
 }  // namespace rectiline::passes

@@ -37,7 +37,7 @@ struct Curve {
             ++k;
         return k;
     }
-    RECTILINE_INLINE double operator()(double t) const {
+    RECTILINE_INLINE double loss(double t) const {
         const std::int64_t k = piece(t);
         if (k == 0) {
             const double e = t - knot[0];
@@ -50,12 +50,33 @@ struct Curve {
         const double e = t - knot[k - 1];
         return value[k - 1] + e * (right[k - 1] + 0.5 * curvature[k] * e);
     }
-    // Slope at t (any subgradient at a kink) and whether t lies on a straight piece.
-    RECTILINE_INLINE double slope(double t) const {
-        const std::int64_t k = piece(t);
-        if (k < n_knots && (k == 0 || left[k] <= 0)) return left[k] + curvature[k] * (t - knot[k]);
-        return right[k - 1] + curvature[k] * (t - knot[k - 1]);
+    // A slope at t; the one of the piece on the left at a kink.
+    RECTILINE_INLINE double slope_at(double t) const {
+        double unused;
+        return continued_slope(t, t, unused);
     }
+    RECTILINE_INLINE double curvature_at(double t) const { return curvature[piece(t)]; }
+    // Slope at t of the piece that `on` lies on, continued, and its curvature.
+    RECTILINE_INLINE double continued_slope(double on, double t, double& bend) const {
+        const std::int64_t k = piece(on);
+        bend = curvature[k];
+        if (k < n_knots && (k == 0 || left[k] <= 0)) return left[k] + bend * (t - knot[k]);
+        return right[k - 1] + bend * (t - knot[k - 1]);
+    }
+    // Distance from t to the nearest knot at which slope or curvature changes.
+    RECTILINE_INLINE double slack(double t) const {
+        double nearest = std::numeric_limits<double>::infinity();
+        for (std::int64_t k = 0; k < n_knots; ++k) {
+            const double far = std::fabs(t - knot[k]);
+            const bool bends = left[k] != right[k] || curvature[k] != curvature[k + 1];
+            nearest = bends && far < nearest ? far : nearest;
+        }
+        return nearest;
+    }
+    // phi(t) + phi*(s) - s t >= 0, summed as an integral of (slope - s) between the point where s
+    // is a slope and t: every term is non-negative, so nothing cancels. Infinite outside the domain
+    // of phi*.
+    RECTILINE_INLINE double fenchel_young(double t, double s) const;
 };
 
 // The slope s of phi at prox(w) = argmin phi(t) + (t - w)^2 / (2 step): the unique s with
@@ -89,59 +110,57 @@ RECTILINE_INLINE EnvelopeSlope envelope_slope(const Curve& f, double w, double s
     }
 }
 
-// phi(t) + phi*(s) - s t >= 0, summed as an integral of (slope - s) between the point where s is a
-// slope and t: every term is non-negative, so nothing cancels. Infinite outside the domain of phi*.
-RECTILINE_INLINE double fenchel_young(const Curve& f, double s, double t) {
-    const std::int64_t K = f.n_knots;
+RECTILINE_INLINE double Curve::fenchel_young(double t, double s) const {
+    const std::int64_t K = n_knots;
     // touch: a point with s in dphi(touch); k: number of knots at or below it.
     double touch = 0.0;
     std::int64_t below = 0;  // knots <= touch
     bool on_knot = false;
-    if (s < f.left[0]) {
-        if (!(f.curvature[0] > 0)) return std::numeric_limits<double>::infinity();
-        touch = f.knot[0] + (s - f.left[0]) / f.curvature[0];
+    if (s < left[0]) {
+        if (!(curvature[0] > 0)) return std::numeric_limits<double>::infinity();
+        touch = knot[0] + (s - left[0]) / curvature[0];
     } else {
         for (std::int64_t k = 0; k < K; ++k) {
-            if (s <= f.right[k]) {
-                touch = f.knot[k], below = k + 1, on_knot = true;
+            if (s <= right[k]) {
+                touch = knot[k], below = k + 1, on_knot = true;
                 break;
             }
-            if (k + 1 == K || s < f.left[k + 1]) {
-                if (!(f.curvature[k + 1] > 0)) {
+            if (k + 1 == K || s < left[k + 1]) {
+                if (!(curvature[k + 1] > 0)) {
                     if (k + 1 == K) return std::numeric_limits<double>::infinity();
-                    touch = f.knot[k + 1], below = k + 2, on_knot = true;  // s is the piece's slope
+                    touch = knot[k + 1], below = k + 2, on_knot = true;  // s is the piece's slope
                     break;
                 }
-                touch = f.knot[k] + (s - f.right[k]) / f.curvature[k + 1], below = k + 1;
-                if (k + 1 < K && f.left[k + 1] <= 0)  // this end is nearer to the minimum
-                    touch = f.knot[k + 1] + (s - f.left[k + 1]) / f.curvature[k + 1];
+                touch = knot[k] + (s - right[k]) / curvature[k + 1], below = k + 1;
+                if (k + 1 < K && left[k + 1] <= 0)  // this end is nearer to the minimum
+                    touch = knot[k + 1] + (s - left[k + 1]) / curvature[k + 1];
                 break;
             }
         }
     }
     double total = 0.0, position = touch;
     if (t >= touch) {
-        double excess = on_knot ? f.right[below - 1] - s : 0.0;
+        double excess = on_knot ? right[below - 1] - s : 0.0;
         std::int64_t k = below;  // piece to the right of touch
-        for (; k < K && f.knot[k] < t; ++k) {
-            const double e = f.knot[k] - position;
-            total += e * (excess + 0.5 * f.curvature[k] * e);
-            position = f.knot[k];
-            excess = f.right[k] - s;
+        for (; k < K && knot[k] < t; ++k) {
+            const double e = knot[k] - position;
+            total += e * (excess + 0.5 * curvature[k] * e);
+            position = knot[k];
+            excess = right[k] - s;
         }
         const double e = t - position;
-        return total + e * (excess + 0.5 * f.curvature[k] * e);
+        return total + e * (excess + 0.5 * curvature[k] * e);
     }
     std::int64_t k = on_knot ? below - 1 : below;  // piece to the left of touch
-    double excess = on_knot ? s - f.left[k] : 0.0;
-    for (; k > 0 && f.knot[k - 1] > t; --k) {
-        const double e = position - f.knot[k - 1];
-        total += e * (excess + 0.5 * f.curvature[k] * e);
-        position = f.knot[k - 1];
-        excess = s - f.left[k - 1];
+    double excess = on_knot ? s - left[k] : 0.0;
+    for (; k > 0 && knot[k - 1] > t; --k) {
+        const double e = position - knot[k - 1];
+        total += e * (excess + 0.5 * curvature[k] * e);
+        position = knot[k - 1];
+        excess = s - left[k - 1];
     }
     const double e = position - t;
-    return total + e * (excess + 0.5 * f.curvature[k] * e);
+    return total + e * (excess + 0.5 * curvature[k] * e);
 }
 
 // Distance from t to the nearest knot, or 0 on a curved piece: how far t may move before the slope

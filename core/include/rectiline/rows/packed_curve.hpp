@@ -9,6 +9,7 @@
 
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/curve.hpp"
+#include "rectiline/rows/rows.hpp"
 #include "rectiline/support/small_count.hpp"
 
 #include <cstdint>
@@ -25,17 +26,21 @@ struct PackedCurve {
 
     static constexpr int kKnots = K;
     double knot[K];
+    double bend[K];          // knots at which nothing changes are infinite
+    double lowest, highest;  // slopes
     // Piece k: where it starts and ends, and the point, value, slope and curvature it is written
     // from.
     double from[K + 1], to[K + 1], at[K + 1], value[K + 1], slope[K + 1], curvature[K + 1];
     // The slopes at its ends, and how far a slope moves the point where it touches.
     double first_slope[K + 1], last_slope[K + 1], per_slope[K + 1];
 
-    explicit PackedCurve(const Curve& f) {
+    explicit PackedCurve(const Curve& f) : lowest(f.lowest_slope()), highest(f.highest_slope()) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         constexpr double to_an_end = 1e300;  // on straight pieces any other slope touches there
-        for (int k = 0; k < K; ++k)
-            knot[k] = f.knot[k];
+        for (int k = 0; k < K; ++k) {
+            const bool bends = f.left[k] != f.right[k] || f.curvature[k] != f.curvature[k + 1];
+            knot[k] = f.knot[k], bend[k] = bends ? f.knot[k] : infinity;
+        }
         for (int k = 0; k <= K; ++k) {
             from[k] = k == 0 ? -infinity : f.knot[k - 1];
             to[k] = k == K ? infinity : f.knot[k];
@@ -65,14 +70,31 @@ struct PackedCurve {
         return kStraight ? v + e * m : v + e * (m + 0.5 * q * e);
     }
 
+    RECTILINE_INLINE double lowest_slope() const { return lowest; }
+    RECTILINE_INLINE double highest_slope() const { return highest; }
     // A slope at t; the one of the piece on the left at a kink.
     RECTILINE_INLINE double slope_at(double t) const {
+        double unused;
+        return continued_slope(t, t, unused);
+    }
+    // Slope at t of the piece that `on` lies on, continued, and its curvature.
+    RECTILINE_INLINE double continued_slope(double on, double t, double& bent) const {
         double a = at[0], m = slope[0], q = curvature[0];
         for (int k = 1; k <= K; ++k) {
-            const bool past = t > knot[k - 1];
+            const bool past = on > knot[k - 1];
             a = past ? at[k] : a, m = past ? slope[k] : m, q = past ? curvature[k] : q;
         }
+        bent = q;
         return kStraight ? m : m + q * (t - a);
+    }
+    // Distance from t to the nearest knot at which slope or curvature changes.
+    RECTILINE_INLINE double slack(double t) const {
+        double nearest = std::numeric_limits<double>::infinity();
+        for (int k = 0; k < K; ++k) {
+            const double gone = t - bend[k], far = gone < 0 ? -gone : gone;
+            nearest = far < nearest ? far : nearest;
+        }
+        return nearest;
     }
 
     RECTILINE_INLINE double curvature_at(double t) const {
@@ -128,6 +150,28 @@ bool with_packed(const Curve& f, Kernel&& kernel) {
         else
             kernel(PackedCurve<K>(f));
     });
+}
+
+// The curves of rows: of all rows the same one, in registers, or of each row its own. Loops over
+// rows are written once for both.
+template <class Packed>
+struct SharedCurve {
+    Packed curve;
+    RECTILINE_INLINE const Packed& operator[](std::int64_t) const { return curve; }
+};
+struct OwnCurves {
+    RowFunctions rows;
+    RECTILINE_INLINE const Curve& operator[](std::int64_t i) const { return rows.curve(i); }
+};
+
+// Calls kernel(curves): a shared curve if there is one for all rows and it has few knots.
+template <class Kernel>
+void with_curves(const RowFunctions& rows, Kernel&& kernel) {
+    const bool is_packed =
+        !rows.curve_index && with_packed(rows.curves[0], [&]<class Packed>(const Packed& packed) {
+            kernel(SharedCurve<Packed>{packed});
+        });
+    if (!is_packed) kernel(OwnCurves{rows});
 }
 
 }  // namespace rectiline::rows

@@ -11,6 +11,7 @@
 
 #include "rectiline/rooms.hpp"
 #include "rectiline/rows/curve.hpp"
+#include "rectiline/support/small_count.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -21,11 +22,11 @@ namespace rectiline::rows {
 
 struct Ramps {
     // slope(w) = base + rate[m] * clamp(w - start[m], low[m], high[m]) summed over m
-    double base = 0;
+    double base = 0, lowest = 0, highest = 0;  // the ends of the slopes of the curve
     std::vector<double> start, low, high, rate;
 
     Ramps() = default;
-    Ramps(const Curve& f, double S) {
+    Ramps(const Curve& f, double S) : lowest(f.lowest_slope()), highest(f.highest_slope()) {
         const double step = std::isinf(S) ? 0.0 : 1.0 / S;
         const double infinity = std::numeric_limits<double>::infinity();
         const std::int64_t K = f.n_knots;
@@ -87,5 +88,50 @@ struct Ramps {
         if (falling) base = top;
     }
 };
+
+// The ramps of rows: of all rows the same few, in registers, or of each row its own.
+template <int M>
+struct SharedRamps {
+    double start[M], low[M], high[M], rate[M], base, lowest, highest;
+
+    explicit SharedRamps(const Ramps& r) : base(r.base), lowest(r.lowest), highest(r.highest) {
+        for (int m = 0; m < M; ++m)
+            start[m] = r.start[m], low[m] = r.low[m], high[m] = r.high[m], rate[m] = r.rate[m];
+    }
+    RECTILINE_INLINE const SharedRamps& operator[](std::int64_t) const { return *this; }
+    RECTILINE_INLINE double slope(double w) const {
+        double s = base;
+        for (int m = 0; m < M; ++m) {
+            double e = w - start[m];
+            e = e < low[m] ? low[m] : e;
+            e = e > high[m] ? high[m] : e;
+            s += rate[m] * e;
+        }
+        return s;
+    }
+    RECTILINE_INLINE double jacobian(double w) const {
+        double j = 0;
+        for (int m = 0; m < M; ++m) {
+            const double e = w - start[m];
+            j += e > low[m] && e < high[m] ? rate[m] : 0.0;
+        }
+        return j;
+    }
+};
+struct OwnRamps {
+    const Ramps* ramps;
+    const std::uint8_t* index;
+    RECTILINE_INLINE const Ramps& operator[](std::int64_t i) const {
+        return ramps[index ? index[i] : 0];
+    }
+};
+
+// Calls kernel(ramps): shared ones if there are up to four for all rows.
+template <class Kernel>
+void with_ramps(const std::vector<Ramps>& ramps, const std::uint8_t* index, Kernel&& kernel) {
+    const auto count = index ? 0 : std::ssize(ramps[0].start);
+    if (!with_count<4>(count, [&]<int M>() { kernel(SharedRamps<M>(ramps[0])); }))
+        kernel(OwnRamps{ramps.data(), index});
+}
 
 }  // namespace rectiline::rows
