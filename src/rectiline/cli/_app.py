@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 import rectiline as rl
 from rectiline.cli._model import Model
@@ -44,9 +42,7 @@ def run(argv: list[str]) -> int:
         return int(code or 0)
     except typer.Exit as done:
         return int(done.exit_code)
-    except typer.Abort:
-        return 130
-    except KeyboardInterrupt:
+    except (typer.Abort, KeyboardInterrupt):
         return 130
     except (ValueError, TypeError, OSError, ImportError) as error:
         return _complain(" ".join(str(error).split()))
@@ -86,14 +82,22 @@ def fit(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Fit a linear model and say how close to optimal it is proved to be."""
-    curve = read_loss(loss)
+    terms = {
+        "loss": loss,
+        "penalty": penalty,
+        "constraints": list(constraint or []),
+        "target": target,
+        "weight": weight,
+        "intercept": intercept,
+        "tol": tol,
+    }
+    of = read_loss(loss).of
     table = read_table(data, target, weight)
-    terms = read_penalty(penalty, len(table.names))
-    rules = read_constraints(constraint or [], table.names)
-    problem = rl.Problem(table.X, table.y, curve, terms, rules, table.weight, intercept)
-    with _progress(tol, not as_json) as show, warnings.catch_warnings():
+    problem = _problem(table, terms)
+    shown = sys.stdout.isatty() and not as_json
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        solution = rl.solve(problem, tol=tol, time_limit=time_limit, callback=show)
+        solution = rl.solve(problem, tol=tol, time_limit=time_limit, progress_bar=shown)
     result = _result(solution)
     if solution.infeasibility is None:
         result["intercept"] = solution.intercept
@@ -102,17 +106,9 @@ def fit(
             names=table.names,
             coef=solution.coef.tolist(),
             intercept=solution.intercept,
-            of=curve.of,
-            labels=None if curve.of != "margin" else _labels(table),
-            terms={
-                "loss": loss,
-                "penalty": penalty,
-                "constraints": list(constraint or []),
-                "target": target,
-                "weight": weight,
-                "intercept": intercept,
-                "tol": tol,
-            },
+            of=of,
+            labels=list(np.unique(table.y).tolist()) if of == "margin" else None,
+            terms=terms,
             result=result,
         )
         if output is not None:
@@ -179,7 +175,14 @@ def report(
     fitted = Model.load(model)
     terms = fitted.terms
     table = read_table(data, terms["target"], terms["weight"], fitted.names)
-    problem = rl.Problem(
+    problem = _problem(table, terms)
+    solution = rl.solve(problem, tol=terms["tol"])
+    write_report(output, problem, solution, y=table.y, feature_names=table.names)
+    return 0
+
+
+def _problem(table: Table, terms: dict[str, Any]) -> rl.Problem:
+    return rl.Problem(
         table.X,
         table.y,
         read_loss(terms["loss"]),
@@ -188,15 +191,6 @@ def report(
         table.weight,
         terms["intercept"],
     )
-    solution = rl.solve(problem, tol=terms["tol"])
-    write_report(output, problem, solution, y=table.y, feature_names=table.names)
-    return 0
-
-
-def _labels(table: Table) -> list[Any]:
-    import numpy as np
-
-    return list(np.unique(table.y).tolist())
 
 
 def _result(solution: rl.Solution) -> dict[str, Any]:
@@ -223,24 +217,3 @@ def _show(solution: rl.Solution, names: list[str]) -> None:
         width = max(map(len, [*names, "intercept"]))
         for name, value in [("intercept", solution.intercept), *zip(names, solution.coef)]:
             print(f"  {name:{width}}  {value: .6g}")
-
-
-@contextlib.contextmanager
-def _progress(tol: float, wanted: bool) -> Iterator[Any]:
-    """Give a callback that shows the certified gap while a fit runs, on terminals only."""
-    console = Console(stderr=True)
-    if not (wanted and console.is_terminal):
-        yield None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def show(progress: rl.Progress) -> None:
-            bar.update(
-                task,
-                description=f"{progress.solver}, step {progress.n_iter}: certified relative gap "
-                f"{progress.relative_gap:.1e} (target {tol:.0e})",
-            )
-
-        yield show

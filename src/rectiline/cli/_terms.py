@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from rectiline._typing import Vector
 
 __all__ = ["read_constraints", "read_loss", "read_penalty"]
 
-_PENALTIES = {
-    "ridge": "ridge:STRENGTH",
-    "l1": "l1:STRENGTH",
-    "elasticnet": "elasticnet:L1,L2",
-    "slope": "slope:STRENGTH,Q",
-    "none": "none",
+# How each penalty is written, and how it is made of the number of columns and the numbers given.
+_PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
+    "ridge": ("ridge:STRENGTH", lambda d, strength: penalties.Ridge(strength)),
+    "l1": ("l1:STRENGTH", lambda d, strength: penalties.L1(strength)),
+    "elasticnet": ("elasticnet:L1,L2", lambda d, l1, l2: penalties.ElasticNet(l1, l2)),
+    "slope": ("slope:STRENGTH,Q", lambda d, s, q: penalties.Slope.bh(d, q=q, strength=s)),
+    "none": ("none", lambda d: None),
 }
 
 
@@ -39,20 +40,13 @@ def read_loss(text: str) -> losses.Loss:
 def read_penalty(text: str, n_features: int) -> penalties.Penalty | None:
     """Return the penalty of a short form."""
     name, numbers = _split("penalty", text)
-    forms = ", ".join(_PENALTIES.values())
     if name not in _PENALTIES:
+        forms = ", ".join(form for form, _ in _PENALTIES.values())
         raise ValueError(f"--penalty {text}: unknown; use one of {forms}.")
-    if len(numbers) != len(re.findall("[A-Z]+[0-9]?", _PENALTIES[name])):
-        raise ValueError(f"--penalty {text}: write {_PENALTIES[name]}.")
-    if name == "none":
-        return None
-    if name == "ridge":
-        return penalties.Ridge(*numbers)
-    if name == "l1":
-        return penalties.L1(*numbers)
-    if name == "elasticnet":
-        return penalties.ElasticNet(*numbers)
-    return penalties.Slope.bh(n_features, q=numbers[1], strength=numbers[0])
+    form, make = _PENALTIES[name]
+    if len(numbers) != len(re.findall("[A-Z]+[0-9]?", form)):
+        raise ValueError(f"--penalty {text}: write {form}.")
+    return make(n_features, *numbers)
 
 
 def _split(option: str, text: str) -> tuple[str, list[float]]:
@@ -79,9 +73,8 @@ def read_constraints(texts: Sequence[str], names: Sequence[str]) -> list[constra
         if len(parts) not in (3, 5):
             raise ValueError(f'--constraint "{text}": write it as "bmi >= 0" or "0 <= bmi <= 1".')
         for left, sign, right in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
-            row, constant = _linear(left, text, names)
-            other, more = _linear(right, text, names)
-            row, constant = row - other, constant - more
+            difference = _linear(left, text, names) - _linear(right, text, names)
+            row, constant = difference[:-1], float(difference[-1])
             if not row.any():
                 raise ValueError(f'--constraint "{text}": it names no column.')
             if sign in ("==", "="):
@@ -103,8 +96,8 @@ def _inequality(row: Vector, constant: float) -> constraints.Constraint:
     return constraints.Box(lower, upper)
 
 
-def _linear(expression: str, text: str, names: Sequence[str]) -> tuple[Vector, float]:
-    """Return coefficients and constant of a linear expression in the columns."""
+def _linear(expression: str, text: str, names: Sequence[str]) -> Vector:
+    """Return the coefficients of a linear expression in the columns, and its constant last."""
     quoted: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -118,10 +111,11 @@ def _linear(expression: str, text: str, names: Sequence[str]) -> tuple[Vector, f
     except SyntaxError:
         raise wrong from None
 
-    def visit(node: ast.AST) -> tuple[Vector, float]:
-        zero = np.zeros(len(names))
+    def visit(node: ast.AST) -> Vector:
+        found = np.zeros(len(names) + 1)
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            return zero, float(node.value)
+            found[-1] = node.value
+            return found
         if isinstance(node, ast.Name):
             hidden = re.fullmatch(r"_quoted(\d+)_", node.id)
             name = quoted[int(hidden.group(1))] if hidden else node.id
@@ -130,12 +124,10 @@ def _linear(expression: str, text: str, names: Sequence[str]) -> tuple[Vector, f
                 raise ValueError(
                     f'--constraint "{text}": there is no column {name!r}; there are {listed}.'
                 )
-            zero[list(names).index(name)] = 1.0
-            return zero, 0.0
+            found[list(names).index(name)] = 1.0
+            return found
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-            row, constant = visit(node.operand)
-            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
-            return sign * row, sign * constant
+            return -visit(node.operand) if isinstance(node.op, ast.USub) else visit(node.operand)
         if isinstance(node, ast.BinOp):
             return _combine(node.op, visit(node.left), visit(node.right), wrong)
         raise wrong
@@ -143,18 +135,13 @@ def _linear(expression: str, text: str, names: Sequence[str]) -> tuple[Vector, f
     return visit(tree)
 
 
-def _combine(
-    operator: Any, left: tuple[Vector, float], right: tuple[Vector, float], wrong: ValueError
-) -> tuple[Vector, float]:
+def _combine(operator: ast.operator, left: Vector, right: Vector, wrong: ValueError) -> Vector:
     if isinstance(operator, ast.Add):
-        return left[0] + right[0], left[1] + right[1]
+        return left + right
     if isinstance(operator, ast.Sub):
-        return left[0] - right[0], left[1] - right[1]
-    if isinstance(operator, ast.Mult):
-        if left[0].any():
-            left, right = right, left
-        if not left[0].any():
-            return left[1] * right[0], left[1] * right[1]
-    if isinstance(operator, ast.Div) and not right[0].any() and right[1]:
-        return left[0] / right[1], left[1] / right[1]
+        return left - right
+    if isinstance(operator, ast.Mult) and not (left[:-1].any() and right[:-1].any()):
+        return right[-1] * left if left[:-1].any() else left[-1] * right
+    if isinstance(operator, ast.Div) and not right[:-1].any() and right[-1]:
+        return left / right[-1]
     raise wrong

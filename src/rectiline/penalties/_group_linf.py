@@ -98,7 +98,12 @@ class GroupLinf(Penalty):
 
     def bounded_fenchel_young(self, coef: Vector, q: Vector) -> float:
         """Return `fenchel_young` of a dual point that is known to be feasible."""
-        return _core.group_fenchel_young(*self.grouping.layout, self.strength, coef, q)
+        columns, starts = self.grouping.columns, self.grouping.starts
+        b, dual, size = coef[columns], q[columns], np.abs(q[columns])
+        largest = np.maximum.reduceat(np.abs(b), starts)
+        spread = size * np.repeat(largest, np.diff(starts, append=columns.size)) - dual * b
+        slack = np.maximum(self.strength - np.add.reduceat(size, starts), 0.0) * largest
+        return float(spread.sum() + slack.sum())
 
     def prox(self, v: ArrayLike, step: float) -> Vector:
         """Return the minimiser of ``value(b) + |b - v|^2 / (2 step)``: each group is capped."""
@@ -165,10 +170,10 @@ class GroupLinf(Penalty):
     # ---- parts -------------------------------------------------------------------------------
 
     def _largest(self, point: Vector) -> Vector:
-        return _core.group_largest(*self.grouping.layout, point)
+        return np.maximum.reduceat(np.abs(point[self.grouping.columns]), self.grouping.starts)
 
     def _totals(self, point: Vector) -> Vector:
-        return _core.group_totals(*self.grouping.layout, point)
+        return np.add.reduceat(np.abs(point[self.grouping.columns]), self.grouping.starts)
 
     def _has_free(self, n_features: int) -> bool:
         return self.strength == 0.0 or self.grouping.columns.size < n_features
