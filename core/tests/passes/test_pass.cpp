@@ -83,13 +83,13 @@ void check_pass(const samples::OwnedCurve& curve) {
         for (const double knot : curve.knot)
             distance = std::min(distance, std::fabs(t - knot));
         const bool is_listed = std::ranges::binary_search(listed, i);
-        if (!is_listed) loss += rows.weight[i] * curve.view()(t);
+        if (!is_listed) loss += rows.weight[i] * curve.view().loss(t);
         total += found.multipliers[i];
         if (is_listed)
             CHECK(found.multipliers[i] == 0.0);
         else if (distance > 1e-9) {  // the slope of a piece, by differences that are exact for it
             const double h = std::min(0.5 * distance, 1e-3);
-            const double slope = (curve.view()(t + h) - curve.view()(t - h)) / (2 * h);
+            const double slope = (curve.view().loss(t + h) - curve.view().loss(t - h)) / (2 * h);
             CHECK_NEAR(found.multipliers[i], rows.weight[i] * rows.direction[i] * slope, 1e-9);
         }
         const double reach = kReach * std::sqrt(length);
