@@ -1,0 +1,234 @@
+"""What `auto` looks at: the shape of a problem and what its numbers say at zero coefficients.
+
+Everything is looked at once, and only if a rule asks for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rectiline._costs import SECONDS_PER_ENTRY_SWEPT, SECONDS_PER_ROW_SWEPT
+from rectiline._lazy import cached_property
+from rectiline._typing import Vector
+from rectiline.problems import Problem
+from rectiline.problems.forms import CompositeForm, EpigraphForm, RectifiedForm
+from rectiline.solvers.interior import Interior
+
+__all__ = ["Facts"]
+
+_COLUMNS_TO_LOOK_AT_PRICES = 60
+_LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
+_LARGE_BASIS_SHARE = 0.5  # of the rows or columns that would be in it
+_CONSTRAINTS_PER_COLUMN = 0.1  # from which on sweeps over them take long
+_INTERIOR_STEPS = 25.0
+_LEAST_INTERIOR_SECONDS = 6e-3  # what interior takes on small problems
+_PRODUCTS_PER_LEVEL = 2e4  # in the time of an interior step per level of a Slope and column
+_NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
+_LEAST_TRY = 5e6  # products: a few milliseconds
+_SIMPLEX_SHARE = 0.75  # simplex budget as a share of one interior step's flops
+_SWEPT_ENTRIES = 2000  # below, Newton's steps take less time than one more certificate
+_ROWS_FOR_SAMPLES = 60_000  # beyond, Newton on working sets of rows beats coordinate ascent
+_ROWS_PER_COLUMN_FOR_SAMPLES = 2000  # below, samples are too large a share to start Newton on
+_EASY = 0.12  # difficulty per squared column up to which sweeps beat Newton's method
+_LEAST_DIFFICULTY_SHARE = 0.125  # that rare classes leave
+_ROWS_PER_COLUMN_NEARBY = 25  # up to which sweeps may do from a neighbouring solution
+_WARM_GAIN = 10.0  # times the difficulty that a warm start makes up for
+_SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A problem as `auto` sees it; `warm`: there is a pair to start from."""
+
+    problem: Problem
+    warm: bool
+    tol: float
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.problem.n_samples
+
+    @property
+    def d(self) -> int:
+        """Columns."""
+        return self.problem.n_features
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether X is stored without its zeros."""
+        return self.problem.design.is_sparse
+
+    @property
+    def is_coupled(self) -> bool:
+        """Whether the penalty is one of groups or sorted."""
+        return not self.problem.is_separable
+
+    @property
+    def has_ridge(self) -> bool:
+        """Whether every column has a ridge part."""
+        return self.problem.columns.strongly_convex
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are constraint rows."""
+        return self.problem.has_constraint_rows
+
+    @cached_property
+    def rows_per_column(self) -> float:
+        """Constraint rows for each column."""
+        rows = self.problem.constraint_rows
+        return int(rows.c.size + rows.f.size) / self.d
+
+    @property
+    def has_many_rows(self) -> bool:
+        """Whether there are constraint rows for many of the columns."""
+        return self.rows_per_column >= _CONSTRAINTS_PER_COLUMN
+
+    @property
+    def has_no_samples(self) -> bool:
+        """Whether a linear term is all there is besides the penalty."""
+        return self.problem.data.samples.linear_rows.size == self.n
+
+    @cached_property
+    def is_linear_program(self) -> bool:
+        """Whether losses and penalty are piecewise linear, with a price on every column."""
+        if self.is_coupled:
+            return False
+        columns = self.problem.columns
+        straight = not any(one.curve.curvature.any() for one in self.problem.losses)
+        return straight and not columns.rho.any() and bool((columns.l1 > 0).all())
+
+    @cached_property
+    def is_quadratic(self) -> bool:
+        """Whether losses are parabolas, whose squares are summed once, or straight; some curved."""
+        bent = [one.curve for one in self.problem.losses if one.curve.curvature.any()]
+        return bool(bent) and all(curve.is_parabola for curve in bent)
+
+    @property
+    def is_of_residuals(self) -> bool:
+        """Whether the first loss is one of residuals, whose slopes do not vanish on the way."""
+        return self.problem.losses[0].of == "residual"
+
+    # ---- prices of columns --------------------------------------------------------------------
+
+    @cached_property
+    def pull(self) -> Vector | None:
+        """The pull on each column at zero coefficients, in its L1 strength.
+
+        None if there are few columns, or if not all of them have a price and nothing else.
+        """
+        problem, columns = self.problem, self.problem.columns
+        if self.d < _COLUMNS_TO_LOOK_AT_PRICES:
+            return None
+        if columns.rho.any() or not (columns.l1 > 0).all():
+            return None
+        level = 0.0
+        if self.is_of_residuals and problem.fit_intercept:
+            level = float(np.median(problem.offset))
+        slopes = problem.rows.slopes(np.full(self.n, level))
+        if problem.fit_intercept:
+            problem.rows.balance(slopes)
+        gradient = problem.design.tdot(slopes)
+        held = ((gradient > 0) & (columns.lower >= 0)) | ((gradient < 0) & (columns.upper <= 0))
+        return np.where(held, 0.0, np.abs(gradient)) / columns.l1
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether `pull` is known."""
+        return self.pull is not None
+
+    @property
+    def largest_pull(self) -> float:
+        """How many times weaker the penalty is than one that leaves no column."""
+        return np.inf if self.pull is None else float(self.pull.max())
+
+    @property
+    def has_large_basis(self) -> bool:
+        """Whether about as many columns as rows matter in the end, by what `pull` asks for."""
+        if self.pull is None:
+            return False
+        least = min(self.n, self.d)
+        asked = int(np.count_nonzero(self.pull > 1.0))
+        return least >= _LARGE_BASIS and asked >= _LARGE_BASIS_SHARE * least
+
+    @property
+    def products_for_a_try(self) -> float:
+        """About how many products generation takes in the time of `interior`."""
+        if self.is_linear_program:
+            # With a large basis the simplex method takes longer than a few steps on everything.
+            few, many = sorted((self.n, self.d))
+            return _SIMPLEX_SHARE * float(few) ** 2 * (few + many)
+        problem = self.problem
+        if Interior().refuses(problem) is not None:
+            return np.inf
+        n, width = self.n, EpigraphForm.apply(problem).n_columns
+        density = problem.design.n_stored / max(n * self.d, 1)
+        size, many = sorted((n, width)) if width == self.d else (width, n)
+        step = float(size) ** 2 * (0.5 * many * density + size / 3.0)
+        strengths = CompositeForm.apply(problem).sorted_strengths
+        levels = 0 if strengths is None else np.count_nonzero(np.diff(strengths))
+        step += _PRODUCTS_PER_LEVEL * float(levels) * self.d
+        return max(_LEAST_TRY, _NEWTON_RATE * _INTERIOR_STEPS * step)
+
+    # ---- coordinate ascent --------------------------------------------------------------------
+
+    @cached_property
+    def form(self) -> RectifiedForm:
+        """The problem as coordinate ascent sees it."""
+        return RectifiedForm.apply(self.problem)
+
+    @cached_property
+    def difficulty(self) -> float:
+        """How stiff the dual is: total weight times squared row length over the ridge part.
+
+        Sweeps of coordinate ascent grow with it. Where one class is rare, most rows of the other
+        are beyond the kink: what counts is about twice the weight of the rare one. An eighth at
+        least: from there on sweeps grow all the same (sylva_prior, creditcard, normal numbers).
+        """
+        form = self.form
+        total = form.total_weight * form.slope_width()[0] / form.argument_scale()
+        rare = 1.0 - abs(float(form.weight @ form.direction)) / form.total_weight
+        if rare > 1e-12:  # residuals have one direction
+            total *= max(rare, _LEAST_DIFFICULTY_SHARE)
+        return total * form.design.mean_row_square(1.0 / np.maximum(form.columns.rho, 1e-300))
+
+    @property
+    def sweeps_pay(self) -> bool:
+        """Whether coordinate ascent is worth a try before a Newton matrix.
+
+        On losses with kinks a Newton method takes many steps, most on few rows; on others it takes
+        few steps, each with the squares of all rows. Either way its steps grow with d squared,
+        sweeps with d. With very many rows only a handful of sweeps beats Newton on samples
+        (kddcup99, 494,020 x 116: a quarter of the time; 100,000 x 40, twice as difficult: not). A
+        warm start makes up for much of the difficulty (paths of 3,000 x 200).
+        """
+        if not self.has_ridge:
+            return False
+        n, d, has_kinks = self.n, self.d, self.form.slope_width()[1]
+        squared = _EASY * d**2
+        if self.warm:
+            few = d <= n < _ROWS_PER_COLUMN_NEARBY * d
+            return few and has_kinks and self.difficulty <= _WARM_GAIN * max(200.0, squared)
+        if n * d <= _SWEPT_ENTRIES:
+            return False
+        if n > _ROWS_FOR_SAMPLES and n >= _ROWS_PER_COLUMN_FOR_SAMPLES * d:
+            return has_kinks and self.difficulty <= 0.5 * d
+        most = max(200.0, squared) if has_kinks else squared - 200.0
+        return most > 0 and self.difficulty <= most
+
+    @property
+    def sweeps_for_a_try(self) -> float:
+        """About how many sweeps take as long as Newton's method."""
+        design, d = self.problem.design, self.d
+        sweeps = 10.0 + 0.5 * d if self.form.slope_width()[1] else 4.0 + d / 12.0
+        return sweeps * (_SPARSE_SWEEPS if design.is_sparse else 1.0)
+
+    @property
+    def sweeps_of_interior(self) -> float:
+        """The same, but at least as long as interior takes on small problems."""
+        seconds = SECONDS_PER_ENTRY_SWEPT * self.problem.design.n_stored
+        seconds += SECONDS_PER_ROW_SWEPT * self.n
+        return max(self.sweeps_for_a_try, _LEAST_INTERIOR_SECONDS / seconds)
