@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rectiline as rl
-from rectiline.solvers._first_looks import zero_may_do
+from rectiline.solvers._first_looks import zero_may_be_optimal
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((5000, 5))
@@ -33,16 +33,18 @@ def test_zero_is_returned_where_it_is_certified():
 
 def test_zero_that_is_not_good_enough_is_no_start():
     one = problem(FAR)
-    assert zero_may_do(one)
+    assert zero_may_be_optimal(one)
     tight, plain = rl.solve(one, tol=1e-13), rl.solve(one, solver="newton", tol=1e-13)
     assert tight.coef.any()
     np.testing.assert_allclose(tight.coef, plain.coef, rtol=1e-5)
 
 
 def test_ordinary_targets_are_not_looked_at():
-    assert not zero_may_do(problem(X.sum(axis=1)))
-    assert not zero_may_do(problem(FAR, constraints=rl.constraints.Box(lower=1.0)))
-    assert not zero_may_do(rl.Problem(X, FAR, rl.losses.Huber(1.0), rl.penalties.Ridge(1.0)))
+    assert not zero_may_be_optimal(problem(X.sum(axis=1)))
+    assert not zero_may_be_optimal(problem(FAR, constraints=rl.constraints.Box(lower=1.0)))
+    assert not zero_may_be_optimal(
+        rl.Problem(X, FAR, rl.losses.Huber(1.0), rl.penalties.Ridge(1.0))
+    )
 
 
 def test_centred_columns_leave_nothing_of_slopes_that_are_all_the_same():
@@ -52,7 +54,7 @@ def test_centred_columns_leave_nothing_of_slopes_that_are_all_the_same():
         one = rl.Problem(
             columns, far, rl.losses.Huber(1.0), rl.penalties.Ridge(1e-4 / 5000), fit_intercept=False
         )
-        assert zero_may_do(one) is expected
+        assert zero_may_be_optimal(one) is expected
         solution = rl.solve(one)
         assert solution.status == "solved"
         assert solution.coef.any() == (not expected)

@@ -22,7 +22,7 @@ from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Pair, Stage
 from rectiline.solvers._choose import choose, remaining
 from rectiline.solvers._family import check_takes_rows, solve_together
-from rectiline.solvers._first_looks import prefers_passes, zero_may_do
+from rectiline.solvers._first_looks import prefers_passes, zero_may_be_optimal
 from rectiline.solvers._names import SOLVERS, check_name
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run, RunLimits
@@ -231,7 +231,7 @@ def _without_a_solver(
             run.reasons.append("the warm start is already certified")
             run.best.author = first.method.name
             return Status.SOLVED
-    if solver == "auto" and run.best.pair is None and zero_may_do(problem):
+    if solver == "auto" and run.best.pair is None and zero_may_be_optimal(problem):
         coef, intercept, slopes = problem.zero_pair()
         run.best.keep(coef, intercept, slopes, first.method.name)
         if run.verdict(tol) is Status.SOLVED:

@@ -7,7 +7,7 @@ import numpy as np
 from rectiline.problems import Problem
 from rectiline.solvers._row_plan import RowPlan
 
-__all__ = ["prefers_passes", "zero_may_do"]
+__all__ = ["prefers_passes", "zero_may_be_optimal"]
 
 _ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
 _ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
@@ -24,7 +24,7 @@ def prefers_passes(problem: Problem) -> bool:
     )
 
 
-def zero_may_do(problem: Problem) -> bool:
+def zero_may_be_optimal(problem: Problem) -> bool:
     """Whether zero coefficients may be good enough, so that looking at them first can pay.
 
     The slopes at zero can gain no more than their square over the ridge part. Losses with bounded
