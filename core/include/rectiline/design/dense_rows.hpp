@@ -4,8 +4,6 @@
 #include "rectiline/design/design.hpp"
 #include "rectiline/design/row_sums.hpp"
 #include "rectiline/rooms.hpp"
-#include "rectiline/support/lanes.hpp"
-#include "rectiline/support/small_count.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -37,60 +35,6 @@ void over_columns(const DenseView<T>& X, std::int64_t first, std::int64_t last, 
         for (std::int64_t j = 0; j < X.d; ++j)
             use(i, std::min(kRowsInCache, last - i), j, X.row(i) + j * X.column_stride);
 }
-
-constexpr int kShortLanes = 7;
-
-// q += X'g, of entries of a kind, for so few columns that their sums stay in registers: `Full`
-// lanes of them and some more, which are taken with those before them.
-template <int Full, Entry kind>
-struct AddShortRows {
-    template <class Lanes, class T>
-    static RECTILINE_INLINE void run(const T* x, std::int64_t stride, std::int64_t n,
-                                     std::int64_t d, const double* g, double* q) {
-        const std::int64_t rest = d - Full * kLanes;
-        Lanes sum[Full], more, u;
-        more.clear();
-        for (int k = 0; k < Full; ++k)
-            sum[k].clear();
-        const auto add = [&](std::int64_t i) RECTILINE_INLINE_LAMBDA {
-            const T* row = x + i * stride;
-            for (int k = 0; k < Full; ++k) {
-                u.load(row + k * kLanes);
-                sum[k].add_product(g[i], kind == Entry::absolute ? u.absolute() : u);
-            }
-            if (rest > 0) {
-                u.load(row + d - kLanes);
-                more.add_product(g[i], kind == Entry::absolute ? u.absolute() : u);
-            }
-        };
-        constexpr std::int64_t kPicked = 64;
-        int picked[kPicked];
-        for (std::int64_t first = 0; first < n; first += kPicked) {
-            const std::int64_t last = std::min(n, first + kPicked);
-            double nonzero = 0;
-#pragma omp simd reduction(+ : nonzero)
-            for (std::int64_t i = first; i < last; ++i)
-                nonzero += g[i] != 0 ? 1.0 : 0.0;
-            if (2 * nonzero > static_cast<double>(last - first)) {
-                for (std::int64_t i = first; i < last; ++i)
-                    add(i);
-            } else if (nonzero > 0) {  // picked without branches: which ones is hard to guess
-                int count = 0;
-                for (std::int64_t i = first; i < last; ++i) {
-                    picked[count] = static_cast<int>(i - first);
-                    count += g[i] != 0 ? 1 : 0;
-                }
-                for (int c = 0; c < count; ++c)
-                    add(first + picked[c]);
-            }
-        }
-        for (int k = 0; k < Full; ++k)
-            for (int lane = 0; lane < kLanes; ++lane)
-                q[k * kLanes + lane] += sum[k][lane];
-        for (std::int64_t lane = 0; lane < rest; ++lane)
-            q[Full * kLanes + lane] += more[static_cast<int>(kLanes - rest + lane)];
-    }
-};
 
 template <Entry kind, class T>
 RECTILINE_INLINE double entries_dot(const T* x, std::int64_t stride, const double* g,
@@ -136,54 +80,10 @@ void rows_times_vector(const T* x, std::int64_t stride, std::int64_t n, std::int
     rows_times_short_vector<kind>(x + done * stride, stride, n - done, d, b, z + done, next);
 }
 
-template <Entry kind, class T>
-RECTILINE_MULTIVERSION void add_rows_weighted(const T* x, std::int64_t stride, std::int64_t n,
-                                              std::int64_t d, const double* g, double* q,
-                                              bool ahead) {
-    constexpr std::int64_t kShort = 64;  // rows shorter than that are not worth picking
-    constexpr std::int64_t kLong = 128;  // from here on the hardware sees in time what comes
-    std::int64_t i = 0;
-    while (i < n) {
-        std::int64_t at[4] = {i, i + 1, i + 2, i + 3}, count = 4;
-        if (i + 4 <= n &&
-            (d < kShort || (g[i] != 0 && g[i + 1] != 0 && g[i + 2] != 0 && g[i + 3] != 0))) {
-            i += 4;
-            if (g[i - 4] == 0 && g[i - 3] == 0 && g[i - 2] == 0 && g[i - 1] == 0) continue;
-        } else {  // the next four rows that weigh anything
-            for (count = 0; i < n && count < 4; ++i) {
-                at[count] = i;
-                count += g[i] != 0;
-            }
-        }
-        if (count < 4) {
-            for (std::int64_t k = 0; k < count; ++k)
-#pragma omp simd
-                for (std::int64_t j = 0; j < d; ++j)
-                    q[j] += g[at[k]] * entry<kind>(x[at[k] * stride + j]);
-            return;
-        }
-        const double g0 = g[at[0]], g1 = g[at[1]], g2 = g[at[2]], g3 = g[at[3]];
-        const T *x0 = x + at[0] * stride, *x1 = x + at[1] * stride;
-        const T *x2 = x + at[2] * stride, *x3 = x + at[3] * stride;
-        if (ahead || d < kLong) prefetch_bytes(ahead_of(x0, stride).at, ahead_of(x0, stride).bytes);
-#pragma omp simd
-        for (std::int64_t j = 0; j < d; ++j)
-            q[j] += (g0 * entry<kind>(x0[j]) + g1 * entry<kind>(x1[j])) +
-                    (g2 * entry<kind>(x2[j]) + g3 * entry<kind>(x3[j]));
-    }
-}
-
-// q += X'g, of entries of a kind, over a range of rows.
+// q += X'g, of entries of a kind, over a range of rows; compiled once, in add_rows.cpp.
 template <Entry kind, class T>
 void add_rows(const T* x, std::int64_t stride, std::int64_t n, std::int64_t d, const double* g,
-              double* q, bool ahead) {
-    if constexpr (kind != Entry::square)
-        if (!ahead && with_count<kShortLanes>(d / kLanes, [&]<int Full>() {
-                with_lanes<AddShortRows<Full, kind>>(x, stride, n, d, g, q);
-            }))
-            return;
-    add_rows_weighted<kind>(x, stride, n, d, g, q, ahead);
-}
+              double* q, bool ahead);
 
 template <Entry kind, class T>
 RECTILINE_MULTIVERSION double column_dot(const T* x, std::int64_t stride, const double* g,
