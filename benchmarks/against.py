@@ -129,7 +129,7 @@ def work() -> None:
         try:
             reply = {"value": getattr(worker, name)(*arguments)}
         except Exception as error:
-            reply = {"error": f"{type(error).__name__}: {error}"[:300]}
+            reply = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
         protocol.write(json.dumps(reply) + "\n")
 
 
@@ -233,6 +233,7 @@ def main(arguments: list[str]) -> None:
     if unknown:
         parser.error(f"unknown suite {min(unknown)!r}; there are {', '.join(every)}")
     found: dict[str, list[float]] = {}
+    failed = 0
     with tempfile.TemporaryDirectory() as folder:
         versions = Version(unpacked(given.base, folder)), Version(str(ROOT / "src"))
         for suite in given.suites or every:
@@ -242,6 +243,7 @@ def main(arguments: list[str]) -> None:
                     before, after = compare(versions, command, seconds)
                 except ArithmeticError as error:
                     print(f"   -    {suite} {label}: {error}", flush=True)
+                    failed += 1
                     continue
                 ratio = after / before
                 found.setdefault(suite, []).append(ratio)
@@ -254,6 +256,8 @@ def main(arguments: list[str]) -> None:
                     )
     for suite, ratios in found.items():
         print(summary(suite, ratios))
+    if failed:
+        print(f"{failed} rows could not be measured")
     every_ratio = sorted(ratio for ratios in found.values() for ratio in ratios)
     if every_ratio:
         print(summary("all", every_ratio))
