@@ -60,7 +60,7 @@ void judge(Member& self, VectorIn split, double split_intercept, std::optional<V
     }
 }
 
-void split(Member& self, double reach, VectorIn scale, VectorIn mean, double least, double stretch,
+void split(Member& self, double reach, VectorIn scale, VectorIn mean, double least,
            MatrixIn directions, bool keeps_listed) {
     const std::size_t d = self.view.coef.size();
     require(scale.shape(0) == d && mean.shape(0) == d,
@@ -71,7 +71,6 @@ void split(Member& self, double reach, VectorIn scale, VectorIn mean, double lea
     self.view.splits = true;
     self.view.reach = reach;
     self.view.least = least;
-    self.view.stretch = stretch;
     self.view.scale = in(scale);
     self.view.mean = in(mean);
     self.view.directions = in(directions);
@@ -129,7 +128,7 @@ void bind_passes(nb::module_& m) {
              nb::arg("out").none() = nb::none(),
              "Judge the candidate with rows frozen at `split`, but for those that are listed")
         .def("split", &split, nb::arg("reach"), nb::arg("scale"), nb::arg("mean"), nb::arg("least"),
-             nb::arg("stretch"), nb::arg("directions"), nb::arg("keeps_listed"),
+             nb::arg("directions"), nb::arg("keeps_listed"),
              "Prepare the next split around the candidate")
         .def(
             "measure", [](Member& self) { self.view.wants_sizes = true; },

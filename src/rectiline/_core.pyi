@@ -603,7 +603,7 @@ class PassMember:
         Judge the candidate with rows frozen at `split`, but for those that are listed
         """
 
-    def split(self, reach: float, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float, stretch: float, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keeps_listed: bool) -> None:
+    def split(self, reach: float, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keeps_listed: bool) -> None:
         """Prepare the next split around the candidate"""
 
     def measure(self) -> None:

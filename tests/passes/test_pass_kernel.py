@@ -110,21 +110,6 @@ def test_lengths_of_rows_are_bounded(intercept):
     np.testing.assert_allclose(uncorrelated.scale, 1.0, rtol=1e-8)
 
 
-def test_members_of_a_family_share_the_bound_on_lengths():
-    rng = np.random.default_rng(4)
-    X, mean = rng.standard_normal((50, D)) + 1.0, np.ones(D)
-    bounds = [LengthBound.of(rng.standard_normal((D, D + 1)), mean.copy()) for _ in range(3)]
-    other = LengthBound.of(np.eye(D + 1), np.zeros(D))
-    shared = LengthBound.with_one_sum([*bounds, other])
-    assert shared[3] is other
-    assert all(one.scale is shared[0].scale and one.mean is shared[0].mean for one in shared[:3])
-    for before, after in zip(bounds, shared[:3], strict=True):
-        old = ((before.scale * (X - before.mean)) ** 2).sum(axis=1)
-        new = after.stretch * ((after.scale * (X - after.mean)) ** 2).sum(axis=1)
-        assert (new >= old).all() and after.least == before.least
-        assert (new <= D * old.max()).all()
-
-
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_a_pass_adds_up_what_it_says(loss, storage):
@@ -195,7 +180,7 @@ def test_bits_do_not_depend_on_threads_or_company():
     def member(shift):
         one = _core.PassMember(rows, np.full(4, shift), 0.1, True)
         one.judge(np.zeros(4), 0.0)
-        one.split(0.05, bound.scale, bound.mean, bound.least, bound.stretch, np.eye(5), False)
+        one.split(0.05, bound.scale, bound.mean, bound.least, np.eye(5), False)
         one.measure()
         return one
 

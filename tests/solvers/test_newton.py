@@ -151,7 +151,7 @@ def test_too_stiff_a_start_is_stepped_back_from():
     state.rows.set_multiplier(None)
     state.rows.place(state.model.expand(state.b))
     run = Run(state.rows, state.model, state.b, state.multipliers, schedule, smooth=False)
-    out = run.solve(1e-9, 400, Budget(400, np.inf, 1e-9))
+    out = run.advance(1e-9, 400, Budget(400, np.inf, 1e-9))
     assert out.guards > 0
     assert run.growth < 1e7
 

@@ -120,10 +120,10 @@ void prefetch_row_functions(const RowFunctions& rows, std::int64_t first, std::i
         prefetch_bytes(part + first, bytes);
 }
 
-// Predictions of a chunk, the sizes of their terms, and bounds on the lengths of rows if `lengths`.
+// Predictions of a chunk, the sizes of their terms, and bounds on the lengths of rows for a split.
 template <class Access>
-void predict(Access& access, const Member& member, const Prepared& prepared, bool lengths,
-             Chunk& c) {
+void predict(Access& access, const Member& member, const Prepared& prepared, Chunk& c) {
+    const bool lengths = member.splits;
     const SumOf z{prepared.coef.data(), nullptr, member.intercept, c.z};
     const SumOf length{prepared.scale.data(), prepared.shift.data(), 0.0, c.length};
     if (!member.judges) {
@@ -148,9 +148,8 @@ void find_near(Access& access, const Member& member, const Directions& direction
                std::int64_t first, Chunk& c, Part& part) {
     const bool judged = member.judges;
     const double* weight = member.rows.weight + first;
-    const int count =
-        judged ? list_close<true>(weight, member.reach, member.least, member.stretch, c)
-               : list_close<false>(weight, member.reach, member.least, member.stretch, c);
+    const int count = judged ? list_close<true>(weight, member.reach, member.least, c)
+                             : list_close<false>(weight, member.reach, member.least, c);
     access.squared_lengths({c.candidates, static_cast<std::size_t>(count)}, directions, c.square);
     const double reach = member.reach * member.reach;
     for (int k = 0; k < count; ++k) {
@@ -206,14 +205,11 @@ void run_task(Access& access, std::span<const Member> members,
     for (std::int64_t i = first; i < last; i += kChunk) {
         c.count = std::min(kChunk, last - i);
         access.load(i, c.count, n_sums);
-        const double *scale = nullptr, *mean = nullptr;  // that c.length is for
         for (std::size_t k = 0; k < members.size(); ++k) {
             const Member& member = members[k];
             Part& part = parts[k];
-            const bool other = member.scale.data() != scale || member.mean.data() != mean;
             prefetch_row_functions(member.rows, i + c.count, last);
-            predict(access, member, prepared[k], member.splits && other, c);
-            if (member.splits) scale = member.scale.data(), mean = member.mean.data();
+            predict(access, member, prepared[k], c);
             part.listed.mark(i, c.count, c.listed);
             if (member.judges) {
                 ChunkSums sums;

@@ -37,13 +37,12 @@ struct Member {
 
     // The next split. A row is near if it lies within reach * |directions x| of a knot, or has
     // crossed one. The square of that length is at most
-    // least + stretch * sum_j (scale_j (x_j - mean_j))^2, which is quicker to compute: only rows
-    // within reach of that bound are looked at closely. Members with the same array `scale` and
-    // the same array `mean` share the sum.
+    // least + sum_j (scale_j (x_j - mean_j))^2, which is quicker to compute: only rows within reach
+    // of that bound are looked at closely.
     bool splits = false;
     bool keeps_listed = false;             // whether rows that are listed stay near
     std::span<const std::int64_t> always;  // sorted rows that are near in any case
-    double reach = 0, least = 0, stretch = 1;
+    double reach = 0, least = 0;
     std::span<const double> scale;       // d
     std::span<const double> mean;        // d; zeros for sparse X
     std::span<const double> directions;  // lines of d entries, one more if there is an intercept

@@ -96,9 +96,8 @@ RECTILINE_MULTIVERSION void look_at_rows(const Curves& curves, const rows::RowFu
 // length, across it and neither listed nor without weight, or near in any case. Returns their
 // number.
 template <bool Judged>
-RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double least,
-                                      double stretch, Chunk& c) {
-    const double base = reach * reach * least, factor = reach * reach * stretch;
+RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double least, Chunk& c) {
+    const double factor = reach * reach, base = factor * least;
     double any = 0;
 #pragma omp simd reduction(+ : any)
     for (std::int64_t i = 0; i < c.count; ++i) {

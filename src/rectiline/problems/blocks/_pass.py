@@ -43,13 +43,12 @@ __all__ = [
 class LengthBound:
     """A bound that is quick to compute.
 
-    ``|D x|^2 <= least + stretch * sum_j (scale_j (x_j - mean_j))^2``
+    ``|D x|^2 <= least + sum_j (scale_j (x_j - mean_j))^2``
     """
 
     scale: Vector
     mean: Vector
     least: float
-    stretch: float = 1.0
 
     @classmethod
     def of(cls, directions: NDArray[np.float64], mean: Vector) -> LengthBound:
@@ -68,26 +67,6 @@ class LengthBound:
         unit = moved / np.where(size > 0, size, 1.0)
         ratio = float(np.linalg.eigvalsh(unit.T @ unit)[-1]) * (1.0 + 1e-9)
         return cls(size[:d] * np.sqrt(ratio), mean, float(size[d] ** 2 * ratio))
-
-    @staticmethod
-    def with_one_sum(bounds: Sequence[LengthBound]) -> list[LengthBound]:
-        """Return bounds that share their sum, so that a pass adds it up once for all of them.
-
-        With d columns they are at most d times larger. Bounds around other means than the first
-        one's stay as they are.
-        """
-        mean = bounds[0].mean
-        same = [np.array_equal(one.mean, mean) for one in bounds]
-        sizes = [float(np.linalg.norm(one.scale)) or 1.0 for one in bounds]
-        parts = [one.scale / size for one, size in zip(bounds, sizes, strict=True)]
-        scale = np.max([part for part, is_same in zip(parts, same, strict=True) if is_same], axis=0)
-        divisor = np.where(scale > 0, scale, 1.0) * (1.0 - 1e-12)
-        return [
-            replace(one, scale=scale, mean=mean, stretch=float(np.max(one.scale / divisor)) ** 2)
-            if is_same
-            else one
-            for one, is_same in zip(bounds, same, strict=True)
-        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +199,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
             split = query.next_split
             member.keep_rows(_in_block(split.always, block))
             part = split.bound
-            bound = (part.scale, part.mean, part.least, part.stretch)
+            bound = (part.scale, part.mean, part.least)
             member.split(split.reach, *bound, split.directions, split.keeps_listed)
         if query.measure:
             member.measure()

@@ -170,11 +170,11 @@ class KinkedFollower:
             self._rows.set_multiplier(np.ascontiguousarray(pair.sample))
             size = abs(pair.objective)
             run = Run(self._rows, model, pair.b, multipliers, schedule, False, reference=size)
-            out = run.solve(_AIM * self._target, _MOST_STEPS, budget)
+            out = run.advance(_AIM * self._target, _MOST_STEPS, budget)
             run.move_to_polished()
             sample = self._rows.dual()
         z = self._predictions(*model.to_user(run.b))
-        run.judge(*self._form.rows.sums(z, sample))
+        run.estimate(*self._form.rows.sums(z, sample))
         return run, _Pair(run.b, z, sample, run.multipliers.column, run.objective), out.steps
 
     def _remember(self, pair: _Pair, predicted: _Pair, strength: float) -> None:

@@ -38,7 +38,7 @@ class Outcome:
     failed: bool
 
 
-class Run:
+class Run(_core.NewtonRun):
     """The moving state of the method on one row set.
 
     Parameters
@@ -57,8 +57,6 @@ class Run:
         Objective with the frozen rows, where known: gaps are relative to it.
     """
 
-    __slots__ = ("_core", "schedule")
-
     def __init__(
         self,
         rows: _core.NewtonRows,
@@ -71,7 +69,7 @@ class Run:
         reference: float = 0.0,
     ) -> None:
         self.schedule = schedule
-        self._core = _core.NewtonRun(
+        super().__init__(
             model.loop,
             rows,
             frozen,
@@ -87,56 +85,16 @@ class Run:
             reference,
         )
 
-    def solve(self, target: float, max_steps: int, budget: Budget) -> Outcome:
+    def advance(self, target: float, max_steps: int, budget: Budget) -> Outcome:
         """Iterate until the estimated relative gap is at most `target`."""
-        return Outcome(*self._core.solve(target, max_steps, budget.left()))
-
-    def look(self) -> float:
-        """Return the estimated relative gap where the run starts."""
-        return self._core.look()
-
-    def judge(self, loss: float, fenchel_young: float) -> None:
-        """Take the sums over all rows, those outside the working set too."""
-        self._core.estimate(loss, fenchel_young)
+        return Outcome(*self.solve(target, max_steps, budget.left()))
 
     def restart(self, schedule: Schedule) -> None:
         """Go on with another schedule."""
         self.schedule = schedule
-        self._core.set_schedule(schedule.start, schedule.factor, schedule.inner_steps)
-
-    def move_to_polished(self) -> None:
-        """Move kinked columns onto the kinks that they have reached."""
-        self._core.move_to_polished()
-
-    def polished(self) -> Vector:
-        """Return b with kinked columns moved onto the kinks that they have reached."""
-        return self._core.polished()
-
-    def constraint_multipliers(self) -> Vector:
-        """Return the multipliers of the constraints at b."""
-        return self._core.constraint_multipliers()
-
-    @property
-    def b(self) -> Vector:
-        """The scaled variables."""
-        return self._core.b
+        self.set_schedule(schedule.start, schedule.factor, schedule.inner_steps)
 
     @property
     def multipliers(self) -> Multipliers:
         """Those of the kinked columns and of the constraints."""
-        return Multipliers(self._core.column, self._core.constraint)
-
-    @property
-    def relative_gap(self) -> float:
-        """The estimated gap relative to the objective."""
-        return self._core.relative_gap
-
-    @property
-    def objective(self) -> float:
-        """The estimated objective."""
-        return self._core.objective
-
-    @property
-    def growth(self) -> float:
-        """How much stiffer the augmented terms are than at first."""
-        return self._core.growth
+        return Multipliers(self.column, self.constraint)

@@ -117,7 +117,7 @@ class WorkingSet:
             frozen=self.frozen,
             reference=abs(objective),
         )
-        out = run.solve(target, max_steps, budget)
+        out = run.advance(target, max_steps, budget)
         dual = self.frozen_dual
         dual[self.index] = self.rows.dual()
         run.move_to_polished()

@@ -177,7 +177,7 @@ class Newton:
             rows.place(model.expand(state.b))
             before = rows.arguments()
             run = Run(rows, model, state.b, state.multipliers, state.schedule, state.smooth)
-            state.steps += run.solve(_SAMPLE_TARGET, _SAMPLE_STEPS, budget).steps
+            state.steps += run.advance(_SAMPLE_TARGET, _SAMPLE_STEPS, budget).steps
             state.b, state.multipliers, state.objective = run.b, run.multipliers, run.objective
             if budget.is_over():
                 return
@@ -249,7 +249,7 @@ class Newton:
     ) -> bool:
         """Solve on all rows; return whether this fails."""
         run = self._whole_run(state)
-        out = run.solve(target, max_steps, budget)
+        out = run.advance(target, max_steps, budget)
         state.b, state.multipliers = run.b, run.multipliers
         state.sample = state.rows.dual()
         state.steps += out.steps

@@ -112,7 +112,7 @@ def solve_reduced(
             frozen=terms,
             reference=abs(objective),
         )
-        run.solve(target, _MOST_STEPS, Budget(_MOST_STEPS, time_left(), target))
+        run.advance(target, _MOST_STEPS, Budget(_MOST_STEPS, time_left(), target))
         run.move_to_polished()
         constraint = run.constraint_multipliers() / model.row_norm
         coef, intercept = model.to_user(run.b)

@@ -18,7 +18,6 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import (
     BlockData,
     BlockSamples,
-    LengthBound,
     NextSplit,
     RowFacts,
 )
@@ -120,9 +119,6 @@ def start_runs(
                 facts=RowFacts.in_memory(problem) if problem.is_in_memory else None,
             )
         )
-    shared = LengthBound.with_one_sum([run.split.bound for run in runs])
-    for run, bound in zip(runs, shared, strict=True):
-        run.split = replace(run.split, bound=bound)
     return runs
 
 
