@@ -5,11 +5,12 @@ import pytest
 from cases import LOSSES
 from scipy import sparse as sp
 
+import rectiline as rl
 from rectiline import Problem
 from rectiline.backends import as_design
 from rectiline.constraints import Box, LinearEquality, LinearInequality
 from rectiline.losses import Absolute, Huber, Pinball, SquaredError
-from rectiline.penalties import L1, ElasticNet, GroupLinf, Ridge
+from rectiline.penalties import L1, ElasticNet, Fused, GroupLinf, Ridge
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.linear_algebra import FactorError, cholesky
 from rectiline.solvers.interior.method import Method
@@ -202,3 +203,34 @@ def test_a_row_that_must_not_be_negative_and_one_that_is_free():
         method.step(np.inf)
     x, y = method.core.point()
     np.testing.assert_allclose(method.program.point(x, y, np.zeros(y.size)).coef, [1.0, -2.0])
+
+
+# ---- sparse systems ----------------------------------------------------------------------------
+
+
+def effects(n, groups):
+    """Two columns and one of effects for each group."""
+    group = RNG.integers(groups, size=n)
+    own = sp.csr_array((np.ones(n), (np.arange(n), group)), shape=(n, groups))
+    return sp.csr_array(sp.hstack([sp.csr_array(RNG.normal(size=(n, 2))), own]))
+
+
+@pytest.mark.parametrize(
+    ("X", "penalty", "is_sparse"),
+    [
+        (effects(1500, 300), None, True),
+        (sp.csr_array(sp.eye_array(500)), Fused(2.0, order=2), True),
+        (sp.random_array((600, 400), density=0.1, random_state=RNG, format="csr"), L1(0.1), False),
+    ],
+    ids=["effects", "trend", "random"],
+)
+def test_systems_with_few_entries_are_sparse(X, penalty, is_sparse):
+    y = RNG.standard_t(3, X.shape[0])
+    problem = Problem(X, y, Pinball(0.4), penalty, fit_intercept=False)
+    method = Method(EpigraphForm.apply(problem), 16, 1e-12)
+    assert isinstance(method._system(False, 1e-12), SparseColumns) == is_sparse
+    one = rl.solve(problem, solver="interior", tol=1e-8)
+    dense = Problem(X.toarray(), y, Pinball(0.4), penalty, fit_intercept=False)
+    other = rl.solve(dense, solver="interior", tol=1e-8)
+    assert one.status == other.status == "solved"
+    assert one.objective == pytest.approx(other.objective, rel=3e-8)

@@ -103,7 +103,7 @@ class WorkingColumns:
             new = new[np.argpartition(-self.ratio[new], most - 1)[:most]]
         old, self.columns = self.columns, np.union1d(self.columns, new)
         self.part = _on_columns(self.form, self.columns)
-        new_method = Method(self.part, 16, self.proximal, by_columns=True)
+        new_method = Method(self.part, 16, self.proximal, is_part=True)
         _continue(new_method, method, np.searchsorted(self.columns, old), self.q[self.columns])
         return new_method
 

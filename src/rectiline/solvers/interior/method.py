@@ -10,7 +10,7 @@ from rectiline import _core
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.program import build
-from rectiline.solvers.interior.systems import DenseColumns, DenseRows
+from rectiline.solvers.interior.systems import DenseColumns, DenseRows, SparseColumns
 
 __all__ = ["LARGEST_SYSTEM", "Method", "n_unknowns", "step_work"]
 
@@ -34,12 +34,12 @@ class Method:
         Of the arithmetic.
     proximal : float
         Weight of the proximal term.
-    by_columns : bool
-        Whether the systems must have the size of the columns, even if rows are fewer.
+    is_part : bool
+        Whether the columns are a working set that may grow: systems have their size, and are dense.
     """
 
     def __init__(
-        self, form: EpigraphForm, digits: int, proximal: float, by_columns: bool = False
+        self, form: EpigraphForm, digits: int, proximal: float, is_part: bool = False
     ) -> None:
         self.program = build(form, digits)
         given = self.program.compiled()
@@ -52,17 +52,27 @@ class Method:
                 given, *rows.compressed(), by_rows, _PROXIMAL_OF_32_DIGITS
             )
             return
+        by_rows = _has_fewer_rows(form) and not is_part
         if rows.data.is_steady and self.program.width <= _COLUMNS_PER_STEADY_ROW * rows.ends[1]:
-            by_columns = True  # squares of rows are summed up once
-        by_rows = _has_fewer_rows(form) and not by_columns
+            by_rows = False  # squares of rows are summed up once
         is_small = step_work(form, rows.data.is_steady) <= _MOST_COMPILED_PRODUCTS
         if is_small and (is_curved or not by_rows):
             by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
             self.core = _core.UnitInterior(given, *rows.compressed(), by_rows, proximal)
             return
-        system = (DenseRows if by_rows else DenseColumns)(self.program, proximal)
-        self.core = _core.UnitInterior(given, system)
+        self.core = _core.UnitInterior(given, self._system(by_rows, proximal, is_part))
         self.needs_python = True
+
+    def _system(self, by_rows: bool, proximal: float, is_part: bool = False) -> Any:
+        """Return the linear systems; whether sparse ones pay shows in their first factor."""
+        program, rows = self.program, self.program.rows
+        is_sparse = rows.data.design.is_sparse and program.width >= _LEAST_SPARSE_WIDTH
+        if is_sparse and not (by_rows or is_part) and rows.squares_have_few_entries():
+            sparse = SparseColumns(program, proximal)
+            most = _SPARSE_FILL * float(program.width) ** 2
+            if sparse.factorise(np.ones(rows.size)) and sparse.factor.nnz <= most:
+                return sparse
+        return (DenseRows if by_rows else DenseColumns)(program, proximal)
 
     def step(self, seconds: float) -> bool:
         """Take a step; return whether there was one."""
