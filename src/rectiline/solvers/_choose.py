@@ -26,18 +26,21 @@ __all__ = ["choose", "remaining"]
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _MOST_DIGITS = Interior(digits=32)
 
-# The solvers as the table calls them. "try": for as long as the next one takes.
-_SOLVERS: dict[str, Callable[[Facts], Solver]] = {
-    "generation": lambda _: Generation(),
+# The solvers as the table calls them.
+_SOLVERS: dict[str, Solver] = {
+    "generation": Generation(),
+    "interior": Interior(digits=16),
+    "interior-32": _MOST_DIGITS,
+    "newton": Newton(),
+    "reduced_newton": ReducedNewton(),
+    "rehline": Rehline(),
+    "smoothed": Smoothed(hands_over=True),
+}
+# Those that run for as long as the next one would take.
+_TRIES: dict[str, Callable[[Facts], Solver]] = {
     "generation-try": lambda f: Generation(patience=f.products_for_a_try),
-    "interior": lambda _: Interior(digits=16),
-    "interior-32": lambda _: _MOST_DIGITS,
-    "newton": lambda _: Newton(),
-    "reduced_newton": lambda _: ReducedNewton(),
-    "rehline": lambda _: Rehline(),
     "rehline-try": lambda f: Rehline(patience=f.sweeps_for_a_try),
     "rehline-longer-try": lambda f: Rehline(patience=f.sweeps_of_interior),
-    "smoothed": lambda _: Smoothed(hands_over=True),
 }
 
 
@@ -237,7 +240,7 @@ def choose(problem: Problem, warm: bool = False, tol: float = 1e-6) -> list[Stag
     """
     facts = Facts(problem, warm, tol)
     rule = next(rule for rule in RULES if rule.holds(facts))
-    methods = [_SOLVERS[name](facts) for name in rule.solvers.split()]
+    methods = [_SOLVERS.get(name) or _TRIES[name](facts) for name in rule.solvers.split()]
     while methods and methods[0].refuses(problem) is not None:
         del methods[0]
     if not methods:

@@ -5,8 +5,6 @@ Everything is looked at once, and only if a rule asks for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rectiline._costs import SECONDS_PER_ENTRY_SWEPT, SECONDS_PER_ROW_SWEPT
@@ -38,43 +36,35 @@ _WARM_GAIN = 10.0  # times the difficulty that a warm start makes up for
 _SPARSE_SWEEPS = 3.0  # times as many: the others gain less from zeros
 
 
-@dataclass(frozen=True, eq=False)
 class Facts:
-    """A problem as `auto` sees it; `warm`: there is a pair to start from."""
+    """A problem as `auto` sees it.
 
-    problem: Problem
-    warm: bool
-    tol: float
+    Attributes
+    ----------
+    problem : Problem
+    warm : bool
+        Whether there is a pair to start from.
+    tol : float
+        The gap that is asked for.
+    n, d : int
+        Rows and columns.
+    is_sparse : bool
+        Whether X is stored without its zeros.
+    is_coupled : bool
+        Whether the penalty is one of groups or sorted.
+    has_ridge : bool
+        Whether every column has a ridge part.
+    has_rows : bool
+        Whether there are constraint rows.
+    """
 
-    @property
-    def n(self) -> int:
-        """Rows."""
-        return self.problem.n_samples
-
-    @property
-    def d(self) -> int:
-        """Columns."""
-        return self.problem.n_features
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether X is stored without its zeros."""
-        return self.problem.design.is_sparse
-
-    @property
-    def is_coupled(self) -> bool:
-        """Whether the penalty is one of groups or sorted."""
-        return not self.problem.is_separable
-
-    @property
-    def has_ridge(self) -> bool:
-        """Whether every column has a ridge part."""
-        return self.problem.columns.strongly_convex
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether there are constraint rows."""
-        return self.problem.has_constraint_rows
+    def __init__(self, problem: Problem, warm: bool, tol: float) -> None:
+        self.problem, self.warm, self.tol = problem, warm, tol
+        self.n, self.d = problem.n_samples, problem.n_features
+        self.is_sparse = problem.design.is_sparse
+        self.is_coupled = not problem.is_separable
+        self.has_ridge = not self.is_coupled and problem.columns.strongly_convex
+        self.has_rows = problem.has_constraint_rows
 
     @cached_property
     def rows_per_column(self) -> float:
