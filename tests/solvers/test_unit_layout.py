@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rectiline.solvers.generation._layout import UnitLayout
+from rectiline.solvers.generation._units import UnitLayout
 
 
 @pytest.mark.parametrize(

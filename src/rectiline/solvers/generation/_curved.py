@@ -7,7 +7,7 @@ penalty is tested by the dual norm of all columns together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,6 @@ class CurvedState:
     inner_gap: float = 1e-2
     best_gap: float = np.inf
     stalls: int = 0
-    history: list[tuple[int, int, float]] = field(default_factory=list)
 
 
 def start_curved(
@@ -171,7 +170,6 @@ def _price(state: CurvedState) -> tuple[float, bool]:
     relative, gap = _relative(form, point, z + intercept, q)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
-    state.history.append((master.columns.size, master.n_newton, relative))
     new = form.missing_columns(q, state.inside, state.columns_per_round)
     if new.size:
         state.inside[new] = True

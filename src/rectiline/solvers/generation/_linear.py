@@ -11,7 +11,7 @@ cost, says when to stop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,10 +21,9 @@ from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._master import Master
-from rectiline.solvers.generation._points import MasterPoint
 from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
 from rectiline.solvers.generation._rebuild import rebuilt
-from rectiline.solvers.generation._samples import nearest_units, opposing_units, wrong_units
+from rectiline.solvers.generation._units import nearest_units, opposing_units, wrong_units
 
 __all__ = ["LinearState", "advance_linear", "continue_down", "drop_directions"]
 
@@ -33,7 +32,6 @@ _TOO_MANY_COLUMNS = 4.0  # the same for columns, which cost less to keep
 _PUT_OFF = 1.3
 _SETTLED = 0.1  # relative gap from which on far units are known to be far; before that
 _MANY = 6  # one unit in so many stays
-_TRUSTED = 0.9  # of the target, where columns alone decide
 _USABLE = ("optimal", "stalled")  # the point can be priced
 _CONTINUATION = 0.4  # from one strength to the next on the way down
 
@@ -54,14 +52,13 @@ class LinearState:
     too_many: float = _TOO_MANY
     rounds: int = 0
     started_over: bool = False
-    trusts_columns: bool = False  # ends on what these tell; losses must have their least at zero
     q: Vector | None = None  # of the last solution that was priced
-    history: list[tuple[int, int, float]] = field(default_factory=list)
+    relative_gap: float = np.inf  # of the last round
 
     def is_lost(self, steps: int) -> bool:
         """Whether the gap is still wide open after that many simplex steps per sample."""
         taken = self.master.program.n_steps
-        wide = bool(self.history) and self.history[-1][2] > 0.1
+        wide = 0.1 < self.relative_gap < np.inf
         return wide and taken > max(steps * self.form.design.n_samples, 3000) and self.rounds >= 3
 
 
@@ -125,14 +122,14 @@ def continue_down(state: LinearState, factor: float, rounds: int = 2) -> None:
     state.master.set_factor(1.0)
 
 
-def _tidy(form: LinearProgramForm, found: MasterPoint) -> None:
+def _tidy(form: LinearProgramForm, found: FormPoint) -> None:
     """Treat the multipliers as a certificate would do it, so that products with them serve it."""
     form.rows.clip(found.sample)
     if form.fit_intercept and not form.free_columns.size:
         form.rows.balance(found.sample)
 
 
-def _products(state: LinearState, found: MasterPoint) -> tuple[Vector, Vector]:
+def _products(state: LinearState, found: FormPoint) -> tuple[Vector, Vector]:
     """Return the predictions and q of a point of the master."""
     form = state.form
     _tidy(form, found)
@@ -163,7 +160,7 @@ def _drop_units(state: LinearState) -> bool:
         return False
     master = state.master
     wanted = 4 * int(np.count_nonzero(master.lengths)) + state.units_per_round
-    if not state.history or state.history[-1][2] > _SETTLED:
+    if state.relative_gap > _SETTLED:
         wanted = max(wanted, state.arguments.size // _MANY)
     if master.units.size <= state.too_many * wanted:
         return False
@@ -189,42 +186,16 @@ def drop_directions(state: LinearState) -> None:
     state.master = rebuilt(master, state.arguments, master.units, ~idle)
 
 
-def _ends_on_columns(state: LinearState) -> bool:
-    """Whether the columns alone decide on the gap: every unit may move, and all costs are L1."""
-    form = state.form
-    plain = form.is_separable and form.columns.is_plain_l1 and not form.n_constraints
-    return plain and state.master.has_all_units
-
-
-def _worst_column(state: LinearState, found: MasterPoint) -> float:
-    """Return the largest ``|q_j| / l1_j``; keeps q.
-
-    With all units in the program a point is the best for its columns. Its multipliers divided by
-    this are feasible, and prove at least that share of the objective, as none prove zero.
-    """
-    form = state.form
-    _tidy(form, found)
-    state.q = -form.design.tdot(found.sample)
-    return float((np.abs(state.q) / form.columns.l1).max(initial=0.0))
-
-
 def _price(state: LinearState, target: float) -> bool | None:
     """Price the master's solution; True: the gap is closed, False: nothing is left to add."""
-    form, found = state.form, state.master.point()
-    if state.trusts_columns and _ends_on_columns(state):
-        worst = _worst_column(state, found)
-        if worst * (1.0 - _TRUSTED * target) <= 1.0:
-            state.point = FormPoint(found.coef, found.intercept, found.sample, found.constraint)
-            state.history.append((state.pricing.directions.size, state.master.units.size, target))
-            return True
-    z, q = _products(state, found)
+    form, point = state.form, state.master.point()
+    z, q = _products(state, point)
     state.q = q
-    point = FormPoint(found.coef, found.intercept, found.sample, found.constraint)
     primal, gap = form.gap(point, z, q)
     relative = gap / max(abs(primal), abs(primal - gap), 1e-300)
     if gap <= state.best_gap:
         state.best_gap, state.point = gap, point
-    state.history.append((state.pricing.directions.size, state.master.units.size, relative))
+    state.relative_gap = relative
     if relative <= target:
         return True
     if _add(state, z, q):

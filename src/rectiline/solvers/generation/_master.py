@@ -31,7 +31,7 @@ from rectiline._costs import SECONDS_PER_ENTRY_TURNED
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
-from rectiline.problems.forms import LinearProgramForm
+from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers.generation._blocks import (
     below,
     beside,
@@ -43,8 +43,7 @@ from rectiline.solvers.generation._boxed import BoxedProgram, is_boxed
 from rectiline.solvers.generation._directions import AtomSet, ColumnSet, allowed_range
 from rectiline.solvers.generation._extra import ExtraColumns
 from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
-from rectiline.solvers.generation._layout import UnitLayout
-from rectiline.solvers.generation._points import MasterPoint
+from rectiline.solvers.generation._units import UnitLayout
 
 __all__ = ["Master"]
 
@@ -121,7 +120,7 @@ class Master:
             entries,
         )
         self.units = np.concatenate([self.units, units])
-        for cached in ("_layout", "_base_by_units", "has_all_units"):
+        for cached in ("_layout", "_base_by_units"):
             self.__dict__.pop(cached, None)
         self.is_in[units] = True
         self.unit_columns = np.concatenate([self.unit_columns, added])
@@ -193,11 +192,6 @@ class Master:
         if self._base_by_units is None:
             return self.directions.along(self._shift, first)
         return np.asarray(block @ self._base_by_units)
-
-    @cached_property
-    def has_all_units(self) -> bool:
-        """Whether every unit that can move is in the program."""
-        return bool(self.is_in[self.width > 0].all())
 
     @cached_property
     def _base_by_units(self) -> Vector | None:
@@ -283,15 +277,14 @@ class Master:
             intercept = -float(multipliers[self._fixed_rows[0]]) * self._cost_scale
         return lengths + 0.0, intercept
 
-    def point(self) -> MasterPoint:
+    def point(self) -> FormPoint:
         """Return the solution of the last program."""
         values, multipliers = self.program.solution()
         lengths, intercept = self._primal(multipliers)
         self.lengths = lengths
         moved = self._layout.gathered(values[self.unit_columns])
         scaled = values[self._constraint_columns] / self._constraint_norm
-        return MasterPoint(
-            lengths,
+        return FormPoint(
             self.directions.spread(lengths, self.form.design.n_features),
             intercept + self.centre if self._n_intercept else 0.0,
             self.base + moved * self._box_scale,

@@ -35,11 +35,10 @@ from rectiline._costs import SECONDS_PER_ENTRY_TURNED, SECONDS_PER_ROW_LISTED
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
-from rectiline.problems.forms import CompositeForm
+from rectiline.problems.forms import CompositeForm, FormPoint
 from rectiline.solvers._base import Budget
 from rectiline.solvers._screening import spread_of_arguments
 from rectiline.solvers.generation._blocks import row_norms
-from rectiline.solvers.generation._points import ProximalPoint
 
 __all__ = ["ProximalMaster"]
 
@@ -98,7 +97,6 @@ class ProximalMaster:
         self.step = self._first_step = 0.3 * np.sqrt(n) / max(cost, 1e-3 * np.sqrt(n))
         self.room = self._first_room = 3.0
         self.tolerance = 1e-1
-        self.n_newton = 0
 
     @property
     def work(self) -> float:
@@ -178,7 +176,6 @@ class ProximalMaster:
             _NEWTON_STEPS,
             budget.left(),
         )
-        self.n_newton += taken
         if taken <= _TOO_FEW:  # as good as nothing was asked for
             self.tolerance = max(0.3 * self.tolerance, _LEAST_TOLERANCE)
         hard = taken == _NEWTON_STEPS
@@ -190,13 +187,13 @@ class ProximalMaster:
         weights: Vector = self._sign * self.dual
         return np.bincount(self._row, weights, minlength=self._n_rows).astype(np.float64)
 
-    def point(self) -> ProximalPoint:
-        """Return the current point in the form's own units."""
+    def point(self) -> FormPoint:
+        """Return the current point on the working set, in the form's own units."""
         n = self.form.design.n_samples
         g = self._slopes()
         back = self._argument_scale / self._column_scale
         norms = self._norms / self._column_scale
-        return ProximalPoint(
+        return FormPoint(
             self.coef * back,
             self.scaled_intercept * self._argument_scale,
             g[:n] * self._box_scale,

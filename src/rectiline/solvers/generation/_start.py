@@ -21,8 +21,8 @@ from rectiline.solvers.generation._linear import (
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import AtomPricing, pricing_for
 from rectiline.solvers.generation._rebuild import guess_basis
-from rectiline.solvers.generation._samples import nearest_units
 from rectiline.solvers.generation._smoothed_start import smoothed_start
+from rectiline.solvers.generation._units import nearest_units
 
 __all__ = ["Plan", "restart_linear", "start_linear"]
 
