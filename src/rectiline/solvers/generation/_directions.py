@@ -1,12 +1,13 @@
 """The directions in which the restricted problem may move the coefficients.
 
 A direction is a signed column for L1-type and sorted penalties, a sign vector on a group for
-GroupLinf. The coefficients are the sum of the directions times their multipliers.
+GroupLinf. The coefficients are the sum of the directions times their multipliers. Both kinds of
+sets list directions in the order in which they were added, and answer the same questions.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,32 +18,9 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 
-__all__ = ["AtomSet", "ColumnSet", "DirectionSet", "allowed_range"]
+__all__ = ["AtomSet", "ColumnSet", "allowed_range"]
 
 _FEW_SAMPLES = 8  # one in so many, of which a copy is small
-
-
-class DirectionSet(Protocol):
-    """Directions, in the order in which they were added."""
-
-    @property
-    def size(self) -> int:
-        """Number of directions."""
-
-    def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
-        """Return ``X[samples] @ directions[first:]``, dense or CSR as X is."""
-
-    def along(self, values: Vector, first: int = 0) -> Vector:
-        """Return the inner products of a coefficient-space vector with the directions."""
-
-    def of_rows(self, rows: Any, first: int = 0) -> NDArray[np.float64]:
-        """Return ``rows @ directions[first:]`` for a constraint matrix, dense."""
-
-    def spread(self, lengths: Vector, n_features: int) -> Vector:
-        """Return the sum of the directions times `lengths`."""
-
-    def keep(self, marked: NDArray[np.bool_]) -> None:
-        """Drop the directions that are not marked."""
 
 
 class ColumnSet:
