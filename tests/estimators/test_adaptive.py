@@ -73,9 +73,9 @@ def test_several_problems_have_rows_of_weights(table):
 def test_folds_have_weights_of_their_own(table, monkeypatch):
     X, y = table
     seen = []
-    real = rl.estimators._adaptive.adaptive_weights
+    real = rl.estimators._parameters.adaptive_weights
     monkeypatch.setattr(
-        rl.estimators._adaptive,
+        rl.estimators._parameters,
         "adaptive_weights",
         lambda problem, power: seen.append(float(problem.weight.sum())) or real(problem, power),
     )

@@ -125,7 +125,7 @@ def test_a_search_tells_how_far_it_is(capsys, monkeypatch):
 
 
 def test_a_search_draws_a_bar(monkeypatch):
-    from rectiline.estimators import _callbacks
+    from rectiline.estimators import _show
 
     drawn, closed = [], []
 
@@ -139,7 +139,7 @@ def test_a_search_draws_a_bar(monkeypatch):
         def close(self):
             closed.append(True)
 
-    monkeypatch.setattr(_callbacks, "ProgressBar", Bar)
+    monkeypatch.setattr(_show, "ProgressBar", Bar)
     rows = rl.rows.from_arrays(X, Y, block_rows=5000)
     rl.PLQRegressorCV("huber", Cs=[1e-3, 1e-2], cv=FOLDS, progress_bar=True).fit(rows)
     assert drawn[0] == (1, "PLQRegressorCV") and closed

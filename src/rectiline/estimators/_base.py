@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from rectiline._frames import coefficient_frame
 from rectiline._polling import Clock
 from rectiline._thread_count import using_threads
-from rectiline.estimators._callbacks import CallbackSupportMixin
 from rectiline.estimators._check import fitted_like, on_host
-from rectiline.estimators._notebook import certificate_html, visual_block
 from rectiline.estimators._parameters import PARAMETER_RULES
+from rectiline.estimators._show import CallbackSupportMixin, certificate_html, visual_block
 from rectiline.problems import DualPoint
 from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import Solution

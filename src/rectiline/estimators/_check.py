@@ -12,6 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
+from rectiline.backends import as_design
 from rectiline.rows import is_on_gpu, is_source, is_tensor_like
 
 Vector = NDArray[np.float64]
@@ -34,7 +35,7 @@ DTYPES = (np.float64, np.float32)
 
 
 def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output: bool) -> Any:
-    """Return X and y as arrays, and note the number and the names of the columns."""
+    """Return X, y and the design of X, and note the number and the names of the columns."""
     if is_source(X):
         raise TypeError(
             f"{type(estimator).__name__} needs arrays in memory; got {type(X).__name__}. "
@@ -42,16 +43,27 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
         )
     refuse_masked("X", X)
     refuse_masked("y", y)
-    return validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=FORMATS,
-        accept_large_sparse=True,
-        dtype=DTYPES,
-        multi_output=multi_output,
-        y_numeric=numeric_y,
-    )
+
+    def read(all_finite: bool) -> Any:
+        return validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse=FORMATS,
+            accept_large_sparse=True,
+            dtype=DTYPES,
+            ensure_all_finite=all_finite,
+            multi_output=multi_output,
+            y_numeric=numeric_y,
+        )
+
+    checked, targets = read(all_finite=False)
+    try:
+        design = as_design(checked)  # looks whether the columns are finite
+    except ValueError:
+        read(all_finite=True)  # says it as scikit-learn does
+        raise
+    return checked, targets, design
 
 
 def check_weight(sample_weight: Any, X: Any) -> Vector:

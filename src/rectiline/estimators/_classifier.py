@@ -16,20 +16,20 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._check import like, linear_scores, on_host
-from rectiline.estimators._classes import (
-    class_weights,
-    find_classes,
-    first_largest,
-    two_class_row_tasks,
-    two_class_tasks,
-)
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import keep_parameters, make_loss
 from rectiline.estimators._rows import predicted
-from rectiline.estimators._tasks import FitData
+from rectiline.estimators._tasks import (
+    FitData,
+    class_weights,
+    find_classes,
+    first_largest,
+    two_class_row_tasks,
+    two_class_tasks,
+)
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.solvers import Solution

@@ -7,9 +7,8 @@ from typing import Any
 from rectiline.estimators._classifier import PLQClassifier
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import keep_parameters
-from rectiline.estimators._scoring import accuracy_of
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._search_folds import ScoreFold
+from rectiline.estimators._search_folds import ScoreFold, accuracy_of
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty

@@ -23,6 +23,7 @@ from rectiline.losses import Loss, PiecewiseLQ
 from rectiline.losses import get as get_loss
 from rectiline.penalties import Ridge
 from rectiline.problems import Problem
+from rectiline.problems.intercepts import best_intercept
 from rectiline.solvers import solve
 
 __all__ = ["MatrixFactorization"]
@@ -149,23 +150,23 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         limits = [_listed(self, name) for name in ("user_constraints", "item_constraints")]
         users, at_user = np.unique(pairs[:, 0], return_inverse=True)
         items, at_item = np.unique(pairs[:, 1], return_inverse=True)
-        shift = 0.0 if classes is not None else _best_constant(targets, loss, weight)
+        shift = 0.0 if classes is not None else best_intercept(loss, targets, weight)
         if classes is None:
             targets = targets - shift
         rng = check_random_state(self.random_state)
         ratings = _Ratings.of(targets, weight, loss, classes, self.step_tol)
-        first, second = _Side(at_user, users.size), _Side(at_item, items.size)
+        of_users, of_items = _rows_of_each(at_user, users.size), _rows_of_each(at_item, items.size)
         P = np.zeros((users.size, self.rank + self.biased))
         Q = np.abs(rng.standard_normal((items.size, P.shape[1]))) / np.sqrt(self.rank)
         Q[:, self.rank :] = 0.0
         history: list[dict[str, Any]] = []
         last, is_done = np.inf, False
         for _ in range(self.max_iter):
-            for name, side, mine, other, at_other, limit in (
-                ("users", first, P, Q, at_item, limits[0]),
-                ("items", second, Q, P, at_user, limits[1]),
+            for name, rows, mine, other, at_other, limit in (
+                ("users", of_users, P, Q, at_item, limits[0]),
+                ("items", of_items, Q, P, at_user, limits[1]),
             ):
-                value, gap = ratings.minimise(side, mine, other, at_other, self.rank, limit)
+                value, gap = ratings.minimise(rows, mine, other, at_other, self.rank, limit)
                 value += float((other**2).sum() / 2)
                 history.append({"step": name, "objective": value, "gap": gap})
             if last - value <= self.tol * max(abs(value), 1e-300):
@@ -272,16 +273,10 @@ def _found(
 # ---- the best users for given items, or items for given users -----------------------------------
 
 
-class _Side:
-    """The ratings of each user, or of each item."""
-
-    def __init__(self, at: NDArray[np.intp], count: int) -> None:
-        self.order = np.argsort(at, kind="stable")
-        self.ends = np.searchsorted(at[self.order], np.arange(count + 1))
-
-    def rows(self, k: int) -> NDArray[np.intp]:
-        """Return the ratings of user or item k."""
-        return self.order[self.ends[k] : self.ends[k + 1]]
+def _rows_of_each(at: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
+    """Return the ratings of each user, or of each item."""
+    order = np.argsort(at, kind="stable")
+    return np.split(order, np.searchsorted(at[order], np.arange(1, count)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,7 +301,7 @@ class _Ratings:
 
     def minimise(
         self,
-        side: _Side,
+        rows_of_each: list[NDArray[np.intp]],
         mine: Matrix,
         other: Matrix,
         at_other: NDArray[np.intp],
@@ -315,8 +310,7 @@ class _Ratings:
     ) -> tuple[float, float]:
         """Set the vectors of one side to their best values; return the objective and its gap."""
         value = gap = 0.0
-        for k in range(len(mine)):
-            rows = side.rows(k)
+        for k, rows in enumerate(rows_of_each):
             factors = other[at_other[rows]]
             y = self.targets[rows] - factors[:, rank:].sum(axis=1)
             factors[:, rank:] = 1.0  # what the own bias is multiplied with
@@ -335,9 +329,3 @@ class _Ratings:
             value += solution.objective
             gap += solution.certificate.gap
         return value, gap
-
-
-def _best_constant(y: Vector, loss: Loss, weight: Vector) -> float:
-    """Return the constant prediction with the least loss."""
-    problem = Problem(np.zeros((y.size, 1)), y, loss, Ridge(1.0), (), weight, True)
-    return float(solve(problem).intercept)

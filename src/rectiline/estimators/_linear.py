@@ -13,18 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._polling import Clock
-from rectiline.backends import as_design
 from rectiline.constraints import Constraint, named_constraints
-from rectiline.estimators._adaptive import adapted_factories, is_adaptive
 from rectiline.estimators._base import BaseLinear, checked_fit
-from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._check import check_data, check_weight, column_names
 from rectiline.estimators._fairness import FairnessData
-from rectiline.estimators._parameters import make_penalty
+from rectiline.estimators._parameters import adapted_factories, is_adaptive, make_penalty
 from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
-from rectiline.estimators._run import RunOptions, solve_all
+from rectiline.estimators._run import RunOptions, in_units, proved_again, solve_all
+from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
-from rectiline.estimators._verify import in_units, proved_again
 from rectiline.penalties import Penalty
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.rows import RowBlocks, is_source
@@ -92,7 +89,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         rows = as_rows(X, y, sample_weight)
         if rows is not None:
             return self._read_rows(rows, sensitive_features)
-        X, y = check_data(
+        X, y, design = check_data(
             self, X, y, numeric_y=self._numeric_targets, multi_output=self._multi_output
         )
         weight = check_weight(sample_weight, X)
@@ -101,7 +98,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
                 constraints=self._listed_constraints(),
                 X=X,
                 y=y,
-                design=as_design(X),
+                design=design,
                 weight=weight,
                 is_weighted=sample_weight is not None,
                 groups=FairnessData.read(sensitive_features, X.shape[0]),

@@ -26,8 +26,8 @@ from rectiline.estimators._quantile_problems import (
     zero_answer,
 )
 from rectiline.estimators._rows import refuse_on_rows
+from rectiline.estimators._run import in_units
 from rectiline.estimators._tasks import FitData
-from rectiline.estimators._verify import in_units
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.rows import TensorRows

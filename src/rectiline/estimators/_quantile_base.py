@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, cast
 
@@ -16,10 +17,11 @@ from rectiline import _core
 from rectiline.estimators._check import as_numpy, like
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
-from rectiline.estimators._parameters import shared_loss
+from rectiline.estimators._parameters import adapted_factories, shared_loss
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet
+from rectiline.problems import Problem
 from rectiline.problems.forms import curve_arrays
 from rectiline.problems.intercepts import best_intercept
 
@@ -80,6 +82,14 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         if l1_ratio == 1.0:
             return L1(strength)
         return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
+
+    def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
+        if data.rows is not None or len(data.tasks) == 1:
+            return super()._problem_factories(data)
+        # The problems share everything but the loss.
+        first = self._task_problem(data, data.tasks[0])
+        factories = [partial(first.with_loss, task.loss) for task in data.tasks]
+        return adapted_factories(self, factories, by_row=True)
 
     def _objective_units(self, data: FitData) -> list[float]:
         return [1.0 / data.total] * len(data.tasks)

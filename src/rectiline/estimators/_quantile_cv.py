@@ -11,9 +11,8 @@ from rectiline.estimators._base import checked_fit
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
-from rectiline.estimators._scoring import predictions, rows_of
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._search_folds import ScoreFold, ScorePoints
+from rectiline.estimators._search_folds import ScoreFold, ScorePoints, predictions, rows_of
 from rectiline.estimators._tasks import FitData
 
 __all__ = ["QuantileRegressorCV"]

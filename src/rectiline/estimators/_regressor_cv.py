@@ -9,9 +9,8 @@ import numpy as np
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators._regressor import PLQRegressor
-from rectiline.estimators._scoring import r2_of
 from rectiline.estimators._search import SearchMixin
-from rectiline.estimators._search_folds import ScoreFold
+from rectiline.estimators._search_folds import ScoreFold, r2_of
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
 from rectiline.penalties import Penalty

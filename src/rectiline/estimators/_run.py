@@ -1,14 +1,16 @@
-"""Solve the problems behind one fit: in threads, with limits, reports and callbacks.
+"""Solve the problems behind one fit, in threads, with limits and reports, and prove them again.
 
 Constraints that contradict each other are told in the names of the columns.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,21 +18,33 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline._polling import Clock
 from rectiline.constraints import ConstraintRows
-from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._parameters import made
+from rectiline.estimators._show import FitReport
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
 from rectiline.paths import in_threads
-from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import Solution, Status, check_takes_rows, solve, solve_family
 
-__all__ = ["RunOptions", "raise_if_infeasible", "seed_of", "solve_all"]
+__all__ = [
+    "RunOptions",
+    "in_units",
+    "proved_again",
+    "raise_if_infeasible",
+    "seed_of",
+    "solve_all",
+    "solve_in_passes",
+]
 
 # Problems on the same dense X that are solved in shared passes: how many, on how many rows.
 _SHARED_PROBLEMS, _SHARED_ROWS, _SHARED_ROWS_PER_COLUMN = 3, 200_000, 10_000
 _MOST_LISTED = 6  # constraints listed
 _TERMS_PER_ROW = 4  # columns of a row written out
+_IN_UNITS_OF_OBJECTIVE = ("primal", "gap", "rounding", "scale")  # fields of a certificate
 
 
 @dataclass(frozen=True)
@@ -107,31 +121,25 @@ def solve_all(
     if not first.is_in_memory:
         family = [first, *(make() for make in factories[1:])]
         return _solve_family(family, options, report, names)
-    made: list[Problem] | None = None
-    shared: list[Solution] | None = None
+    are_shared = False
     if not warm and _may_share_passes(first, len(factories), options):
-        made = [first, *(make() for make in factories[1:])]
-        shared = _solve_shared(made, options, report, names)
-        warm = shared or ()
+        problems = [first, *(make() for make in factories[1:])]
+        factories = [partial(made, problem) for problem in problems]
+        are_shared = all(problem.design is first.design for problem in problems)
+    if are_shared:
+        with warnings.catch_warnings():  # what is not solved gets another solver, which tells
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warm = _solve_family(problems, options, report, names)
 
     def one(index: int) -> Solution:
-        is_late = ends is not None and time.perf_counter() >= ends
-        if shared is not None and (shared[index].status == "solved" or is_late):
-            if shared[index].status.deserves_warning:
-                warnings.warn(
-                    f"'passes' ended ({shared[index].status}) at a certified relative gap of "
-                    f"{shared[index].certificate.relative_gap:.1e} (tol={options.tol:.1e}). "
-                    f"{shared[index].status.advice}",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
-            return shared[index]
+        if are_shared and warm[index].status == "solved":
+            return warm[index]
         share = None
         if ends is not None:
             rounds = -(-len(waiting) // workers)  # how often the time left has to be shared out
             share = max((ends - time.perf_counter()) / max(rounds, 1), 1e-6)
         waiting.pop()
-        problem = first if index == 0 else factories[index]() if made is None else made[index]
+        problem = factories[index]() if index else first
         start = _usable(warm[index], problem) if warm else None
         callback = None if report is None else report.for_problem(index)
         solution = solve(
@@ -170,23 +178,6 @@ def _may_share_passes(problem: Problem, count: int, options: RunOptions) -> bool
     )
 
 
-def _solve_shared(
-    problems: list[Problem],
-    options: RunOptions,
-    report: FitReport | None,
-    names: NDArray[Any] | None,
-) -> list[Solution] | None:
-    """Solve problems in memory in shared passes; None if they do not share X.
-
-    Those that are not solved get another solver, which starts from the answers here.
-    """
-    if any(one.design is not problems[0].design for one in problems):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return _solve_family(problems, options, report, names)
-
-
 def _solve_family(
     problems: Sequence[Problem],
     options: RunOptions,
@@ -194,23 +185,32 @@ def _solve_family(
     names: NDArray[Any] | None,
 ) -> list[Solution]:
     """Solve problems on the same rows together, in passes that they share."""
-    check_takes_rows(options.solver, options.solver_options)
     count = len(problems)
     callbacks = [None if report is None else report.for_problem(k) for k in range(count)]
-    solutions = solve_family(
-        problems,
-        tol=options.tol,
-        max_iter=options.max_iter,
-        time_limit=options.time_limit,
-        callback=callbacks,
-        random_state=options.seed,
-        **options.solver_options,
-    )
+    solutions = solve_in_passes(problems, options, callbacks, options.time_limit)
     for index, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
         raise_if_infeasible(solution, problem.terms.region.rows, names)
         if report is not None:
             report.solved(index, solution)
     return solutions
+
+
+def solve_in_passes(
+    problems: Sequence[Problem],
+    options: RunOptions,
+    callbacks: Sequence[Any],
+    time_limit: float | None,
+) -> list[Solution]:
+    """Solve problems on the same rows together; refuse solvers and options that cannot."""
+    check_takes_rows(options.solver, options.solver_options)
+    return solve_family(
+        problems,
+        tol=options.tol,
+        max_iter=options.max_iter,
+        time_limit=time_limit,
+        callback=callbacks,
+        random_state=options.seed,
+    )
 
 
 def _usable(warm: Solution, problem: Problem) -> Solution | None:
@@ -292,3 +292,75 @@ def _written(row: Any, value: float, sign: str, names: NDArray[Any] | None) -> s
 
 def _name(j: int, names: NDArray[Any] | None) -> str:
     return f"b[{j}]" if names is None else str(names[j])
+
+
+# ---- proving again ------------------------------------------------------------------------------
+
+
+def in_units(certificate: Certificate, factor: float) -> Certificate:
+    """Return the certificate of the objective times `factor`, at the same point.
+
+    >>> in_units(Certificate(primal=2.0, gap=0.5, violation=0.0), 0.5).primal
+    1.0
+    """
+    if factor == 1.0:
+        return certificate
+    names = [one.name for one in fields(certificate) if one.name in _IN_UNITS_OF_OBJECTIVE]
+    return replace(certificate, **{name: factor * getattr(certificate, name) for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class ProvedAgain:
+    """A copy of a model with the problems of its fit, its answers certified anew, and their units.
+
+    What the fit noted about the data is noted on the copy again.
+    """
+
+    model: Any
+    problems: list[Problem]
+    solutions: list[Solution]
+    units: list[float]
+
+
+def proved_again(estimator: Any, caller: str, X: Any, y: Any, *given: Any, **named: Any) -> Any:
+    """Return what the data of a fit prove about its coefficients; `caller` is for messages."""
+    check_is_fitted(estimator)
+    model = copy.copy(estimator)
+    data = model._read(X, y, *given, **named)
+    problems = [make() for make in model._problem_factories(data)]
+    kept = estimator.solution_
+    listed = [kept] if isinstance(kept, Solution) else list(kept)
+    pairs = zip(problems, listed, strict=True)
+    solutions = [_proved(model, caller, problem, solution) for problem, solution in pairs]
+    return ProvedAgain(model, problems, solutions, model._objective_units(data))
+
+
+def _proved(model: Any, caller: str, problem: Problem, solution: Solution) -> Solution:
+    """Return a solution with the certificate that these data prove."""
+    needs = f"{caller} needs the data of the fit:"
+    if not problem.is_in_memory:
+        if not isinstance(solution.dual, SplitDual):
+            raise ValueError(f"{needs} that was arrays, these are rows.")
+        if solution.coef.size != problem.n_features:
+            raise ValueError(
+                f"{needs} it had {solution.coef.size} columns, these rows have "
+                f"{problem.n_features}."
+            )
+        return replace(solution, certificate=problem.certify(solution))
+    if isinstance(solution.dual, SplitDual):
+        raise ValueError(f"{needs} that was rows in blocks.")
+    had = solution.dual.sample.size
+    if had == 0 and solution.coef.size == problem.n_features:
+        # A pickle does not hold the multipliers of a fit. Any multipliers prove something about
+        # the fitted coefficients, whoever found them.
+        seed = seed_of(model.random_state)
+        found = solve(problem, tol=model.tol, random_state=seed, polish=True)
+        solution, had = replace(solution, dual=found.dual), problem.n_samples
+    if had != problem.n_samples or solution.coef.size != problem.n_features:
+        raise ValueError(
+            f"{needs} it had {had} samples and {solution.coef.size} coefficients, these data have "
+            f"{problem.n_samples} and {problem.n_features}."
+        )
+    coef, intercept = model._verified_point(problem, solution)
+    proof = problem.certify(coef, intercept, solution.dual)
+    return replace(solution, coef=coef, intercept=intercept, certificate=proof)

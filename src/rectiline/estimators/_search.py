@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -20,11 +19,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._polling import Clock, asked_at_checkpoints
-from rectiline.estimators._adaptive import adapted, is_adaptive
 from rectiline.estimators._base import BaseLinear, checked_fit
-from rectiline.estimators._callbacks import FitReport
+from rectiline.estimators._parameters import adapted, is_adaptive
 from rectiline.estimators._run import RunOptions, solve_all
-from rectiline.estimators._scoring import scorer_of
 from rectiline.estimators._search_folds import (
     OTHER_PARTS,
     Chosen,
@@ -32,8 +29,10 @@ from rectiline.estimators._search_folds import (
     MakeProblem,
     ScoreFold,
     Search,
+    scorer_of,
 )
 from rectiline.estimators._search_rows import search_on_rows
+from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.paths import default_strengths
 from rectiline.penalties import Fused
@@ -111,7 +110,7 @@ class SearchMixin(BaseLinear):
         options = RunOptions.of(self, clock)
         if data.rows is not None:
             return search_on_rows(self, data, params, options, clock)
-        folds = self._folds(data.X, data.y, params)
+        folds = self._folds(data, params)
         ratios, n_tasks = self._ratios(), len(data.tasks)
         parts = len(ratios) * len(folds)
         report = FitReport(self, n_tasks * (parts + 1), data.X, data.y, kind="path")
@@ -135,17 +134,7 @@ class SearchMixin(BaseLinear):
         with asked_at_checkpoints(Clock.with_grace(share)):
             strengths = [self._grid(make, ratio, n_tasks) for ratio in ratios]
         return FoldSearch(
-            n_tasks=n_tasks,
-            n_folds=len(folds),
-            l1_ratios=ratios,
-            strengths=strengths,
-            options=options,
-            report=report,
-            n_samples=data.n_samples,
-            make=make,
-            score=self._score_of(data),
-            folds=folds,
-            fold_tol=self.fold_tol,
+            self, data, len(folds), ratios, strengths, options, report, make=make, folds=folds
         )
 
     def _path_problem(
@@ -243,11 +232,12 @@ class SearchMixin(BaseLinear):
             method_mapping=MethodMapping().add(caller="fit", callee="split"),
         )
 
-    def _folds(self, X: Any, y: Any, params: dict[str, Any]) -> Folds:
-        labels = is_classifier(self)
-        if labels and (self.cv is None or isinstance(self.cv, Integral)):
-            y = _small_labels(y)
-        splitter = check_cv(self.cv, y, classifier=labels)
+    def _folds(self, data: FitData, params: dict[str, Any]) -> Folds:
+        y, is_labelled = data.y, data.classes is not None
+        is_counted = self.cv is None or isinstance(self.cv, Integral)
+        if is_labelled and is_counted and data.classes.size <= _FEW_CLASSES:
+            y = data.places.astype(np.int8)  # sorted much faster, and equal where labels are
+        splitter = check_cv(self.cv, y, classifier=is_labelled)
         if _routing_enabled():
             params = process_routing(self, "fit", **params).splitter.split
         else:
@@ -257,10 +247,4 @@ class SearchMixin(BaseLinear):
                     f"{type(self).__name__}.fit takes groups for the splitter, and other metadata "
                     f"only with metadata routing enabled; got {', '.join(unknown)}."
                 )
-        return list(splitter.split(X, y, **params))
-
-
-def _small_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels that are sorted much faster; folds depend on which are the same only."""
-    classes = np.unique(y)
-    return np.searchsorted(classes, y).astype(np.int8) if classes.size <= _FEW_CLASSES else y
+        return list(splitter.split(data.X, y, **params))

@@ -1,8 +1,8 @@
-"""Score a grid of strengths on folds and find the best one."""
+"""Score a grid of strengths on folds and find the best one, by any score."""
 
 from __future__ import annotations
 
-import time
+import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,13 +13,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import check_scoring
+from sklearn.metrics._scorer import _BaseScorer
 
-from rectiline.estimators._callbacks import FitReport
+from rectiline._polling import Clock
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
+from rectiline.estimators._show import FitReport
+from rectiline.estimators._tasks import FitData, first_largest
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.paths import FoldJob, Path, fold_paths
 from rectiline.problems import Problem
-from rectiline.solvers import Solution, central_intercept
+from rectiline.solvers import Solution, central_intercept, one_thread
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -38,9 +42,13 @@ __all__ = [
     "ScoreFold",
     "ScorePoints",
     "Search",
-    "best_place",
+    "accuracy_of",
     "mean_scores",
+    "predictions",
+    "r2_of",
+    "rows_of",
     "score_table",
+    "scorer_of",
 ]
 
 OTHER_PARTS = 3  # of a search besides its folds: scores, the path on all data, the last fit
@@ -89,12 +97,18 @@ class Search(ABC):
         One grid per mix, from large to small.
     """
 
-    n_tasks: int
+    model: Any
+    data: FitData
     n_folds: int
     l1_ratios: list[float | None]
     strengths: list[Vector]
     options: RunOptions
     report: FitReport
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of problems at each strength."""
+        return len(self.data.tasks)
 
     @abstractmethod
     def _score(self, scores: Vector, seconds: Vector, limit: float | None) -> None:
@@ -110,18 +124,17 @@ class Search(ABC):
         A time limit is shared out evenly between the folds of every mix, their scores, that path,
         and what its caller does with the answer.
         """
-        began = time.perf_counter()
-        limit = self.options.time_limit
+        limit, clock = self.options.time_limit, Clock()
         parts = len(self.l1_ratios) * self.n_folds + OTHER_PARTS
 
         def left(share: float) -> float | None:
-            return None if limit is None else max(share * limit - time.perf_counter() + began, 1e-6)
+            return None if limit is None else max(share * limit - clock.seconds, 1e-6)
 
         shape = (len(self.l1_ratios), max(grid.size for grid in self.strengths), self.n_folds)
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
         with closing(self.report):
             self._score(scores, seconds, left(1 - OTHER_PARTS / parts))
-            ratio, place = best_place(mean_scores(scores))
+            ratio, place = _best_place(mean_scores(scores))
             paths = self._paths_on_all(ratio, left(1 - 1 / parts))
         self.report.end()
         place = min(place, *(len(one) - 1 for one in paths))
@@ -135,16 +148,14 @@ class Search(ABC):
         )
 
     def _table(self, scores: Vector, seconds: Vector) -> dict[str, NDArray[Any]]:
-        columns: dict[str, list[Any]] = {"strength": [], "param_l1_ratio": []}
-        rows = []
-        for ratio, grid in enumerate(self.strengths):
-            columns["strength"] += list(grid)
-            columns["param_l1_ratio"] += [self.l1_ratios[ratio]] * grid.size
-            rows += [(ratio, k) for k in range(grid.size)]
-        if self.l1_ratios == [None]:
-            del columns["param_l1_ratio"]
-        each = np.array([scores[at] for at in rows])
-        spent = np.array([seconds[at] for at in rows])
+        pairs = list(zip(self.l1_ratios, self.strengths, strict=True))
+        columns: dict[str, list[Any]] = {"strength": [s for _, grid in pairs for s in grid]}
+        if self.l1_ratios != [None]:
+            columns["param_l1_ratio"] = [one for one, grid in pairs for _ in grid]
+        each, spent = (
+            np.concatenate([part[k, : grid.size] for k, (_, grid) in enumerate(pairs)])
+            for part in (scores, seconds)
+        )
         return score_table(columns, each, spent, self.options.time_limit)
 
 
@@ -152,18 +163,15 @@ class Search(ABC):
 class FoldSearch(Search):
     """A search on arrays in memory: a path on the training part of each fold."""
 
-    n_samples: int
     make: MakeProblem
-    score: ScoreFold
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    fold_tol: float | None
 
     def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
         keep = None
         index = len(self.l1_ratios) * self.n_folds
         if fold is not None:
-            keep = np.zeros(self.n_samples, dtype=bool)
+            keep = np.zeros(self.data.n_samples, dtype=bool)
             keep[self.folds[fold][0]] = True
             index = ratio * self.n_folds + fold
         index = index * self.n_tasks + task
@@ -182,7 +190,7 @@ class FoldSearch(Search):
         )
 
     def _paths(self, jobs: list[FoldJob], seconds: float | None) -> list[Any]:
-        tol = self.options.tol if self.fold_tol is None else max(self.fold_tol, self.options.tol)
+        tol = max(self.model.fold_tol or 0.0, self.options.tol)
         keywords = self.options.keywords(seconds) | {"tol": tol}
         return fold_paths(jobs, n_jobs=self.options.n_jobs, **keywords)
 
@@ -199,14 +207,14 @@ class FoldSearch(Search):
             for fold in range(self.n_folds)
             for task in range(self.n_tasks)
         ]
-        found = iter(self._paths(jobs, limit))
+        found, score_of = iter(self._paths(jobs, limit)), self.model._score_of(self.data)
         for ratio in ratios:
             for fold, (_, test) in enumerate(self.folds):
                 trained = [next(found) for _ in range(self.n_tasks)]
                 size = min(one.seconds.size for one in trained)
                 coefs = _beside([one.coefs[:size] for one in trained])
                 intercepts = _beside([one.intercepts[:size] for one in trained])
-                score = self.score(test)
+                score = score_of(test)
                 at_once = max(1, _MOST_SCORED // (max(test.size, 1) * self.n_tasks))
                 for first in range(0, size, at_once):
                     some = slice(first, min(first + at_once, size))
@@ -266,9 +274,112 @@ def _on_scored(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return scores[..., scored]
 
 
-def best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
+def _best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
     """Return (ratio, place) of the best mean score, the strongest penalty among equals."""
     top = np.nanmax(mean)
     near = mean >= top - _TIE * max(1.0, abs(float(top)))
     place = int(np.argmax(near.any(axis=0)))
     return int(np.argmax(near[:, place])), place
+
+
+# ---- scores: quick ones for the default, scikit-learn's for the rest ----------------------------
+
+
+def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
+    """Return the weighted accuracy of two-class or one-vs-rest decisions."""
+
+    def on(test: NDArray[np.intp]) -> ScorePoints:
+        part, true, share = rows_of(X, test), places[test], _shares(weight[test])
+
+        def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
+            decisions = predictions(part, coefs, intercepts)
+            if decisions.shape[2] == 1:
+                right = (decisions[:, :, 0] > 0) == true[:, None].astype(bool)
+            else:
+                right = first_largest(decisions) == true[:, None]
+            return np.asarray(share @ right)
+
+        return score
+
+    return on
+
+
+def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
+    """Return the weighted R^2, averaged over outputs, as scikit-learn's `r2_score` does."""
+
+    def on(test: NDArray[np.intp]) -> ScorePoints:
+        part, share = rows_of(X, test), _shares(weight[test])
+        true = y[test].reshape(test.size, -1)
+        spread = share @ (true - share @ true) ** 2
+        constant = spread == 0
+
+        def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
+            errors = predictions(part, coefs, intercepts)
+            errors -= true[:, None, :]
+            missed = np.tensordot(share, np.square(errors, out=errors), 1)
+            # Targets that do not vary are explained entirely or not at all.
+            ratio = missed / np.where(constant, 1.0, spread)
+            return np.asarray(np.mean(1.0 - np.where(constant, missed > 0, ratio), axis=1))
+
+        return score
+
+    return on
+
+
+def rows_of(X: Any, test: NDArray[np.intp]) -> Any:
+    """Return rows of X, those side by side without a copy."""
+    side_by_side = test.size > 0 and test[-1] - test[0] == test.size - 1
+    if side_by_side and bool((np.diff(test) == 1).all()):
+        return X[int(test[0]) : int(test[-1]) + 1]
+    return X[test]
+
+
+def predictions(
+    X: Any, coefs: NDArray[np.float64], intercepts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the predictions of several models, shaped (samples, models, tasks)."""
+    k, tasks, d = coefs.shape
+    with one_thread:  # threads would wait for each other longer than such a product takes
+        predicted = np.asarray(X @ coefs.reshape(k * tasks, d).T).reshape(-1, k, tasks)
+    predicted += intercepts
+    return predicted
+
+
+def _shares(weight: Vector) -> Vector:
+    """Return weights that sum to one; not a number if there is no weight to score with."""
+    total = float(weight.sum())
+    return weight / total if total > 0 else np.full(weight.size, np.nan)
+
+
+def scorer_of(
+    estimator: Any,
+    scoring: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: Vector | None,
+    fitted: dict[str, Any],
+    flat: bool,
+) -> ScoreFold:
+    """Return the score of a stand-in for the estimator, as `scoring` wants it.
+
+    `fitted` are attributes that do not depend on the strength; `flat` says that one problem has
+    a flat ``coef_``.
+    """
+    scorer = check_scoring(estimator, scoring=scoring)
+    weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
+
+    def on(test: NDArray[np.intp]) -> ScorePoints:
+        part, true = X[test], y[test]
+        keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
+
+        def one(coef: NDArray[np.float64], intercept: Vector) -> float:
+            model = copy.copy(estimator)
+            vars(model).pop("feature_names_in_", None)  # the folds are plain arrays
+            vars(model).update(fitted)
+            model.coef_ = coef[0] if flat else coef
+            model.intercept_ = float(intercept[0]) if flat else intercept
+            return float(scorer(model, part, true, **keywords))
+
+        return lambda coefs, intercepts: np.array([one(*m) for m in zip(coefs, intercepts)])
+
+    return on

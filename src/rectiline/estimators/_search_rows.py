@@ -16,18 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import Clock
-from rectiline.estimators._callbacks import FitReport
-from rectiline.estimators._classes import first_largest
 from rectiline.estimators._rows import refuse_on_rows, sample_rows
-from rectiline.estimators._run import RunOptions, raise_if_infeasible
-from rectiline.estimators._scoring import predictions
-from rectiline.estimators._search_folds import Search, mean_scores
-from rectiline.estimators._tasks import FitData
+from rectiline.estimators._run import RunOptions, raise_if_infeasible, solve_in_passes
+from rectiline.estimators._search_folds import Search, mean_scores, predictions
+from rectiline.estimators._show import FitReport
+from rectiline.estimators._tasks import FitData, first_largest
 from rectiline.paths import Path
 from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockData, NearRows, fold_of_rows
 from rectiline.rows import Block, TensorRows
-from rectiline.solvers import Solution, check_takes_rows, solve_family
+from rectiline.solvers import Solution, check_takes_rows
 
 Vector = NDArray[np.float64]
 
@@ -73,9 +71,7 @@ def search_on_rows(
     at_once = max(1, _MEMBERS // ((n_folds + 1) * n_tasks))
     rounds = sum(-(-grid.size // at_once) for grid in grids)
     report = FitReport(model, rounds, kind="round")
-    return RowSearch(
-        n_tasks, n_folds, ratios, grids, options, report, model, data, clock, scoring, at_once
-    )
+    return RowSearch(model, data, n_folds, ratios, grids, options, report, clock, scoring, at_once)
 
 
 def _n_folds(cv: Any) -> int:
@@ -113,8 +109,6 @@ class RowSearch(Search):
         How many strengths make a family.
     """
 
-    model: Any
-    data: FitData
     clock: Clock
     scoring: str
     at_once: int
@@ -149,20 +143,13 @@ class RowSearch(Search):
         self, bases: list[Problem], ratio: int, grid: Vector, number: int, scores: Vector
     ) -> NDArray[Any]:
         """Return solutions (strengths, folds and all rows, tasks) of a family, and score them."""
-        mix, options = self.l1_ratios[ratio], self.options
+        mix = self.l1_ratios[ratio]
         unit = self.model._penalty(l1_ratio=mix).strength
         penalties = [self.model._penalty(strength / unit, l1_ratio=mix) for strength in grid]
         family = [one.with_penalty(penalty) for penalty in penalties for one in bases]
         told = self.report.for_problem(number)  # the first problem also hears how far a pass is
-        solved = solve_family(
-            family,
-            tol=options.tol,
-            max_iter=options.max_iter,
-            time_limit=self.clock.remaining,
-            callback=[told] + [None if told is None else told.__call__] * (len(family) - 1),
-            random_state=options.seed,
-            **options.solver_options,
-        )
+        callbacks = [told] + [None if told is None else told.__call__] * (len(family) - 1)
+        solved = solve_in_passes(family, self.options, callbacks, self.clock.remaining)
         for one in solved:
             raise_if_infeasible(one)
         parts = np.array(solved, dtype=object).reshape(grid.size, self.n_folds + 1, self.n_tasks)

@@ -115,7 +115,7 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         self
         """
         given = X
-        X, y = check_data(self, X, y, numeric_y=True, multi_output=False)
+        X, y, _ = check_data(self, X, y, numeric_y=True, multi_output=False)
         weight = check_weight(sample_weight, X)
         shared = {"fit_intercept": self.fit_intercept, "tol": self.tol}
         first = QuantileRegressor(quantile=self.quantile, alpha=0.0, **shared)

@@ -75,42 +75,41 @@ def read_tasks(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
             "is None."
         )
+    is_vector = (y.ndim if hasattr(y, "ndim") else np.ndim(np.asarray(y))) < 2
+    if tasks is None and not is_vector:
+        return _read_shared(estimator, X, y, sample_weight, numeric)
+    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
+    labels, rows = [0], [np.arange(X.shape[0], dtype=np.intp)]
     if tasks is not None:
-        return _read_stacked(estimator, X, y, tasks, sample_weight, numeric)
-    if (y.ndim if hasattr(y, "ndim") else np.ndim(np.asarray(y))) < 2:
-        return _read_single(estimator, X, y, sample_weight, numeric)
-    return _read_shared(estimator, X, y, sample_weight, numeric)
+        labels, rows = _group(tasks, X.shape[0])
+    form: Form = "single" if tasks is None else "stacked"
+    return _split(X, [y[where] for where in rows], sample_weight, rows, labels, form)
 
 
-def _check_X(estimator: Any, X: Any, reset: bool) -> Any:
-    return validate_data(
-        estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=reset, accept_large_sparse=True
-    )
-
-
-def _read_stacked(
-    estimator: Any, X: Any, y: Any, tasks: Any, sample_weight: Any, numeric: bool
+def _split(
+    X: Any,
+    targets: list[NDArray[Any]],
+    sample_weight: Any,
+    rows: list[NDArray[np.intp]],
+    labels: list[Any],
+    form: Form,
 ) -> TaskData:
-    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
+    """Return the tasks whose rows are some of those of X; those with the same rows share them."""
     weight = _weights(sample_weight, X)
-    labels, places = _group(tasks, X.shape[0])
-    if sp.issparse(X) and X.format != "csr":
+    if sp.issparse(X) and X.format != "csr" and any(one.size < X.shape[0] for one in rows):
         X = X.tocsr()
+    parts: dict[bytes, Any] = {}
+    for where in rows:
+        if where.tobytes() not in parts:
+            parts[where.tobytes()] = _rows(X, where)
     return TaskData(
-        X=[_rows(X, where) for where in places],
-        y=[y[where] for where in places],
-        weight=None if weight is None else [weight[where] for where in places],
+        X=[parts[where.tobytes()] for where in rows],
+        y=targets,
+        weight=None if weight is None else [weight[where] for where in rows],
         labels=labels,
-        form="stacked",
-        rows=places,
+        form=form,
+        rows=rows,
     )
-
-
-def _read_single(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bool) -> TaskData:
-    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES, y_numeric=numeric)
-    weight = _weights(sample_weight, X)
-    rows = [np.arange(X.shape[0], dtype=np.intp)]
-    return TaskData([X], [y], None if weight is None else [weight], [0], "single", rows)
 
 
 def _read_listed(
@@ -147,25 +146,18 @@ def _read_shared(estimator: Any, X: Any, y: Any, sample_weight: Any, numeric: bo
         input_name="y",
     )
     check_consistent_length(X, Y)
-    present = _present(Y)
-    if not present.any(axis=0).all():
-        raise ValueError(
-            f"y[:, {int(np.argmin(present.any(axis=0)))}] has no entry that is not NaN."
-        )
-    weight = _weights(sample_weight, X)
-    if sp.issparse(X) and X.format != "csr" and not present.all():
-        X = X.tocsr()
-    cache: dict[bytes, Any] = {}
-    matrices = []
-    for column in present.T:  # tasks present in the same rows share them
-        key = column.tobytes()
-        if key not in cache:
-            cache[key] = X if column.all() else _copied(X, np.flatnonzero(column))
-        matrices.append(cache[key])
-    targets = [Y[column, t] for t, column in enumerate(present.T)]
-    weights = None if weight is None else [weight[column] for column in present.T]
-    rows = [np.flatnonzero(column) for column in present.T]
-    return TaskData(matrices, targets, weights, list(range(Y.shape[1])), "shared", rows)
+    rows = [np.flatnonzero(column) for column in _present(Y).T]
+    for t, where in enumerate(rows):
+        if not where.size:
+            raise ValueError(f"y[:, {t}] has no entry that is not NaN.")
+    targets = [Y[where, t] for t, where in enumerate(rows)]
+    return _split(X, targets, sample_weight, rows, list(range(Y.shape[1])), "shared")
+
+
+def _check_X(estimator: Any, X: Any, reset: bool) -> Any:
+    return validate_data(
+        estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=reset, accept_large_sparse=True
+    )
 
 
 def _present(Y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -236,12 +228,11 @@ def _codes(ids: list[Any], labels: Sequence[Any]) -> NDArray[np.intp]:
 
 
 def _rows(X: Any, where: NDArray[np.intp]) -> Any:
-    """Return rows of X without a copy when they follow one another."""
-    if where.size and where[-1] - where[0] + 1 == where.size and not sp.issparse(X):
+    """Return rows of X, without a copy when they follow one another."""
+    if where.size == X.shape[0]:
+        return X
+    if sp.issparse(X):
+        return X[where]
+    if where.size and where[-1] - where[0] + 1 == where.size:
         return X[where[0] : where[-1] + 1]
-    return _copied(X, where)
-
-
-def _copied(X: Any, where: NDArray[np.intp]) -> Any:
-    """Return a copy of rows of X, which NumPy makes twice as fast by `take` as by an index."""
-    return X[where] if sp.issparse(X) else np.take(X, where, axis=0)
+    return np.take(X, where, axis=0)  # twice as fast as an index

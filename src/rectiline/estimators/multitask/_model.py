@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear, checked_fit
-from rectiline.estimators._callbacks import FitReport
 from rectiline.estimators._check import DTYPES, FORMATS
 from rectiline.estimators._run import seed_of
+from rectiline.estimators._show import FitReport
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss, get
 from rectiline.penalties import SharedSubspace
