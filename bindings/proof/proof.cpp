@@ -128,7 +128,7 @@ FourNumbers row_terms(const Rows& rows, VectorIn argument, VectorIn radius, Vect
 // Normal equations that are solved by a function of Python's: (weight, right) -> x, or None.
 class CalledSystem final : public proof::NormalSystem {
   public:
-    CalledSystem(const proof::FreeColumns& Z, nb::callable solve) : Z_(Z), solve_(solve) {}
+    CalledSystem(const proof::FreeColumns& Z, nb::object solve) : Z_(Z), solve_(solve) {}
     bool change(std::span<const double> weight, std::span<const double> right,
                 std::span<double> out) override {
         std::vector<double> x;
@@ -147,13 +147,13 @@ class CalledSystem final : public proof::NormalSystem {
 
   private:
     proof::FreeColumns Z_;
-    nb::callable solve_;
+    nb::object solve_;
 };
 
 std::pair<NumpyVector, double> balance_columns(const Design& free, bool intercept, VectorIn g,
                                                VectorIn low, VectorIn high, VectorIn column_norm,
                                                VectorIn target, VectorIn size,
-                                               std::optional<nb::callable> solve) {
+                                               std::optional<nb::object> solve) {
     const proof::FreeColumns Z{free.view, intercept};
     require(solve || free.is_dense(), "free columns must be dense");
     const proof::DualBoxes boxes{checked(low, free.n(), "low"), checked(high, free.n(), "high")};

@@ -1,6 +1,6 @@
 """Compiled core of rectiline: products, certificates and solver loops."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, overload
 
 import numpy
@@ -207,7 +207,7 @@ def row_terms(rows: RowFunctions, argument: Annotated[NDArray[numpy.float64], di
     loss, its error, the gap of the rows and an upper bound on the exact one, for the multipliers share * g; those of `moves` (rows, by) may be off by so much in their boxes
     """
 
-def balance_columns(free: DesignView, intercept: bool, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], solve: Callable | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def balance_columns(free: DesignView, intercept: bool, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], high: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], column_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], solve: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """
     g moved inside its boxes until free.T @ g is nearly target (with an intercept the sum of g as well), and the largest leftover. For sparse columns `solve` has to solve the normal equations of given weights
     """
