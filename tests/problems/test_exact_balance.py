@@ -134,3 +134,18 @@ def test_equal_bits_for_any_number_of_threads():
     for moved, left in found[1:]:
         assert left == found[0][1]
         np.testing.assert_array_equal(moved, found[0][0])
+
+
+def test_multipliers_at_the_ends_of_their_boxes_leave_room_for_a_proof():
+    """Medians of groups of even size: no multiplier of a group has to be inside its box."""
+    rng = np.random.default_rng(10)
+    group, y = np.repeat(np.arange(3), 4), rng.normal(size=12)
+    X = np.eye(3)[group]
+    problem = rl.Problem(X, y, Absolute(), None, fit_intercept=False)
+    parts = np.sort(y.reshape(3, 4))
+    coef = parts[:, 1:3].mean(axis=1)
+    g = np.sign(X @ coef - y)
+    for tol in (None, 1e-6, 1e-9):
+        proof = problem.prove(coef, 0.0, g, tol)
+        assert proof.certificate.radius == np.inf
+        assert proof.certificate.relative_gap <= (tol or 1e-10)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rectiline import _core
 from rectiline._typing import Indices, Vector
-from rectiline.problems._certificate import ZERO_LEVEL, Certificate, DualPoint
+from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems.proof._balance import (
     RADIUS,
     Balance,
@@ -23,22 +23,17 @@ from rectiline.problems.proof._close import CertificateTerms, Program, Term, clo
 from rectiline.problems.proof._dual_range import moved_into_dual_range
 from rectiline.problems.proof._measure import FrozenRows, PairProducts
 from rectiline.problems.proof._numbers import UNIT, Bounded, gamma, norm_of
+from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms, term_at_zero
 
 if TYPE_CHECKING:
     from rectiline.problems._problem import Problem
 
-__all__ = [
-    "ClosedPair",
-    "Pair",
-    "RowTerms",
-    "best_closed",
-    "row_terms",
-    "size_of_terms",
-    "small_closed",
-]
+__all__ = ["ClosedPair", "Pair", "best_closed", "small_closed"]
 
 _ROUNDS_OF_SIGNS = 4  # how often columns whose q has a forbidden sign are balanced
 _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
+_ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move
+_SHARE_OF_TOL_FOR_ROOM = 2.0**-4  # shrinking adds about as much to the relative gap
 _ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
 _ENTRIES_FOR_ONE_CALL = 20_000  # below this many the overhead of Python calls dominates
 _ENTRIES_FOR_ONE_SURE_CALL = 1_000_000  # from there on a pass asks whether there is time for it
@@ -80,6 +75,16 @@ class Pair(NamedTuple):
         q[self.free] = error[self.free] = 0.0
         return q, error
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether too few multipliers for the free columns are inside their boxes."""
+        if self.frozen is not None or not self.free.size:
+            return False
+        (low, high), g = self.problem.dual_boxes, self.point.sample
+        inside = ((low < g) & (g < high)).astype(np.float64)
+        is_short = inside.sum() < self.free.size
+        return is_short or not self.problem.design.column_squares(inside)[self.free].all()
+
 
 class ClosedPair(NamedTuple):
     """A certificate, the dual point behind it, and the share of that which is used.
@@ -107,6 +112,7 @@ def best_closed(
 
     Multipliers that are outside the penalty's dual range by rounding are shrunk where the
     certificate then holds to `tol`; else exact ones inside are shown to exist, which takes longer.
+    Where too many are at the ends of their boxes to balance free columns exactly, all shrink a bit.
     """
     problem, terms = pair.problem, pair.problem.terms
     # A bound on one side only asks for a sign of q_j; where it may be wrong, q_j is made zero.
@@ -119,6 +125,19 @@ def best_closed(
         pair = pair._replace(point=point, measured=measure(point), free=free)
     if problem.has_linear_term:
         return _closed_with_linear_term(pair, measure, tol)
+    found = _closed_without_linear_term(pair, tol)
+    if found.certificate.radius < math.inf and pair.lacks_room:
+        room = max(_ROOM_AT_ENDS, _SHARE_OF_TOL_FOR_ROOM * (tol or 0.0))
+        point = pair.point.scaled(1.0 - room)
+        moved = pair._replace(point=point, measured=measure(point))
+        other = _closed_without_linear_term(moved, tol)
+        holds = not tol or other.certificate.holds(tol, math.inf)
+        if other.certificate.radius == math.inf and holds:
+            return other
+    return found
+
+
+def _closed_without_linear_term(pair: Pair, tol: float | None) -> ClosedPair:
     if tol:
         found = _closed(pair, allowed_shrinkage=1.0)
         if found.in_range > 1.0 - _ALLOWED_SHRINKAGE or found.certificate.holds(tol, math.inf):
@@ -232,7 +251,7 @@ def small_closed(
     if found is None:
         return None
     (loss, loss_error, *term), share, sample, (at, radius, q, error) = found
-    at_zero = partial(_term_at_zero, samples.rows, Bounded(at, radius))
+    at_zero = partial(term_at_zero, samples.rows, Bounded(at, radius))
     rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
     terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
     certificate, by_zero_dual = close(problem, b, terms_of_all)
@@ -320,101 +339,3 @@ def _clipped(
     sizes = RADIUS * np.maximum(np.abs(b), problem.coef_unit)
     upper = float(distance @ sizes) * (1 + gamma(q.size))
     return inside, left, Term(min(float(plain @ sizes), upper), upper)
-
-
-class RowTerms(NamedTuple):
-    """What the samples and the constraint rows of a problem add to a certificate."""
-
-    loss: float
-    loss_error: float
-    terms: list[Term]
-    at_zero: Callable[[], Term]
-
-
-def row_terms(
-    problem: Problem,
-    point: DualPoint,
-    measured: PairProducts,
-    balance: Balance,
-    share: float = 1.0,
-    shrunk: float = 0.0,
-    frozen: FrozenRows | None = None,
-) -> RowTerms:
-    """Return the terms for `share` of the multipliers; `shrunk` of them is due to rounding."""
-    moves: Any = None if balance.moves is None else balance.moves[:2]
-    loss, loss_error, gap, upper = _core.row_terms(
-        problem.rows, *measured.arguments, point.sample, share, moves
-    )
-    # What the rows pay for that is rounding as well: at most about twice the losses' share of it.
-    gap = max(gap - 2.0 * shrunk * abs(loss), 0.0)
-    terms = [Term(gap, upper), *_constraint_terms(measured, point, share)]
-    if balance.charge > 0:
-        terms.append(Term(0.0, balance.charge * share))
-    at_zero = partial(_term_at_zero, problem.rows, measured.arguments, frozen)
-    if frozen is not None:
-        loss, loss_error = loss + frozen.loss, loss_error + frozen.loss_error
-        # Multipliers that are scaled down cost at most in proportion to what zero ones cost.
-        far = share * frozen.gap + (1.0 - share) * _excess(frozen).upper
-        terms.append(Term(far, far * (1.0 + frozen.rounding)))
-    return RowTerms(loss, loss_error, terms, at_zero)
-
-
-def _excess(frozen: FrozenRows) -> Term:
-    """Return the term of frozen rows where all multipliers are zero."""
-    excess = max(frozen.loss - frozen.least_loss, 0.0)
-    return Term(excess, excess + frozen.loss_error)
-
-
-def _term_at_zero(rows: _core.RowFunctions, at: Bounded, frozen: FrozenRows | None = None) -> Term:
-    """Return the samples' term where all multipliers are zero."""
-    value, upper = _core.row_terms(rows, *at, np.zeros(at.value.size))[2:]
-    far = Term(0.0, 0.0) if frozen is None else _excess(frozen)
-    return Term(value + far.value, upper + far.upper)
-
-
-def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) -> list[Term]:
-    """Return ``xi'(A b + c) + |nu|'|E b + f|``, violated inequalities counted as zero."""
-    value, error = measured.residual
-    if not value.size:
-        return []
-    dual = np.concatenate([point.inequality, np.abs(point.equality)])
-    is_equality = np.arange(dual.size) >= point.inequality.size
-    sizes = np.where(is_equality, np.abs(value), np.maximum(value, 0.0))
-    largest = np.where(is_equality, np.abs(value) + error, np.maximum(value + error, 0.0))
-    used = dual > 0  # an infinite error of an unused row does not matter
-    margin = share * (1.0 + gamma(dual.size))
-    gap = share * float(dual[used] @ sizes[used])
-    return [Term(gap, margin * float(dual[used] @ largest[used]))]
-
-
-def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
-    """Return what the losses would cost if the terms of their arguments did not cancel.
-
-    0.0 where `gap` is too large for that to matter. Of a problem with a linear term that is the
-    size of this term: coefficients may be without bound, and a loss of their sizes proves nothing.
-    """
-    if problem.has_linear_term:
-        return float(np.abs(problem.data.linear) @ np.abs(b))
-    # Arguments are compared with knots, so that these are terms as well.
-    knots = np.array([float(np.max(np.abs(one.curve.knots))) for one in problem.losses])
-    norms = problem.design.norm_bounds
-    reach = norms.rows * norm_of(norms.scale * b)
-    # No argument is beyond `most`: losses there tell quickly whether the gap is far too large.
-    most = 2.0 * float(np.max(np.abs(problem.offset), initial=0.0)) + abs(b0) + float(knots.max())
-    most += float(np.max(reach, initial=0.0))
-    ends = np.array([most, -most])
-    dearest = max(float(np.max(one.curve.value(ends))) for one in problem.losses)
-    if gap > ZERO_LEVEL * (dearest * float(problem.weight.sum()) - problem.least_loss):
-        return 0.0
-    knot = knots[0 if problem.loss_index is None else problem.loss_index]
-    rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0) + knot
-
-    def cost(size: Vector) -> float:
-        ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))
-        most = max(rows.loss(z) for z in ends) - problem.least_loss
-        return most if math.isfinite(most) else 0.0
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not gap <= ZERO_LEVEL * cost(fixed + reach):
-            return 0.0
-        return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])

@@ -14,10 +14,10 @@ from rectiline.problems._certificate import Certificate, DualPoint
 from rectiline.problems._common_part import feasible_dual
 from rectiline.problems.proof._balance import RADIUS, exact_balance
 from rectiline.problems.proof._close import CertificateTerms, Closed, Term, close
-from rectiline.problems.proof._gather import RowTerms, row_terms, size_of_terms
 from rectiline.problems.proof._measure import PairProducts, measure
 from rectiline.problems.proof._numbers import gamma
 from rectiline.problems.proof._prove import is_undecided
+from rectiline.problems.proof._rows import RowTerms, row_terms, size_of_terms
 
 if TYPE_CHECKING:
     from rectiline.problems._multitask import MultiTaskProblem
