@@ -102,25 +102,25 @@ class RowBlocks(ABC):
 
     def _check_mark(self, mark: tuple[Any, ...], place: int, rows: int) -> None:
         """Compare the fingerprint of a block with that of the last time."""
-        if place < len(self._fingerprints):
-            if mark != self._fingerprints[place]:
-                raise RuntimeError(
-                    f"The rows changed between two passes: block {place} (from row {rows} on) is "
-                    "not what it was. Sources must yield the same blocks whenever they are opened."
-                )
-        elif self._is_known:
-            raise RuntimeError(
-                f"The rows changed between two passes: there is a block {place}, but there were "
-                f"{len(self._fingerprints)} blocks before."
-            )
-        else:
+        count = len(self._fingerprints)
+        if place == count and not self._is_known:
             self._fingerprints.append(mark)
+        elif place == count:
+            self._refuse_change(f"there is a block {place}, but there were {count} blocks before.")
+        elif mark != self._fingerprints[place]:
+            self._refuse_change(
+                f"block {place} (from row {rows} on) is not what it was. Sources must yield the "
+                "same blocks whenever they are opened."
+            )
+
+    @staticmethod
+    def _refuse_change(what: str) -> None:
+        raise RuntimeError(f"The rows changed between two passes: {what}")
 
     def _check_end(self, blocks: int, rows: int) -> None:
         if self._is_known and blocks < len(self._fingerprints):
-            raise RuntimeError(
-                f"The rows changed between two passes: they end after {blocks} blocks, but there "
-                f"were {len(self._fingerprints)} before."
+            self._refuse_change(
+                f"they end after {blocks} blocks, but there were {len(self._fingerprints)} before."
             )
         if self._n_rows is not None and rows != self._n_rows:
             raise RuntimeError(

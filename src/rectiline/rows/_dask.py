@@ -80,19 +80,17 @@ class DaskRows(RowBlocks):
         self._client = _current_client() if client is None else client
         columns: Columns | None = None
         if hasattr(X, "columns"):
-            X, y, target, weight = _with_series(X, y, target, weight)
-            columns = _frame_columns(X, y, target, weight)
+            X, columns = _frame_columns(X, y, target, weight)
             parts = [[part] for part in X[columns.names].to_delayed()]
             self.feature_names, self.dtype = tuple(columns.features), columns.dtype
             self.n_features = len(columns.features)
-            self.has_target, self.has_weight = target is not None, weight is not None
         else:
             if target is not None or isinstance(weight, str):
                 raise ValueError("target and weight name columns of a data frame; X is an array.")
             parts = _array_parts(X, y, weight)
             self.n_features = int(X.shape[1])
             self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-            self.has_target, self.has_weight = y is not None, weight is not None
+        self.has_target, self.has_weight = not (y is None and target is None), weight is not None
         self._blocks = self._make_blocks(parts, columns)
 
     def _make_blocks(self, parts: list[list[Any]], columns: Columns | None) -> list[Any]:
@@ -160,18 +158,12 @@ def _current_client() -> Any:
         return None
 
 
-def _with_series(
-    X: Any, y: Any, target: str | None, weight: Any
-) -> tuple[Any, Any, str | None, Any]:
-    """Return a data frame that holds the series given beside it, and their names."""
+def _frame_columns(X: Any, y: Any, target: str | None, weight: Any) -> tuple[Any, Columns]:
+    """Return a data frame that holds the series given beside it, and its columns."""
     if y is not None and target is None and is_dask(y):
         X, y, target = X.assign(**{_TARGET: y}), None, _TARGET
     if weight is not None and is_dask(weight):
         X, weight = X.assign(**{_WEIGHT: weight}), _WEIGHT
-    return X, y, target, weight
-
-
-def _frame_columns(X: Any, y: Any, target: str | None, weight: Any) -> Columns:
     if y is not None or not (weight is None or isinstance(weight, str)):
         raise ValueError(
             "Beside a dask data frame, y and weight must be dask series, or name its columns: "
@@ -179,7 +171,7 @@ def _frame_columns(X: Any, y: Any, target: str | None, weight: Any) -> Columns:
         )
     pyarrow = require_arrow("from_dask")
     schema = pyarrow.Schema.from_pandas(X._meta, preserve_index=False)
-    return Columns(schema, target, weight, None)
+    return X, Columns(schema, target, weight, None)
 
 
 def _array_parts(X: Any, y: Any, weight: Any) -> list[list[Any]]:
