@@ -62,6 +62,13 @@ def test_problems_and_families_decode_the_files_twice(flights, read):
     assert read.count(N) == 2 and sum(read) < 2.1 * N
 
 
+def test_quantiles_in_one_problem_decode_the_files_once_more_for_their_ranges(flights, read):
+    rows = rl.rows.from_parquet(flights, target="delay", columns=["c0", "c1", "c2", "c3"])
+    model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0, shared_slopes=True, tol=1e-6)
+    assert model.fit(rows).solution_.passes == 2
+    assert read.count(N) == 3 and sum(read) < 3.1 * N
+
+
 def test_small_files_are_decoded_once_if_defaults_need_all_rows(tmp_path, read):
     rng = np.random.default_rng(0)
     X, noise = rng.standard_normal((20_000, 3)), rng.standard_t(3, 20_000)

@@ -136,6 +136,16 @@ class StackedRows(RowBlocks):
         needed, at = np.unique(numbers, return_inverse=True)
         return self._levels.block(self._source.take(needed), at, level, 0)
 
+    def quick_rows(self, size: int) -> tuple[Block, Numbers] | None:
+        """Return rows of the source that are quick to read, each for all levels."""
+        count = self._levels.count
+        found = self._source.quick_rows(-(-size // count))
+        if found is None:
+            return None
+        block, rows = found
+        at, level = np.divmod(np.arange(count * rows.size), count)
+        return self._levels.block(block, at, level, 0), count * rows[at] + level
+
     def map_blocks(
         self, function: Callable[[Block, State], Result], state: State
     ) -> Iterator[Result]:
