@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from fuzz_solve import check
+from random_problems import random_problem
 
 import rectiline as rl
 from rectiline.constraints import LinearEquality, Nonnegative
@@ -101,3 +103,9 @@ def test_rows_without_weight_add_nothing_to_the_gap(loss):
     solution = rl.solve(problem)
     assert solution.status == "solved"
     assert solution.certificate.gap == 0.0
+
+
+@pytest.mark.parametrize(("seed", "case"), [(161803, 152), (161803, 316)])
+def test_random_problems_without_a_scale_of_their_own(seed, case):
+    """An optimum of nothing, and a contradiction among rows of which some are 1e11 away."""
+    check(random_problem(seed, case))

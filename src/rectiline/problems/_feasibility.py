@@ -25,6 +25,7 @@ _MARGIN = 1e-3  # of the norm of a row: violated ones are to have this slack
 _RIDGE = 1e-10  # of the mean curvature
 _EQUALITY = 1e6  # how much more than inequalities they weigh
 _SLACK_CAP = 1.0  # the slack is bounded so that the program always has an optimum
+_FAR_OFF = 1e8  # distance of a row from zero beyond which it is left out where the program fails
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,6 @@ def _largest_slack(
     norms_a: Vector,
     norms_e: Vector,
 ) -> Feasibility:
-    d = lower.size
     scale_a, scale_e = (
         1.0 / np.where(norms_a > 0, norms_a, 1.0),
         1.0 / np.where(norms_e > 0, norms_e, 1.0),
@@ -149,11 +149,32 @@ def _largest_slack(
         return Feasibility(None, None)
     rows_a = sp.csr_array(sp.diags_array(scale_a) @ sp.csr_array(A))
     rows_e = sp.csr_array(sp.diags_array(scale_e) @ sp.csr_array(E))
+    for used in (np.arange(c.size), np.flatnonzero(c * scale_a <= _FAR_OFF)):
+        found = _slack_program(rows_a[used], (c * scale_a)[used], rows_e, f * scale_e, lower, upper)
+        if found is not None:
+            break
+    else:  # numerical trouble in the linear program: let the solver try
+        return Feasibility(None, None)
+    point, own, nu = found
+    xi = np.zeros(c.size)
+    xi[used] = own
+    for sign in (1.0, -1.0):
+        proof = farkas(A, c, E, f, lower, upper, xi * scale_a, sign * nu * scale_e)
+        if proof is not None:
+            return Feasibility(None, proof)
+    return Feasibility(point, None)
+
+
+def _slack_program(
+    A: sp.csr_array, c: Vector, E: sp.csr_array, f: Vector, lower: Vector, upper: Vector
+) -> tuple[Vector, Vector, Vector] | None:
+    """Return the point with the largest slack in rows of norm one, and their multipliers."""
+    d = lower.size
     # variables (b, t, s+, s-): maximise t - sum(s) with A b + c >= t, E b + f = s+ - s-, t <= cap
     ones = np.ones((c.size, 1))
     eye = sp.eye_array(f.size)
-    inequality = sp.hstack([-rows_a, ones, sp.csr_array((c.size, 2 * f.size))], format="csr")
-    equality = sp.hstack([rows_e, sp.csr_array((f.size, 1)), -eye, eye], format="csr")
+    inequality = sp.hstack([-A, ones, sp.csr_array((c.size, 2 * f.size))], format="csr")
+    equality = sp.hstack([E, sp.csr_array((f.size, 1)), -eye, eye], format="csr")
     cost = np.concatenate([np.zeros(d), [-1.0], np.full(2 * f.size, 10.0 * (1 + c.size))])
     bounds = [
         *zip(lower.tolist(), upper.tolist(), strict=True),
@@ -163,22 +184,17 @@ def _largest_slack(
     result = linprog(
         cost,
         A_ub=inequality if c.size else None,
-        b_ub=c * scale_a if c.size else None,
+        b_ub=c if c.size else None,
         A_eq=equality if f.size else None,
-        b_eq=-f * scale_e if f.size else None,
+        b_eq=-f if f.size else None,
         bounds=bounds,
         method="highs",
     )
-    if result.x is None:  # numerical trouble in the linear program: let the solver try
-        return Feasibility(None, None)
-    point = np.clip(result.x[:d], lower, upper)
-    xi = np.maximum(-np.asarray(result.ineqlin.marginals), 0.0) * scale_a if c.size else np.zeros(0)
-    nu = np.asarray(result.eqlin.marginals) * scale_e if f.size else np.zeros(0)
-    for sign in (1.0, -1.0):
-        proof = farkas(A, c, E, f, lower, upper, xi, sign * nu)
-        if proof is not None:
-            return Feasibility(None, proof)
-    return Feasibility(point, None)
+    if result.x is None:
+        return None
+    xi = np.maximum(-np.asarray(result.ineqlin.marginals), 0.0) if c.size else np.zeros(0)
+    nu = np.asarray(result.eqlin.marginals) if f.size else np.zeros(0)
+    return np.clip(result.x[:d], lower, upper), xi, nu
 
 
 def farkas(
