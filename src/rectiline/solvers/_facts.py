@@ -191,8 +191,9 @@ class Facts:
 
         On losses with kinks a Newton method takes many steps, most on few rows; on others it takes
         few steps, each with the squares of all rows. Either way its steps grow with d squared,
-        sweeps with d. With very many rows only a handful of sweeps beats Newton on samples
-        (kddcup99, 494,020 x 116: a quarter of the time; 100,000 x 40, twice as difficult: not). A
+        sweeps with d. With very many rows only a handful of sweeps on margins beats Newton on
+        samples (kddcup99, 494,020 x 116: a quarter of the time; 100,000 x 40, twice as difficult:
+        not; pinball losses on 100,000 to 300,000 rows: 3 to 18 times the time at any strength). A
         warm start makes up for much of the difficulty (paths of 3,000 x 200).
         """
         if not self.has_ridge:
@@ -205,7 +206,8 @@ class Facts:
         if n * d <= _SWEPT_ENTRIES:
             return False
         if n > _ROWS_FOR_SAMPLES and n >= _ROWS_PER_COLUMN_FOR_SAMPLES * d:
-            return has_kinks and self.difficulty <= 0.5 * d
+            is_margin = self.problem.losses[0].of == "margin"
+            return has_kinks and is_margin and self.difficulty <= 0.5 * d
         most = max(200.0, squared) if has_kinks else squared - 200.0
         return most > 0 and self.difficulty <= most
 

@@ -146,17 +146,10 @@ def _row_kernel(  # type: ignore[no-untyped-def]
     lowest = tl.load(NUMBERS + 5)
     highest = tl.load(NUMBERS + 6)
     unit = tl.load(NUMBERS + 7)
-    loss = tl.zeros((ROWS,), dtype=tl.float64)
-    gap = tl.zeros((ROWS,), dtype=tl.float64)
-    error = tl.zeros((ROWS,), dtype=tl.float64)
-    total = tl.zeros((ROWS,), dtype=tl.float64)
-    size = tl.zeros((ROWS,), dtype=tl.float64)
-    weight = tl.zeros((ROWS,), dtype=tl.float64)
-    crossed = tl.zeros((ROWS,), dtype=tl.float64)
-    steepest = tl.zeros((ROWS,), dtype=tl.float64)
-    at_zero = tl.zeros((ROWS,), dtype=tl.float64)
-    strange = tl.zeros((ROWS,), dtype=tl.float64)
-    all_weight = tl.zeros((ROWS,), dtype=tl.float64)
+    none = tl.zeros((ROWS,), dtype=tl.float64)
+    loss, gap, error, total, size = none, none, none, none, none
+    weight, crossed, steepest = none, none, none
+    at_zero, strange, all_weight = none, none, none
     tiles = (n + ROWS - 1) // ROWS
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         rows = tile.to(tl.int64) * ROWS + tl.arange(0, ROWS)
