@@ -69,6 +69,15 @@ def test_quantiles_in_one_problem_decode_the_files_once_more_for_their_ranges(fl
     assert read.count(N) == 3 and sum(read) < 3.1 * N
 
 
+def test_a_filtered_data_set_is_sampled_by_reading_it(flights, read):
+    ds = pytest.importorskip("pyarrow.dataset")
+    data = ds.dataset(flights, format="parquet", partitioning="hive").filter(ds.field("c0") > 1.0)
+    rows = rl.rows.of(data, target="delay")
+    n = rows.n_rows
+    assert n < N // 5 and rl.solve(rl.Problem(rows, loss="absolute")).status == "solved"
+    assert read == [n, n, n]
+
+
 def test_small_files_are_decoded_once_if_defaults_need_all_rows(tmp_path, read):
     rng = np.random.default_rng(0)
     X, noise = rng.standard_normal((20_000, 3)), rng.standard_t(3, 20_000)

@@ -89,13 +89,13 @@ class Encoding:
             else:
                 direction = sign
         index = None
-        if rows is None and (self.levels > 1 or self.fold is not None):
-            rows = block.start + np.arange(n, dtype=np.int64)
+        if self.levels > 1 or self.fold is not None:
+            numbers = block.start + np.arange(n, dtype=np.int64) if rows is None else rows
         if self.levels > 1:
-            index = (rows % self.levels).astype(np.uint8)
+            index = (numbers % self.levels).astype(np.uint8)
         if self.fold is not None:
             fold, n_folds = self.fold
-            weight = np.where(fold_of_rows(rows, n_folds) != fold, weight, 0.0)
+            weight = np.where(fold_of_rows(numbers, n_folds) != fold, weight, 0.0)
         return {"direction": direction, "offset": offset, "weight": weight, "index": index}
 
     def _signed(self, block: Block, weight: Vector) -> tuple[Vector, Vector]:

@@ -55,7 +55,11 @@ def rows_of_units(
     u, v = _pair("U", U, "V", V, n)
     s, t = _pair("S", S, "T", T, n)
     ends = _ends(tau, s.shape)
-    parts = [_relus(u, v), _rehus(s, t, ends), _ended_rehus(s, t, ends)]
+    parts = [
+        _endless(u, v, True, 1, 0),
+        _endless(s, t, np.isinf(ends), 2, 2),
+        _ended_rehus(s, t, ends),
+    ]
     rows, scale, y, weight, index = (np.concatenate(some) for some in zip(*parts, strict=True))
     if not rows.size:
         raise ValueError("U, V, S, T: no unit pays anything; at least one must not be zero.")
@@ -114,33 +118,23 @@ def _ends(tau: ArrayLike | None, shape: tuple[int, ...]) -> Matrix:
 Parts = tuple[NDArray[np.intp], Vector, Vector, Vector, NDArray[np.intp]]
 
 
-def _relus(u: Matrix, v: Matrix) -> Parts:
-    """Return the rows of ``max(u z + v, 0)``: rows, their scales, targets, weights and losses."""
-    flat = (u == 0) & (v > 0)  # they pay v at any z
-    unit, row = np.nonzero((u != 0) | flat)
-    slope, shift = u[unit, row], v[unit, row]
-    size = np.where(slope == 0, 1.0, np.abs(slope))
-    with np.errstate(over="ignore"):
-        y = np.where(slope > 0, -shift, shift) / size
-    return row, np.where(slope == 0, 0.0, 1.0), y, size, np.where(slope > 0, 0, 1)
+def _endless(s: Matrix, t: Matrix, used: Any, power: int, growing: int) -> Parts:
+    """Return rows, their scales, targets, weights and losses of ``max(s z + t, 0)^power / power``.
 
-
-def _rehus(s: Matrix, t: Matrix, ends: Matrix) -> Parts:
-    """Return the rows of ``max(s z + t, 0)^2 / 2``."""
-    flat = (s == 0) & (t > 0)
-    unit, row = np.nonzero(((s != 0) | flat) & np.isinf(ends))
+    `growing` is the loss of units that grow with z; the next one is that of those that fall.
+    """
+    unit, row = np.nonzero(((s != 0) | (t > 0)) & used)  # flat ones pay the same at any z
     slope, shift = s[unit, row], t[unit, row]
     size = np.where(slope == 0, 1.0, np.abs(slope))
     with np.errstate(over="ignore"):
-        y = np.where(slope > 0, -shift, shift) / size
-        weight = size**2
-    return row, np.where(slope == 0, 0.0, 1.0), y, weight, np.where(slope > 0, 2, 3)
+        y, weight = np.where(slope > 0, -shift, shift) / size, size**power
+    kind = np.where(slope > 0, growing, growing + 1)
+    return row, np.where(slope == 0, 0.0, 1.0), y, weight, kind
 
 
 def _ended_rehus(s: Matrix, t: Matrix, ends: Matrix) -> Parts:
     """Return the rows of ReHU units that turn into lines: ``tau^2 ReHU_1((s z + t) / tau)``."""
-    flat = (s == 0) & (t > 0)
-    unit, row = np.nonzero(((s != 0) | flat) & np.isfinite(ends) & (ends > 0))
+    unit, row = np.nonzero(((s != 0) | (t > 0)) & np.isfinite(ends) & (ends > 0))
     end = ends[unit, row]
     with np.errstate(over="ignore"):
         scale, y, weight = s[unit, row] / end, -t[unit, row] / end, end**2

@@ -27,12 +27,18 @@ class RowGroups:
     def first_rows(self, names: list[str], size: int) -> tuple[list[Any], NDArray[np.int64]] | None:
         """Return record batches of about `size` rows, and their numbers.
 
-        None: some file lacks a column, which a scan of the whole data set may know how to fill.
+        None: some file lacks a column, which a scan of the whole data set may know how to fill, or
+        the data set is filtered.
         """
+        try:
+            fragments = list(self._data.get_fragments())
+        except ValueError:
+            return None
         groups = [
             (fragment, group.id, group.num_rows)
-            for fragment in self._data.get_fragments()
+            for fragment in fragments
             for group in fragment.row_groups
+            if group.num_rows
         ]
         lengths = np.array([rows for _, _, rows in groups], dtype=np.int64)
         starts = np.cumsum(lengths) - lengths
