@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace rectiline::proof {
@@ -16,7 +17,6 @@ constexpr int kRounds = 25;
 constexpr double kBalanced = 1e-16;                // relative leftover that ends the rounds
 constexpr double kFarthest = 10, kNearest = 1e-7;  // most and least room, in widths of the box
 constexpr double kRidge = 1e-14, kMostRidge = 1e-6, kRidgeGrowth = 100;  // of the scaled system
-constexpr std::int64_t kColumns = 1024;  // of Z that are packed at once
 
 // The squared room of each multiplier; boxes without end are as wide as the point is large.
 RECTILINE_MULTIVERSION void set_weights(const double* low, const double* high, const double* g,
@@ -32,22 +32,23 @@ RECTILINE_MULTIVERSION void set_weights(const double* low, const double* high, c
     }
 }
 
-// Rows of Z from column `first` on, times the factors of the rows, one row after the other.
-void pack_columns(const FreeColumns& Z, std::int64_t first, std::int64_t count,
-                  std::span<const double> factor, std::span<double> out) {
-    const std::int64_t n = std::ssize(factor), d = n_columns(Z.X);
-    std::visit(
-        [&]<class View>(const View& X) {
-            if constexpr (requires { X.row_stride; })
-                for (std::int64_t i = 0; i < n; ++i)
-                    for (std::int64_t j = 0; j < count; ++j)
-                        out[i * count + j] =
-                            factor[i] *
-                            (first + j < d
-                                 ? static_cast<double>(X.row(i)[(first + j) * X.column_stride])
-                                 : 1.0);
+// Dense X with rows and columns changed.
+DesignView transposed(const DesignView& X) {
+    return std::visit(
+        []<class View>(const View& view) -> DesignView {
+            if constexpr (requires { view.row_stride; })
+                return View{view.data, view.d, view.n, view.column_stride, view.row_stride};
+            else
+                return view;
         },
-        Z.X);
+        X);
+}
+
+// All rows from 0 to n - 1.
+std::vector<std::int64_t> all_rows(std::int64_t n) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
 }
 
 }  // namespace
@@ -88,9 +89,8 @@ bool DenseNormalSystem::solve_scaled(std::span<double> matrix, std::span<double>
 
 bool DenseNormalSystem::by_columns(std::span<const double> weight, std::span<const double> right,
                                    std::span<double> out) {
-    std::vector<std::int64_t> rows(weight.size());
-    std::iota(rows.begin(), rows.end(), 0);
     std::vector<double> gram(right.size() * right.size()), x(right.begin(), right.end());
+    const auto rows = all_rows(std::ssize(weight));
     if (!weighted_gram(Z_.X, rows, weight, Z_.intercept, gram, interrupt_)) return false;
     if (!solve_scaled(gram, x)) return false;
     Z_.multiply(x, out);
@@ -103,22 +103,19 @@ bool DenseNormalSystem::by_columns(std::span<const double> weight, std::span<con
 bool DenseNormalSystem::by_rows(std::span<const double> weight, std::span<const double> right,
                                 std::span<double> out) {
     const std::size_t n = weight.size();
-    std::vector<double> root(n), kernel(n * n), packed(n * kColumns);
+    std::vector<double> root(n), kernel(n * n);
+    const auto columns = all_rows(n_columns(Z_.X));
+    const std::vector<double> ones(columns.size(), 1.0);
+    if (!weighted_gram(transposed(Z_.X), columns, ones, false, kernel, interrupt_)) return false;
     for (std::size_t i = 0; i < n; ++i)
         root[i] = std::sqrt(weight[i]);
-    for (std::int64_t first = 0; first < Z_.order(); first += kColumns) {
-        const std::int64_t count = std::min(kColumns, Z_.order() - first);
-        if (interrupt_.poll(static_cast<std::int64_t>(n * n) * count)) return false;
-        pack_columns(Z_, first, count, root, packed);
-        square_of_rows(packed.data(), static_cast<std::int64_t>(n), count, count, kernel.data(),
-                       first > 0);
-    }
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+            kernel[i * n + j] = root[i] * root[j] * (kernel[i * n + j] + (Z_.intercept ? 1 : 0));
     Z_.multiply(right, out);
-    for (std::size_t i = 0; i < n; ++i)
-        out[i] *= root[i];
+    std::transform(out.begin(), out.end(), root.begin(), out.begin(), std::multiplies<>());
     if (!solve_scaled(kernel, out)) return false;
-    for (std::size_t i = 0; i < n; ++i)
-        out[i] *= root[i];
+    std::transform(out.begin(), out.end(), root.begin(), out.begin(), std::multiplies<>());
     return true;
 }
 

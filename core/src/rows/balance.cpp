@@ -63,40 +63,33 @@ RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const SlopeEnds
     }
 }
 
-// Room of many rows: of those that are bounded on that side, and what the open ones offer, which is
-// what they are themselves.
-struct Room {
-    double bounded = 0, open = 0;
-    double total() const { return bounded + open; }
-};
-struct Rooms {
-    Room inside, all;
-    void add(const Rooms& other) {
-        inside.bounded += other.inside.bounded, inside.open += other.inside.open;
-        all.bounded += other.all.bounded, all.open += other.all.open;
-    }
+// What many rows offer: the room of those that are bounded on that side, and of the open ones what
+// they are themselves.
+struct Offers {
+    double inside = 0, all = 0;
 };
 
+RECTILINE_INLINE double offer_of(double room, double g, double weight) {
+    return room < kInfinity ? room : (g < 0 ? -g : g) + weight;
+}
+
 template <bool Mixed>
-RECTILINE_MULTIVERSION Rooms block_rooms(const RowFunctions& rows, const SlopeEnds& ends,
-                                         RowBlock block, const double* g, double sign) {
+RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const SlopeEnds& ends,
+                                           RowBlock block, const double* g, double sign) {
     const double *weight = rows.weight, *turn = rows.direction;
     const double *lows = ends.low.data(), *highs = ends.high.data();
     const double one_low = lows[0], one_high = highs[0];
-    double bounded = 0, open = 0, inner_bounded = 0, inner_open = 0;
-#pragma omp simd reduction(+ : bounded, open, inner_bounded, inner_open)
+    double inside = 0, all = 0;
+#pragma omp simd reduction(+ : inside, all)
     for (std::int64_t i = block.first; i < block.last; ++i) {
         const double low = Mixed ? lows[ends.index[i]] : one_low;
         const double high = Mixed ? highs[ends.index[i]] : one_high;
         const double room = room_of(g[i], turn[i], weight[i], low, high, sign, false);
         const double inner = room_of(g[i], turn[i], weight[i], low, high, sign, true);
-        const double size = (g[i] < 0 ? -g[i] : g[i]) + weight[i];
-        bounded += room < kInfinity ? room : 0.0;
-        open += room < kInfinity ? 0.0 : size;
-        inner_bounded += inner < kInfinity ? inner : 0.0;
-        inner_open += inner < kInfinity ? 0.0 : size;
+        all += offer_of(room, g[i], weight[i]);
+        inside += offer_of(inner, g[i], weight[i]);
     }
-    return {{inner_bounded, inner_open}, {bounded, open}};
+    return {inside, all};
 }
 
 struct Moved {
@@ -121,13 +114,10 @@ Moved move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, dou
     return {0, 0.0};
 }
 
-struct Shares {
-    double bounded, open;
-};
-
+// Moves rows by a share of what they offer, bounded ones at most by all of it.
 template <bool Mixed>
 RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const SlopeEnds& ends,
-                                       RowBlock block, double sign, bool inside_only, Shares share,
+                                       RowBlock block, double sign, bool inside_only, double share,
                                        double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
     const double *lows = ends.low.data(), *highs = ends.high.data();
@@ -137,8 +127,8 @@ RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const SlopeEnds
         const double low = Mixed ? lows[ends.index[i]] : one_low;
         const double high = Mixed ? highs[ends.index[i]] : one_high;
         const double room = room_of(g[i], turn[i], weight[i], low, high, sign, inside_only);
-        const double size = (g[i] < 0 ? -g[i] : g[i]) + weight[i];
-        const double move = room < kInfinity ? share.bounded * room : share.open * size;
+        const double asked = share * offer_of(room, g[i], weight[i]);
+        const double move = asked < room ? asked : room;
         const double moved =
             turn[i] * clipped(turn[i] * (g[i] + sign * move), weight[i], low, high);
         g[i] = room > 0 ? moved : g[i];
@@ -167,21 +157,19 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Slo
             balance.sum += moved.by;
             if (moved.by != 0) continue;
         }
-        Rooms rooms;
+        Offers offers;
         std::size_t some = 0;
-        while (some < blocks.size() && !(rooms.inside.total() >= kPlenty * need))
-            rooms.add(block_rooms<Mixed>(rows, ends, blocks[some++], g, sign));
-        const bool inside_only = rooms.inside.total() > 0;
-        const Room room = inside_only ? rooms.inside : rooms.all;
-        if (!(room.total() > 0)) return;
-        // Open rows take a share first, and then whatever the others cannot.
-        const double share = need / room.total();
-        const bool rest = share > 1 && room.open > 0;
-        const Shares shares{std::min(1.0, share), rest ? (need - room.bounded) / room.open : share};
+        while (some < blocks.size() && !(offers.inside >= kPlenty * need)) {
+            const Offers more = block_offers<Mixed>(rows, ends, blocks[some++], g, sign);
+            offers.inside += more.inside, offers.all += more.all;
+        }
+        const bool inside_only = offers.inside > 0;
+        const double share = need / (inside_only ? offers.inside : offers.all);
+        if (!(share < kInfinity)) return;
         CompensatedLanes before, after;
         for (std::size_t k = 0; k < some; ++k) {
             add_block(before, blocks[k], g);
-            move_block<Mixed>(rows, ends, blocks[k], sign, inside_only, shares, g);
+            move_block<Mixed>(rows, ends, blocks[k], sign, inside_only, share, g);
             add_block(after, blocks[k], g);
         }
         // With all rows at hand there is nothing to add to, and no digits to lose.
