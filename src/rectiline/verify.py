@@ -1,9 +1,11 @@
 """Check a certificate file against data, with NumPy alone: no solver, no other part of Rectiline.
 
-    python -m rectiline.verify fit.rlcert data.csv --target y     (exit code 0: the claim holds)
+    python -m rectiline.verify fit.rlcert data.csv --target y
 
-A copy of this file works without the package. ``docs/theory/certificate_files.rst`` describes the
-format. For any slopes ``s_i``, multipliers ``xi >= 0`` and ``nu``, with ``g_i = w_i p_i s_i`` and
+Exit code 0: the claim holds; 1: it does not; 2: it could not be checked. A copy of this file works
+without the package. ``docs/theory/certificate_files.rst`` describes the format and the threats: the
+file comes from somebody who may want to deceive, the data from the person who checks. For any
+slopes ``s_i``, multipliers ``xi >= 0`` and ``nu``, with ``g_i = w_i p_i s_i`` and
 ``q = A'xi + E'nu - X'g``, weak duality bounds how far the objective is above its optimum by
 
     gap = sum_i w_i [f(t_i) + f*(s_i) - s_i t_i] + [h(b) + h*(q) - q'b]
@@ -11,7 +13,8 @@ format. For any slopes ``s_i``, multipliers ``xi >= 0`` and ``nu``, with ``g_i =
 
 with ``t_i = p_i x_i'b + o_i``; the intercept is a column of ones. Each term is computed in double
 precision with a bound on its rounding error (``--exact``: in rationals, without error). A column
-without penalty or bound needs ``q_j = 0``: what is left is charged at `radius` typical sizes.
+without penalty or bound needs ``q_j = 0``: what is left is charged at `radius` typical sizes, and
+the claim is then about coefficients up to that size.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
+import itertools
 import json
 import math
 import sys
@@ -34,20 +38,36 @@ SUMMED = 256  # rows summed at once: rounding errors grow with this number, not 
 RADIUS = 1024  # how far competitors may lie on free columns, in sizes of the coefficients
 RADII = (100, RADIUS)  # that a file may state; the first is that of files which state none
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
+LEAST_INFEASIBLE = 1e6  # sizes up to which coefficients must be excluded to prove infeasibility
+BYTES, RATIO = 2**28, 100  # most bytes that a file unpacks to, or times its own size
+JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
+TINY = 2.0**-1000  # more than a product of doubles loses by underflow
 INTEGERS = ("groups", "loss_index", "slope_rows")
-VECTORS = ("coef", "split_coef", "lower", "upper", "rho", "l1")  # the intercept, if any, is last
+VECTORS = ("lower", "upper", "coef", "split_coef", "rho", "l1", "groups", "strengths")
+PER_ROW = ("weight", "loss_index")  # optional
+CONSTRAINTS = ("A", "c", "inequality", "E", "f", "equality")
 
 
 class Refused(ValueError):
     """The file cannot be used or its claim does not hold; the message says why in one sentence."""
 
 
+class CannotCheck(ValueError):
+    """The data cannot be read, so that nothing can be said about the claim."""
+
+
 class Verdict(NamedTuple):
-    """What was proved: ``objective - gap <= optimum``; `rounding` is the part due to rounding."""
+    """What was proved: ``objective - gap <= optimum``; `rounding` is the part due to rounding.
+
+    `radius` is infinite, or the optimum is that of all coefficients up to so many typical sizes.
+    `problem` says in words what was minimised, read from the arrays of the file.
+    """
 
     objective: float
     gap: float
     rounding: float
+    radius: float = math.inf
+    problem: str = ""
 
 
 def need(condition: Any, reason: str) -> None:
@@ -56,23 +76,97 @@ def need(condition: Any, reason: str) -> None:
         raise Refused(reason)
 
 
+# ---- what a file may hold ------------------------------------------------------------------------
+
+
+def check_header(header: Any) -> None:
+    """Refuse a header that does not have the fields of the format, each of its kind."""
+    need(isinstance(header, dict), "its header is no object")
+    need(header.get("format") == "rectiline-certificate", "its format is unknown")
+    need(type(header.get("version")) is int and header["version"] == 1, "its version is unknown")
+    if header["kind"] == "infeasible":
+        return
+    need(header["kind"] == "optimality", "its kind is unknown")
+    for name in ("n_samples", "n_columns", "n_inequalities", "n_equalities"):
+        need(type(header[name]) is int and 0 <= header[name] < 2**53, f"{name} is no size")
+    need(isinstance(header["fit_intercept"], bool), "fit_intercept must be true or false")
+    need(header["of"] in ("residual", "margin", "prediction"), "the kind of loss is unknown")
+    low, high = header["labels"]
+    need(all(isinstance(one, (str, int, float)) for one in (low, high)), "labels are odd")
+    need(low != high, "the two labels are equal")
+    need(0 < len(header["losses"]) <= 256, "there must be 1 to 256 losses")
+    numbers = [header["weight_scale"], header["claim"]["objective"], header["claim"]["gap"]]
+    for loss in header["losses"]:
+        need(len(loss["pieces"]) == len(loss["knots"]) + 1, "a loss is malformed")
+        need(all(len(piece) == 4 for piece in loss["pieces"]), "a loss is malformed")
+        numbers += [*loss["knots"], *(number for piece in loss["pieces"] for number in piece)]
+    finite = (isinstance(v, str) and math.isfinite(float.fromhex(v)) for v in numbers)
+    need(all(finite), "a number of the header is not finite")
+    names, columns = header["columns"], header["n_columns"] - header["fit_intercept"]
+    fits = names is None or [type(name) for name in names] == [str] * columns
+    need(columns >= 0 and fits, "columns need a name each")
+
+
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header and the arrays of a certificate file."""
+    """Return the header and the arrays of a certificate file, whose form has been checked."""
     try:
         with zipfile.ZipFile(path) as archive:  # reading compares the checksum of every member
+            members = archive.infolist()
+            size, packed = (sum(v) for v in zip(*((m.file_size, m.compress_size) for m in members)))
+            need(size <= max(BYTES, RATIO * packed), f"it unpacks to {size:,} bytes")
+            need(all(one.compress_type in (0, 8) for one in members), "its compression is unknown")
+            need(len(set(archive.namelist())) == len(members), "a member stands there twice")
             parts = {name: archive.read(name) for name in archive.namelist()}
         header = json.loads(parts.pop("header.json"))
-        arrays = {n[:-4]: np.load(io.BytesIO(p), allow_pickle=False) for n, p in parts.items()}
+        need(isinstance(header, dict), "its header is no object")
+        check_header(header)
+        arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
+        need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
+        check_shapes(header, arrays)
+    except OSError:
+        raise
     except Exception as error:
         raise Refused(f"this is not a readable certificate file ({error})") from None
-    need(header.get("format") == "rectiline-certificate", "the format is unknown")
-    need(header.get("version") == 1, f"version {header.get('version')!r} is unknown")
-    need(sorted(arrays) == header.get("arrays"), "arrays are missing or were added")
-    for name, array in arrays.items():
-        need(array.dtype.kind in ("iu" if name in INTEGERS else "f"), f"{name} has a wrong dtype")
-        wrong = np.isnan(array) if name in ("lower", "upper") else ~np.isfinite(array)
-        need(not wrong.any(), f"array {name} holds values that are not finite")
     return header, arrays
+
+
+def array(name: str, raw: bytes) -> Any:
+    """Return an array of finite numbers (bounds may be infinite) from the bytes of a .npy file."""
+    stream, kinds = io.BytesIO(raw), "iu" if name.removesuffix(".npy") in INTEGERS else "f"
+    need(np.lib.format.read_magic(stream) == (1, 0), f"{name} has an unknown format")  # type: ignore[no-untyped-call]
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+    need(dtype.kind in kinds and dtype.itemsize <= 8, f"{name} has a wrong dtype")
+    body = raw[stream.tell() :]
+    need(len(body) == math.prod(shape) * dtype.itemsize, f"{name} is cut off")
+    values = np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
+    bound = name in ("lower.npy", "upper.npy")
+    right = ~np.isnan(values) if bound else np.isfinite(values)
+    need(right.all(), f"array {name} holds values that are not finite")
+    return values.astype(np.int64 if kinds == "iu" else np.float64)
+
+
+def check_shapes(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Refuse arrays of other shapes than declared, and indices out of range."""
+    vectors, per_row, listed = VECTORS, [n for n in PER_ROW if n in arrays], np.zeros(0)
+    if header["kind"] == "infeasible":  # these files declare no sizes
+        m, k, d, n, vectors = (*(arrays[name].size for name in ("c", "f", "lower")), 0, VECTORS[:2])
+    else:
+        names = ("n_inequalities", "n_equalities", "n_columns", "n_samples")
+        m, k, d, n = (header[name] for name in names)
+        listed = arrays["slope_rows"]
+        per_row += ["slope_rows", "slopes"]
+    shapes: dict[str, Any] = {"A": (m, d), "c": (m,), "inequality": (m,)}
+    shapes |= {"E": (k, d), "f": (k,), "equality": (k,)} | dict.fromkeys(vectors, (d,))
+    shapes |= {name: (listed.size,) if name.startswith("slope") else (n,) for name in per_row}
+    need(sorted(shapes) == sorted(arrays), "arrays are missing or were added")
+    for name, shape in shapes.items():
+        need(arrays[name].shape == shape, f"array {name} is not of shape {shape}")
+    inside = not listed.size or (listed[0] >= 0 and listed[-1] < n)
+    need(inside and (np.diff(listed) > 0).all(), "slope_rows do not increase or are out of range")
+    index, weight = arrays.get("loss_index", np.zeros(0)), arrays.get("weight", np.zeros(0))
+    fits = (index >= 0).all() and (not index.size or index.max() < len(header["losses"]))
+    need(fits, "loss_index names no loss")
+    need((weight >= 0).all(), "a weight is negative")
 
 
 def chunks(X: Any, first: int) -> Iterator[tuple[slice, Any]]:
@@ -84,41 +178,70 @@ def chunks(X: Any, first: int) -> Iterator[tuple[slice, Any]]:
         yield slice(start, start := start + part.shape[0]), part + 0.0  # -0.0 becomes 0.0
 
 
-class Curve:
-    """A piecewise quadratic loss; a piece is ``value + e (slope + bend e / 2)``, ``e = t - at``."""
+# ---- losses --------------------------------------------------------------------------------------
 
-    def __init__(self, given: dict[str, Any], number: Any) -> None:
-        knots = [number(float.fromhex(v)) for v in given["knots"]]
-        pieces = [[number(float.fromhex(v)) for v in piece] for piece in given["pieces"]]
-        need(knots == sorted(knots) and len(pieces) == len(knots) + 1, "a loss is malformed")
+
+class Curve:
+    """A piecewise quadratic loss; a piece is ``value + e (slope + bend e / 2)``, ``e = t - at``.
+
+    Sizes are sums of the absolute values of terms: rounding errors are small shares of them, also
+    where a piece is anchored far from where it is used.
+    """
+
+    def __init__(self, given: dict[str, Any], exact: bool) -> None:
+        knots = [Fraction(float.fromhex(v)) for v in given["knots"]]
+        pieces = [[Fraction(float.fromhex(v)) for v in piece] for piece in given["pieces"]]
+        need(all(a < b for a, b in itertools.pairwise(knots)), "knots of a loss do not increase")
         need(all(piece[3] >= 0 for piece in pieces), "a piece of a loss is not convex")
-        ends = [-math.inf, *knots, math.inf]
-        self.pieces = [(*ends[k : k + 2], *piece) for k, piece in enumerate(pieces)]
+        for knot, left, right in zip(knots, pieces, pieces[1:]):
+            (f, s, size, steep), (g, t, other, steeper) = (at(knot, *one) for one in (left, right))
+            need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
+            need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
+        number = Fraction if exact else float
+        ends = [-math.inf, *map(number, knots), math.inf]
+        self.pieces = [(*ends[k : k + 2], *map(number, one)) for k, one in enumerate(pieces)]
         self.low, self.high = (
             math.copysign(math.inf, side) if piece[5] else piece[4]
             for side, piece in ((-1, self.pieces[0]), (1, self.pieces[-1]))
         )
         need(self.low <= self.high, "a loss is not convex")
-        is_bounded = self.low <= 0 <= self.high  # all but a linear term are
-        self.least = -self.conjugate(np.array([number(0.0)]))[0] if is_bounded else -math.inf
+        self.u = 0 if exact else 2.0**-53
+        self.least, self.is_bounded = -math.inf, self.low <= 0 <= self.high
+        if self.is_bounded:  # all but a linear term are
+            self.least = -self.conjugate(np.array([number(0.0)]))[1][0]
 
-    def value_and_slope(self, t: Any) -> tuple[Any, Any]:
-        """Return the function and its right derivative at every entry of t."""
-        found = slopes = t
-        for low, _, at, value, slope, bend in self.pieces:
-            e = t - at
-            found = np.where(t >= low, value + e * (slope + bend * e / 2), found)
-            slopes = np.where(t >= low, slope + bend * e, slopes)
-        return found, slopes
+    def values(self, t: Any) -> tuple[Any, Any, Any, Any]:
+        """Return the function, its right derivative, and the sizes of both, at entries of t."""
+        found = [t, t, t, t]
+        for low, _, *piece in self.pieces:
+            parts = zip(at(t, *piece), found)
+            found = [np.where(t >= low, new, old) for new, old in parts]
+        return found[0], found[1], found[2], found[3]
 
-    def conjugate(self, s: Any) -> Any:
-        """Return ``sup_t s t - f(t)`` for slopes in the range from `low` to `high`."""
-        best = np.full(s.shape, -math.inf)
-        for low, high, at, value, slope, bend in self.pieces:
-            top = np.clip(at + (s - slope) / bend, low, high) if bend else at + 0 * s
+    def conjugate(self, s: Any) -> tuple[Any, Any]:
+        """Return ``sup_t s t - f(t)`` for slopes from `low` to `high`, and an upper bound on it."""
+        best = upper = np.full(s.shape, -math.inf)
+        for low, high, *piece in self.pieces:
+            anchor, _, slope, bend = piece
+            top = np.clip(anchor + (s - slope) / bend, low, high) if bend else anchor + 0 * s
             for t in (top, *(0 * s + end for end in (low, high) if math.isfinite(end))):
-                best = np.maximum(best, s * t - value - (t - at) * (slope + bend * (t - at) / 2))
-        return best
+                value, _, size, _ = at(t, *piece)
+                lost = 8 * self.u * (abs(s * t) + size + self.u * bend * anchor * anchor)
+                best, upper = (
+                    np.maximum(best, s * t - value),
+                    np.maximum(upper, s * t - value + lost),
+                )
+        return best, upper
+
+
+def at(t: Any, anchor: Any, value: Any, slope: Any, bend: Any) -> tuple[Any, Any, Any, Any]:
+    """Return a piece at t, its slope there, and the sizes of their terms."""
+    e = t - anchor
+    steep = abs(slope) + bend * abs(e)
+    return value + e * (slope + bend * e / 2), slope + bend * e, abs(value) + abs(e) * steep, steep
+
+
+# ---- the proof -----------------------------------------------------------------------------------
 
 
 class Checker:
@@ -129,45 +252,39 @@ class Checker:
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
-        self.header, self.arrays, self.u = header, arrays, Fraction(0) if exact else 2.0**-53
+        self.header, self.arrays = header, arrays
+        self.u, self.tiny = (Fraction(0), 0) if exact else (2.0**-53, TINY)
         fraction: Any = np.frompyfunc(lambda v: v if math.isinf(v) else Fraction(float(v)), 1, 1)
         self.number: Any = (
             (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
         )
         self.radius = header.get("radius", RADII[0])
         need(self.radius in RADII, f"the radius must be one of {RADII}")
-        d, m, k = (header[n] for n in ("n_columns", "n_inequalities", "n_equalities"))
-        shapes = {"A": (m, d), "c": (m,), "inequality": (m,)}
-        shapes |= {"E": (k, d), "f": (k,), "equality": (k,)} | dict.fromkeys(VECTORS, (d,))
-        for name, shape in shapes.items():
-            array = arrays.get(name, np.zeros(()))
-            need(array.shape == shape, f"array {name} is missing or not of shape {shape}")
-            setattr(self, name, self.number(array.astype(np.float64)))
+        for name in (*VECTORS, *CONSTRAINTS):
+            setattr(self, name, self.number(arrays[name]))
         signs = np.concatenate([self.inequality, self.rho, self.l1, self.upper - self.lower])
         need((signs >= 0).all(), "a multiplier of an inequality or a strength is negative")
-        self.curves = [Curve(one, Fraction if exact else float) for one in header["losses"]]
+        self.curves = [Curve(one, exact) for one in header["losses"]]
         self.listed, self.slopes = arrays["slope_rows"], self.number(arrays["slopes"])
-        rises = (np.diff(self.listed) > 0).all() and self.listed.shape == self.slopes.shape
-        need(rises, "slope_rows do not increase or do not fit slopes")
         self.n, self.sums = 0, [hashlib.sha256()]  # of rows (x, p, o), little-endian doubles
+        self.weight_unit = None  # weights of the file for one of the data, where both are given
+        self.is_cut = False  # whether the radius matters
         self.loss = self.least = self.gap = self.noise = self.reach = self.number(np.zeros(1))[0]
-        self.q, self.rest, self.blur, self.top = (self.number(np.zeros(d)) for _ in range(4))
+        self.q, self.rest, self.blur, self.top = (0 * self.coef for _ in range(4))
 
     def add(self, X: Any, y: Any, weight: Any = None) -> None:
         """Take one block of rows: features, targets and weights."""
-        y, free = np.asarray(y), bool(self.header["fit_intercept"])
+        y, free = np.asarray(y), self.header["fit_intercept"]
         wanted = (y.size, self.coef.size - free)
         need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
-        step, scale = max(1, CHUNK // max(wanted[1], 1)), float.fromhex(self.header["weight_scale"])
+        step = max(1, CHUNK // max(wanted[1], 1))
         for some, part in chunks(X, self.n):
             p, o = self.encode(y[some])
             rows = np.arange(self.n, self.n + p.size)
             need(rows[-1] < self.header["n_samples"], "the data have too many rows")
             self.sums += [hashlib.sha256()] if self.n and self.n % step == 0 else []
             self.sums[-1].update(np.column_stack([part, p, o + 0.0]).astype("<f8").tobytes())
-            w = np.ones(p.size) if weight is None else np.asarray(weight, dtype=np.float64)[some]
-            w = scale * (self.arrays["weight"][rows] if "weight" in self.arrays else w)
-            need(np.isfinite(w).all() and (w >= 0).all(), "weights must be finite and >= 0")
+            w = self.weights(rows, None if weight is None else np.asarray(weight)[some])
             part = np.column_stack([part, np.ones(p.size)]) if free else part
             for k, curve in enumerate(self.curves):
                 index = self.arrays.get("loss_index")
@@ -176,30 +293,49 @@ class Checker:
                     self.sum(curve, rows[j], *(self.number(v[j]) for v in (part, p, o, w)))
             self.n += p.size
 
+    def weights(self, rows: Any, given: Any) -> Any:
+        """Return the weights of rows: those of the file, which must fit the data, or the data's."""
+        scale, stored = float.fromhex(self.header["weight_scale"]), self.arrays.get("weight")
+        if stored is None:
+            return scale * (np.ones(rows.size) if given is None else given.astype(np.float64))
+        if given is not None:
+            given, used = given.astype(np.float64), np.flatnonzero(given > 0)
+            if self.weight_unit is None and used.size:
+                self.weight_unit = stored[rows[used[0]]] / given[used[0]]
+            wanted = given * (self.weight_unit or 0.0)
+            same = abs(stored[rows] - wanted) <= 1e-12 * wanted
+            need(same.all(), "the weights of the data are not proportional to those of the file")
+        return scale * stored[rows]
+
     def encode(self, y: Any) -> tuple[Any, Any]:
         """Return p and o such that the loss of a prediction z is taken at ``p z + o``."""
         if self.header["of"] == "margin":
             low, high = self.header["labels"]
             need(np.isin(y, [low, high]).all(), f"y holds labels other than {low!r} and {high!r}")
             return np.where(y == high, 1.0, -1.0), np.zeros(y.size)
-        p = -1.0 if self.header["of"] == "residual" else 1.0
-        return np.full(y.size, p), y.astype(np.float64) if p < 0 else np.zeros(y.size)
+        if self.header["of"] == "prediction":
+            return np.ones(y.size), np.zeros(y.size)
+        if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
+            raise CannotCheck("y must hold finite numbers")
+        return np.full(y.size, -1.0), y.astype(np.float64)
 
     def sum(self, curve: Curve, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
         """Add the terms of rows that share a loss; `error` and `noise` bound rounding errors."""
         d, u, n = X.shape[1], self.u, SUMMED
         z, size = X @ self.coef, abs(X) @ abs(self.coef)
-        t, (_, s) = p * z + o, curve.value_and_slope(p * (X @ self.split_coef) + o)
+        t, s = p * z + o, curve.values(p * (X @ self.split_coef) + o)[1]
         if self.listed.size:
             at = np.minimum(np.searchsorted(self.listed, rows), self.listed.size - 1)
             s = np.where(self.listed[at] == rows, self.slopes[at], s)
         need(((s >= curve.low) & (s <= curve.high)).all(), "a slope is outside its loss's range")
-        error = (d + 4) * u * size + 4 * u * abs(t)
-        value, conjugate = curve.value_and_slope(t)[0], curve.conjugate(s)
-        ends = [abs(curve.value_and_slope(end)[1] - s) for end in (t - error, t + error)]
-        noise = np.maximum(*ends) * error + 32 * u * (abs(value) + abs(conjugate) + abs(s * t))
+        error = (d + 4) * (u * size + self.tiny) + 4 * u * abs(t)
+        value, _, terms, steep = curve.values(t)
+        conjugate, most = curve.conjugate(s)
+        ends = [abs(curve.values(end)[1] - s) for end in (t - error, t + error)]
+        noise = (np.maximum(*ends) + 4 * JUMP * steep) * error
+        noise = noise + (most - conjugate) + 8 * (u * (terms + abs(s * t)) + self.tiny)
         self.gap += (w * np.maximum(value + conjugate - s * t, 0)).sum() * (1 + 4 * n * u)
-        self.noise += (w * noise).sum() * (1 + 4 * n * u)
+        self.noise += (w * noise).sum() * (1 + 4 * n * u) + 4 * u * self.gap + n * self.tiny
         self.loss, self.least = self.loss + (w * value).sum(), self.least + curve.least * w.sum()
         g = w * p * s
         part = -(X.T @ g)
@@ -207,7 +343,8 @@ class Checker:
         back = total - self.q
         self.rest = self.rest + ((self.q - (total - back)) + (part - back))
         self.q = total
-        self.blur = self.blur + (n + 8) * u * (abs(X).T @ abs(g)) + 4 * u * abs(self.rest)
+        lost = u * (abs(X).T @ abs(g)) + self.tiny * (1 + abs(X).max(axis=0))
+        self.blur = self.blur + (n + 8) * lost + 4 * u * abs(self.rest)
         self.top = np.maximum(self.top, abs(X).max(axis=0))
         self.reach = max(self.reach, abs(z).max(), abs(o).max())
 
@@ -226,21 +363,28 @@ class Checker:
             terms = abs(M) @ np.maximum(abs(b), self.far / self.radius / 1000) + abs(constant)
             need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
             gap += (abs(y) * (outside if M is self.E else np.maximum(value, 0))).sum()
-            noise += (b.size + y.size + 8) * u * (abs(y) * size).sum()
-            q, e = q + M.T @ y, e + (y.size + 8) * u * (abs(M).T @ abs(y))
+            lost = u * size + self.tiny
+            noise += (b.size + y.size + 8) * (abs(y) * lost).sum() + y.size * self.tiny
+            q = q + M.T @ y
+            e = e + (y.size + 8) * (u * (abs(M).T @ abs(y)) + self.tiny)
         share, value, terms, blur = self.penalty(q, e + 4 * u * abs(q))
         if share < 1 and self.least > -math.inf:  # the dual is concave
-            gap = share * gap + (1 - share) * (self.loss - self.least)
+            rest = self.loss - self.least + 4 * SUMMED * u * (abs(self.loss) + abs(self.least))
+            gap = share * gap + (1 - share) * rest
         elif share < 1:  # a linear term does not shrink: the rest of q counts with its radius
-            gap = gap + (1 - share) * ((abs(q) + e) * self.far).sum()
-        gap = gap + terms
+            gap, self.is_cut = gap + (1 - share) * ((abs(q) + e) * self.far).sum(), True
+        noise = noise + blur
         claim = {name: float.fromhex(text) for name, text in self.header["claim"].items()}
-        objective, total = float(self.loss + value), float(gap + noise + blur)
-        need(math.isfinite(total) and math.isfinite(objective), "no finite gap can be proved")
+        objective, total = self.loss + value, (gap + terms + noise) * (1 + 16 * u)
+        is_finite = math.isfinite(total) and math.isfinite(objective)
+        need(is_finite, "no finite gap can be proved")
         shown = abs(objective - claim["objective"]) <= 1e-9 * abs(objective) + claim["gap"]
-        need(shown, f"the objective is {objective:.10g}, not {claim['objective']:.10g} as claimed")
-        need(total <= claim["gap"], f"the proved gap {total:.3g} exceeds {claim['gap']:.3g}")
-        return Verdict(objective, total, float(noise + blur))
+        found = f"{float(objective):.10g}, not {claim['objective']:.10g} as claimed"
+        need(shown, f"the objective is {found}")
+        found = f"{float(total):.3g} exceeds {claim['gap']:.3g}"
+        need(total <= claim["gap"], f"the proved gap {found}")
+        radius = self.radius if self.is_cut else math.inf
+        return Verdict(float(objective), float(total), float(noise), radius, self.statement())
 
     @property
     def far(self) -> Any:
@@ -256,9 +400,7 @@ class Checker:
         strength and zeros give the largest value (GroupLinf), several the sorted L1 norm (Slope).
         """
         b, size, u, share = self.coef, abs(self.coef), self.u, self.u * 0 + 1
-        far = self.far
-        index, strengths = self.arrays["groups"], self.number(self.arrays["strengths"])
-        need(index.shape == strengths.shape == b.shape, "groups and strengths need one per column")
+        far, index, strengths = self.far, self.arrays["groups"], self.strengths
         groups = [np.flatnonzero(index == k) for k in np.unique(index[index >= 0])]
         value = terms = noise = u * 0
         limits = [(strengths[j], abs(q[j]) + e[j]) for j in groups]
@@ -266,9 +408,8 @@ class Checker:
         norm = (self.rho == 0) & (self.l1 > 0) & (abs(side) == math.inf)  # |q_j| <= l1_j is needed
         limits += [(self.l1[[j]], (abs(q) + e)[[j]]) for j in np.flatnonzero(norm)]
         for most, have in limits:
-            need(
-                (most >= 0).all() and (np.diff(most) <= 0).all(), "strengths must fall and be >= 0"
-            )
+            falls = (most >= 0).all() and (np.diff(most) <= 0).all()
+            need(falls, "strengths must fall and be >= 0")
             pairs = zip(np.cumsum(most), np.cumsum(np.sort(have)[::-1]), strict=True)
             share = min([share, *(m / h * (1 - 8 * most.size * u) for m, h in pairs if h > m)])
         for j in groups:
@@ -278,54 +419,124 @@ class Checker:
         j = np.flatnonzero(index < 0)
         b, size, rho, l1 = (v[j] for v in (b, size, self.rho, self.l1))
         value = value + (rho * b * b / 2 + l1 * size).sum()
-        low, high = np.maximum(self.lower[j], -far[j]), np.minimum(self.upper[j], far[j])
+        # Only sides without a bound and without a ridge are cut, at the radius.
+        low, high = self.lower[j], self.upper[j]
+        near = [
+            np.where(low == -math.inf, np.minimum(-far[j], high), low),
+            np.where(high == math.inf, np.maximum(far[j], low), high),
+        ]
         worst = 0 * b
         for end in (share * (q - e)[j], share * (q + e)[j]):
             pull = np.sign(end) * np.maximum(abs(end) - l1, 0)
-            best = np.where(rho > 0, pull / np.where(rho > 0, rho, 1), np.sign(pull) * far[j])
-            best = np.where(
-                rho > 0, np.clip(best, self.lower[j], self.upper[j]), np.clip(best, low, high)
-            )
+            bent = np.clip(pull / np.where(rho > 0, rho, 1), low, high)
+            inner = np.clip(0 * b, *near)
+            straight = np.where(pull > 0, near[1], np.where(pull < 0, near[0], inner))
+            best = np.where(rho > 0, bent, straight)
+            open_ = np.where(pull > 0, high, low)
+            self.is_cut |= bool(((rho == 0) & (pull != 0) & (abs(open_) == math.inf)).any())
             move = b - best
             gap = rho * move * move / 2 + (rho * best - end) * move + l1 * (size - abs(best))
             worst = np.maximum(worst, gap)
-            noise += (
-                32
-                * u
-                * ((rho * best * best + rho * b * b) + (abs(end) + l1) * (size + abs(best))).sum()
-            )
-        return share, value, terms + worst.sum(), noise
+            scale = rho * (best * best + b * b) + (abs(end) + l1) * (size + abs(best))
+            noise += 32 * (u * scale + self.tiny).sum()
+        return share, value, terms + worst.sum(), noise + 4 * b.size * u * worst.sum()
+
+    def statement(self) -> str:
+        """Say what was minimised, as the arrays have it."""
+        header, free = self.header, self.header["fit_intercept"]
+        losses = [
+            f"{len(one.pieces)} pieces with slopes from {float(one.low):g} to {float(one.high):g}"
+            for one in self.curves[:3]
+        ]
+        grouped = self.arrays["groups"] >= 0
+        counts = {
+            "ridge": (self.rho > 0) & ~grouped,
+            "L1": (self.l1 > 0) & ~grouped,
+            "grouped or sorted norm": grouped,
+            "bounded": (self.lower > -math.inf) | (self.upper < math.inf),
+        }
+        held = [f"{name} on {where.sum()}" for name, where in counts.items() if where.any()]
+        rows = self.c.size + self.f.size
+        weights = "weights of the file" if "weight" in self.arrays else "weights of the data"
+        return (
+            f"{self.n} rows, {self.coef.size - free} columns{' and an intercept' if free else ''}; "
+            f"loss of the {header['of']}: {'; '.join(losses)}{', ...' * (len(self.curves) > 3)}; "
+            f"columns: {', '.join(held) or 'free'}; {rows} linear constraints; {weights} times "
+            f"{float.fromhex(header['weight_scale']):g}"
+        )
 
 
-def check_infeasible(arrays: dict[str, Any]) -> None:
-    """Refuse unless the multipliers prove that no coefficients satisfy the constraints (Farkas)."""
-    A, c, E, f, lower, upper = (arrays[k] for k in ("A", "c", "E", "f", "lower", "upper"))
-    xi, nu = arrays["inequality"], arrays["equality"]
-    need((xi >= 0).all(), "a multiplier of an inequality is negative")
-    q, size = A.T @ xi + E.T @ nu, abs(A).T @ xi + abs(E).T @ abs(nu)
-    side = np.where(q > 0, upper, lower)
-    open_ = ~np.isfinite(side)
-    need((abs(q[open_]) <= FEASIBLE * size[open_]).all(), "the multipliers do not cancel")
-    best = float(xi @ c + nu @ f + (q[~open_] * side[~open_]).sum())
-    scale = float(xi @ abs(c) + abs(nu) @ abs(f) + abs(q[~open_] * side[~open_]).sum())
-    need(best < -FEASIBLE * scale, "the multipliers prove no contradiction")
+def check_infeasible(arrays: dict[str, Any]) -> float:
+    """Return the size up to which no coefficients satisfy the constraints (Farkas), or refuse.
+
+    All sums are rational. Coefficients without a bound need multipliers that cancel exactly, and
+    then the size is infinite; what is left of others excludes coefficients up to a size only.
+    """
+    q, best, left = [Fraction(0)] * arrays["lower"].size, Fraction(0), Fraction(0)
+    need((arrays["inequality"] >= 0).all(), "a multiplier of an inequality is negative")
+    for rows, constant, given in (("A", "c", "inequality"), ("E", "f", "equality")):
+        for i in np.flatnonzero(arrays[given]):
+            multiplier, row = Fraction(float(arrays[given][i])), arrays[rows][i]
+            best += multiplier * Fraction(float(arrays[constant][i]))
+            for j in np.flatnonzero(row):
+                q[j] += multiplier * Fraction(float(row[j]))
+    for j, pull in enumerate(q):
+        side = float(arrays["upper" if pull > 0 else "lower"][j])
+        if math.isfinite(side):
+            best += pull * Fraction(side)
+        else:
+            left += abs(pull)
+    need(best < 0, "the multipliers prove no contradiction")
+    if not left:
+        return math.inf
+    sides = [abs(v) for k in ("lower", "upper") for v in arrays[k] if math.isfinite(v)]
+    unit = max([1.0, *sides, *abs(arrays["c"]), *abs(arrays["f"])])
+    size = float(-best / left)
+    need(size >= LEAST_INFEASIBLE * unit, "the multipliers do not cancel")
+    return size
+
+
+def as_block(block: Any) -> tuple[Any, Any, Any]:
+    """Return features, targets and weights of a block, or say what is wrong with the data."""
+    if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
+        raise CannotCheck("the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]")
+    X, y, weight = (*block, None)[:3]
+    X = X if hasattr(X, "toarray") else np.asarray(X)
+    y, weight = np.ravel(np.asarray(y)), None if weight is None else np.ravel(np.asarray(weight))
+    if X.ndim != 2 or X.shape[0] != y.size or (weight is not None and weight.size != y.size):
+        raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
+    values = X.data if hasattr(X, "toarray") else X
+    if X.dtype.kind not in "fiub" or not np.isfinite(values).all():
+        raise CannotCheck("X must hold finite numbers")
+    if weight is not None and not ((weight >= 0) & (weight < math.inf)).all():
+        raise CannotCheck("weights must be finite and >= 0")
+    return X, y, weight
 
 
 def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict | None:
-    """Check a file against blocks ``(X, y)`` or ``(X, y, weight)``; None: proved infeasible."""
+    """Check a file against blocks ``(X, y)`` or ``(X, y, weight)``; None: proved infeasible.
+
+    Raises `Refused` if the file does not prove its claim, `CannotCheck` if the data cannot be used.
+    """
     header, arrays = read(path)
+    if header["kind"] == "infeasible":
+        check_infeasible(arrays)
+        return None
+    with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
+        checker = guarded(Checker, header, arrays, exact)
+        for block in blocks:
+            guarded(checker.add, *as_block(block))
+        verdict: Verdict = guarded(checker.verdict)
+    return verdict
+
+
+def guarded(function: Any, *arguments: Any) -> Any:
+    """Call a function; what goes wrong in it is a reason to refuse the file."""
     try:
-        if header["kind"] == "infeasible":
-            check_infeasible(arrays)
-            return None
-        with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
-            checker = Checker(header, arrays, exact)
-            for block in blocks:
-                checker.add(*block)
-            return checker.verdict()
-    except Refused:
+        return function(*arguments)
+    except (Refused, CannotCheck):
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:
         raise Refused(f"the file is malformed ({type(error).__name__}: {error})") from None
 
 
@@ -345,25 +556,29 @@ def load(path: str, target: str, weight: str | None, columns: list[str] | None) 
         blocks = ({n: b[n].to_numpy(zero_copy_only=False) for n in b.schema.names} for b in batches)
     for block in blocks:
         missing = {target, *([weight] if weight else []), *(columns or [])} - set(block)
-        need(not missing, f"{path} has no column {', '.join(sorted(missing))}")
+        if missing:
+            raise CannotCheck(f"{path} has no column {', '.join(sorted(missing))}")
         names = columns or [name for name in block if name not in (target, weight)]
         X = np.column_stack([block[name] for name in names])
         yield X, block[target], block[weight] if weight else None
 
 
-def sentence(found: Verdict | None) -> str:
-    """Say in one sentence what was proved."""
+def sentence(found: Verdict | None, size: float = math.inf) -> str:
+    """Say in one sentence what was proved; coefficients up to `size` are excluded."""
     if found is None:
-        return "The claim holds: no coefficients satisfy the constraints."
+        which = "no coefficients" if size == math.inf else f"no coefficients of size up to {size:g}"
+        return f"The claim holds: {which} satisfy the constraints."
     share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
+    among = "" if found.radius == math.inf else f" among coefficients up to {found.radius:g} sizes"
     return (
         f"The claim holds: the objective {found.objective:.10g} is at most {found.gap:.2g} "
-        f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum."
+        f"(relative {share:.2g}, rounding {found.rounding:.2g}) above the optimum{among}. "
+        f"Problem: {found.problem}."
     )
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; 0: the claim holds, 1: it does not."""
+    """Run the command; 0: the claim holds, 1: it does not, 2: it could not be checked."""
     parser = argparse.ArgumentParser(prog="rectiline verify", description="Check a certificate.")
     parser.add_argument("certificate", help="a file written by Solution.save")
     parser.add_argument("data", nargs="?", help=".npz with X and y, .csv, .parquet, .feather")
@@ -372,13 +587,20 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--exact", action="store_true", help="rational arithmetic (small data)")
     given = parser.parse_args(argv)
     try:
-        columns = read(given.certificate)[0].get("columns")
-        table = load(given.data, given.target, given.weight, columns) if given.data else ()
-        found = check(given.certificate, table, given.exact)
-    except (Refused, OSError, KeyError, ValueError, ImportError) as error:
+        header, arrays = read(given.certificate)
+        if header["kind"] == "infeasible":
+            print(sentence(None, check_infeasible(arrays)))
+            return 0
+        if not given.data:
+            raise CannotCheck("the data are needed")
+        table = load(given.data, given.target, given.weight, header["columns"])
+        print(sentence(check(given.certificate, table, given.exact)))
+    except Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1
-    print(sentence(found))
+    except (OSError, KeyError, ValueError, ImportError, TypeError) as error:
+        print(f"Could not check: {error}.")
+        return 2
     return 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -149,12 +148,13 @@ def verify(
     if not certificate.exists():
         raise ValueError(f"{certificate}: there is no such file.")
     try:
-        header, _ = checker.read(certificate)
-        blocks: Iterable[Any] = []
-        if header.get("kind") != "infeasible":
-            if data is None:
-                raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
-            blocks = read_blocks(data, target, weight, header.get("columns"))
+        header, arrays = checker.read(certificate)
+        if header["kind"] == "infeasible":
+            print(checker.sentence(None, checker.check_infeasible(arrays)))
+            return 0
+        if data is None:
+            raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
+        blocks = read_blocks(data, target, weight, header["columns"])
         found = checker.check(certificate, blocks, exact)
     except checker.Refused as error:
         print(f"The claim does not hold: {error}.")
