@@ -68,6 +68,10 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         kind: Any = type(self)
         return _rules_of(kind)
 
+    def _run_solver(self) -> str:
+        """Return the name for `rectiline.solve`."""
+        return str(self.solver)
+
     # ---- fitting --------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *given: Any, **params: Any) -> Self:

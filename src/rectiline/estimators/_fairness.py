@@ -67,10 +67,6 @@ class FairnessData:
             [np.unique(column, return_inverse=True)[1] for column in self.labels]
         ).astype(np.int64)
 
-    def at(self, rows: NDArray[Any]) -> FairnessData:
-        """Return the sensitive columns of some of the samples."""
-        return FairnessData(self.names, [c[rows] for c in self.labels], self.numbers[rows])
-
 
 def _tightened(column: NDArray[Any], name: str) -> NDArray[Any]:
     """Return a column with a dtype that sorts; data frames arrive as objects."""

@@ -48,10 +48,6 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         super()._validate_params()
         check_name(self._run_solver())
 
-    def _run_solver(self) -> str:
-        """Return the name for `rectiline.solve`."""
-        return str(self.solver)
-
     # ---- fitting --------------------------------------------------------------------------------
 
     @checked_fit

@@ -42,7 +42,7 @@ Masks = list[NDArray[np.bool_]]
 _LOOSE = 1e-4  # relative gap of the fits that are only compared
 
 
-class _SearchesTasks(MultiTaskModel):
+class MultiTaskSearch(MultiTaskModel):
     """Choose the penalty first, then fit as always. A fold is a function of its rows alone."""
 
     def _penalty(self) -> SharedSubspace:
@@ -115,41 +115,32 @@ class _SearchesTasks(MultiTaskModel):
     def _fold(
         self, job: _FoldJob, grid: tuple[list[int], list[float], list[float]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the held-out loss of every candidate on one fold, and the seconds of its fit."""
+        """Return the held-out loss of every candidate on one fold, and the seconds of its fit.
+
+        Candidates are tried in turn, as many as there is time for.
+        """
+        dims, alphas, betas = grid
         losses = np.full([len(values) for values in grid], np.inf)
         seconds = np.zeros(losses.shape)
-        with asked_at_checkpoints(job.clock), suppress(OutOfTime):
-            self._try_all(job, grid, losses, seconds)
-        return losses, seconds
-
-    def _try_all(
-        self,
-        job: _FoldJob,
-        grid: tuple[list[int], list[float], list[float]],
-        losses: NDArray[np.float64],
-        seconds: NDArray[np.float64],
-    ) -> None:
-        """Fill in the candidates in turn, as many as there is time for."""
-        dims, alphas, betas = grid
-        on_fold = job.training_problem()
         warm: MultiTaskSolution | None = None
         known: dict[float, float] = {}  # without a shared part alpha does not matter
-        for place in np.ndindex(losses.shape):
-            beta = betas[place[2]]
-            problem = on_fold.with_penalty(SharedSubspace(dims[place[0]], alphas[place[1]], beta))
-            if problem.is_decoupled and beta in known:
-                losses[place] = known[beta]
-                continue
-            checkpoint()
-            warm = self._solve(
-                problem, job.clock, warm, max(self.tol, _LOOSE), polish=False, n_threads=1
-            )
-            if job.clock.is_late:  # a fit that time has cut off says nothing about its candidate
-                return
-            losses[place] = job.held_out_loss(warm)
-            seconds[place] = warm.seconds
-            if problem.is_decoupled:
-                known[beta] = float(losses[place])
+        with asked_at_checkpoints(job.clock), suppress(OutOfTime):
+            on_fold = job.training_problem()
+            for place in np.ndindex(losses.shape):
+                h, alpha, beta = dims[place[0]], alphas[place[1]], betas[place[2]]
+                problem = on_fold.with_penalty(SharedSubspace(h, alpha, beta))
+                if problem.is_decoupled and beta in known:
+                    losses[place] = known[beta]
+                    continue
+                checkpoint()
+                tol = max(self.tol, _LOOSE)
+                warm = self._solve(problem, job.clock, warm, tol, polish=False, n_threads=1)
+                if job.clock.is_late:  # a fit that was cut off says nothing about its candidate
+                    break
+                losses[place], seconds[place] = job.held_out_loss(warm), warm.seconds
+                if problem.is_decoupled:
+                    known[beta] = float(losses[place])
+        return losses, seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +226,7 @@ def _splitter_masks(data: TaskData, cv: Any) -> Iterator[Masks]:
 
 
 @documented(SharedText)
-class MultiTaskRegressorCV(_SearchesTasks, MultiTaskRegressor):
+class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
     """`MultiTaskRegressor` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters
@@ -292,7 +283,7 @@ class MultiTaskRegressorCV(_SearchesTasks, MultiTaskRegressor):
 
 
 @documented(SharedText)
-class MultiTaskClassifierCV(_SearchesTasks, MultiTaskClassifier):
+class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
     """`MultiTaskClassifier` with `shared_dim`, `alpha` and `beta` chosen by cross-validation.
 
     Parameters

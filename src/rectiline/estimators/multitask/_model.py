@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rectiline._polling import Clock
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import DTYPES, FORMATS
-from rectiline.estimators._run import seed_of
+from rectiline.estimators._run import RunOptions, seed_of
 from rectiline.estimators._show import FitReport
 from rectiline.estimators.multitask._inputs import TaskData, is_listed, place_tasks, read_tasks
 from rectiline.losses import Loss, get
@@ -139,18 +139,14 @@ class MultiTaskModel(BaseLinear):
     ) -> MultiTaskSolution:
         if warm is not None and warm.coef.shape != (problem.n_features, problem.n_tasks):
             warm = None
+        options = RunOptions.of(self, clock)
         return solve_multitask(
             problem,
-            solver=self.solver,
-            tol=tol,
-            max_iter=self.max_iter,
-            time_limit=clock.remaining,
             warm_start=warm,
             callback=callback,
-            random_state=seed_of(self.random_state),
             polish=polish,
             n_threads=self._n_threads if n_threads is None else n_threads,
-            **(self.solver_options or {}),
+            **options.keywords(options.time_limit) | {"tol": tol},
         )
 
     @property
