@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
@@ -186,12 +185,9 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         """Solve the problems of a fit, from the answers of the last one if that is asked for."""
         earlier = getattr(self, "solution_", ()) if self.warm_start else ()
         warm = [earlier] if isinstance(earlier, Solution) else list(earlier)
-        report = FitReport(self, len(factories), data.X, data.y)
         options = RunOptions.of(self, clock)
-        with closing(report):
-            solutions = solve_all(factories, options, warm, report, column_names(self))
-        report.end()
-        return solutions
+        with FitReport(self, len(factories), data.X, data.y) as report:
+            return solve_all(factories, options, warm, report, column_names(self))
 
     def _has_coef_rows(self, data: FitData) -> bool:
         """Whether ``coef_`` has a row for each problem; else there is one, and it is flat."""

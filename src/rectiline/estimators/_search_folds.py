@@ -6,7 +6,6 @@ import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -132,11 +131,10 @@ class Search(ABC):
 
         shape = (len(self.l1_ratios), max(grid.size for grid in self.strengths), self.n_folds)
         scores, seconds = np.full(shape, -np.inf), np.zeros(shape)
-        with closing(self.report):
+        with self.report:
             self._score(scores, seconds, left(1 - OTHER_PARTS / parts))
             ratio, place = _best_place(mean_scores(scores))
             paths = self._paths_on_all(ratio, left(1 - 1 / parts))
-        self.report.end()
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),

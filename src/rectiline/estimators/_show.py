@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from inspect import signature
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -39,7 +39,7 @@ _SHOWN = 12  # problems listed before the rest is summed up
 
 
 class FitReport:
-    """Tell everyone who listens about each certified point of a fit.
+    """Tell everyone who listens about each certified point of a fit, which runs inside `with`.
 
     A true return value of any listener stops the problem it was told about; the fit then keeps the
     best certified answer and its status is "stopped".
@@ -93,7 +93,7 @@ class FitReport:
             with self._lock:
                 stop = False
                 if prints:
-                    print(self._line(index, progress))
+                    print(f"{self._head(index)} {progress_line(progress)}")
                 if drawn and self.kind == "problem":
                     self._draw(index, meter.share(progress.relative_gap), progress)
                 if estimator.callback is not None:
@@ -128,41 +128,33 @@ class FitReport:
         which = f" {self.kind} {index + 1}/{self.n_problems}" if self.n_problems > 1 else ""
         return f"[{name}]{which}"
 
-    def _line(self, index: int, progress: Progress) -> str:
-        return f"{self._head(index)} {progress_line(progress)}"
-
     def solved(self, index: int, solution: Solution | MultiTaskSolution) -> None:
         """Print how a problem ended, if anyone reads, and move the bar."""
-        with self._lock:
-            self._draw(index, 1.0)
+        found = ""
         if self.estimator.verbose:
-            last = Progress(
-                solution.solver, solution.n_iter, solution.seconds, solution.certificate
-            )
-            with self._lock:
-                print(f"{self._line(index, last)} ({solution.status})")
+            proof, seconds = solution.certificate, solution.seconds
+            last = Progress(solution.solver, solution.n_iter, seconds, proof)
+            found = f"{progress_line(last)} ({solution.status})"
+        self.ended(index, found)
 
     def ended(self, index: int, found: Any) -> None:
         """Print what a path or a round came to, if anyone reads, and move the bar."""
         with self._lock:
             self._draw(index, 1.0)
-        if self.estimator.verbose:
-            with self._lock:
+            if self.estimator.verbose:
                 print(f"{self._head(index)} {found}")
 
-    def close(self) -> None:
-        """Leave the bar as it is; after an error this is all that is left to do."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Leave the bar as it is; without an error, close the contexts that were opened."""
         if self._bar is not None:
             self._bar.close()
-
-    def end(self) -> None:
-        """Close the contexts that were opened, and the bar."""
-        self.close()
-        if self._root is None:
+        if kind is not None or self._root is None:
             return
-        for context in self._root._children_map.values():
+        for context in (*self._root._children_map.values(), self._root):
             context.call_on_fit_task_end(estimator=self.estimator, X=self.X, y=self.y)
-        self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X, y=self.y)
 
 
 # ---- the proof in a notebook --------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
@@ -110,12 +109,10 @@ class MultiTaskModel(BaseLinear):
         """Solve the tasks and round the subspace of the answer."""
         problem = problem.with_penalty(self._penalty())
         warm = getattr(self, "solution_", None) if self.warm_start else None
-        report = FitReport(self, 1)
-        with closing(report):
+        with FitReport(self, 1) as report:
             callback = report.for_problem(0)
             solution = self._solve(problem, clock, warm, self.tol, callback=callback)
             report.solved(0, solution)
-        report.end()
         rounded = round_solution(
             problem,
             solution,
