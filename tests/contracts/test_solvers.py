@@ -134,9 +134,7 @@ def test_nothing_is_printed_or_warned(solver, kind, capfd):
 
 
 @solvers
-def test_one_sample_and_one_column(solver, request):
-    if solver == "passes":  # it has no proof yet for an optimum of zero
-        request.applymarker(pytest.mark.xfail(strict=False))
+def test_one_sample_and_one_column(solver):
     solution = solved(Problem([[2.0]], [3.0], loss=Absolute(), fit_intercept=False), solver)
     assert solution.coef[0] == pytest.approx(1.5, rel=1e-4)
     solution = solved(Problem([[2.0]], [3.0], loss=Absolute()), solver)

@@ -10,6 +10,7 @@ from reference.oracle import optimum, reference, slack
 
 import rectiline as rl
 from rectiline import ConvergenceWarning
+from rectiline.solvers._names import SOLVERS as METHODS
 
 # Sixty rows are few for a method that draws samples of them.
 MAY_GIVE_UP = {"passes-huber/l1/box/weighted/origin"}
@@ -62,6 +63,10 @@ def test_the_full_product_agrees(solver, loss):
     cases = [case for case in full_product(solver) if case.loss is loss]
     unsolved = [case.name for case in cases if not is_solved(solver, case)]
     assert len(unsolved) <= (0 if solver.name == "auto" else len(cases) // 50), unsolved
+
+
+def test_every_solver_is_listed():
+    assert sorted(solver.name for solver in SOLVERS) == sorted(["auto", "passes", *METHODS])
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
