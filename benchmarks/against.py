@@ -34,7 +34,7 @@ SECONDS_PER_ROW_QUICK = 0.1
 FEWEST_TURNS, MOST_TURNS = 3, 40
 SECONDS_PER_TURN = 0.02  # a turn repeats what takes less
 ENTRIES_IN_QUICK_ROWS = 3_000_000  # of X; larger rows are left to the full run
-ROWS_PER_SUITE_IN_QUICK = 12
+ROWS_PER_SUITE_IN_QUICK = 8
 SEARCHES = "searches"
 
 
@@ -184,7 +184,8 @@ def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, tuple[Any, ...
             if not quick or entries(one.data) <= ENTRIES_IN_QUICK_ROWS
         ]
     found = [(label, command) for label, command in found if text in label]
-    step = max(1, len(found) // ROWS_PER_SUITE_IN_QUICK) if quick else 1
+    step = -(-len(found) // ROWS_PER_SUITE_IN_QUICK) if quick else 1
+    step = max(step, 1)
     return found[::step]
 
 

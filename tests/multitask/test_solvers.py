@@ -28,12 +28,27 @@ PLAIN = [case for case in CASES if case.name.startswith("plain")]
 by_name = pytest.mark.parametrize("case", PLAIN, ids=lambda case: case.name)
 
 
+COMPARED = [
+    case for case in CASES if case.name.split("-")[0] in ("plain", "line", "rank", "weighted")
+]
+
+
 @pytest.mark.parametrize(
-    "case",
-    [case for case in CASES if case.name.split("-")[0] in ("plain", "line", "rank", "weighted")],
-    ids=lambda case: case.name,
+    ("case", "solver", "options"),
+    [
+        *(pytest.param(case, "apg", {}, id=f"{case.name}-apg") for case in COMPARED),
+        *(
+            pytest.param(
+                case,
+                "bcd",
+                {"memory": 0},
+                id=f"{case.name}-bcd-plain",
+                marks=[] if case in PLAIN else [pytest.mark.slow],
+            )
+            for case in COMPARED
+        ),
+    ],
 )
-@pytest.mark.parametrize("solver, options", [("apg", {}), ("bcd", {"memory": 0})], ids=str)
 def test_all_solvers_agree(case, solver, options):
     best = solve_multitask(case.problem(), tol=1e-7)
     other = solve_multitask(case.problem(), solver, tol=1e-6, max_iter=5000, **options)
@@ -42,7 +57,13 @@ def test_all_solvers_agree(case, solver, options):
     np.testing.assert_allclose(other.coef, best.coef, atol=5e-3 * np.abs(best.coef).max())
 
 
-@by_name
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if k >= 2 else [])
+        for k, case in enumerate(PLAIN)
+    ],
+)
 def test_the_method_of_the_paper_gets_there_too(case, monkeypatch):
     monkeypatch.setitem(SOLVERS, "joint", JointAPG)
     problem = case.problem()
