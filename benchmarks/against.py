@@ -184,8 +184,7 @@ def rows_of(what: str, text: str, quick: bool) -> list[tuple[str, tuple[Any, ...
             if not quick or entries(one.data) <= ENTRIES_IN_QUICK_ROWS
         ]
     found = [(label, command) for label, command in found if text in label]
-    step = -(-len(found) // ROWS_PER_SUITE_IN_QUICK) if quick else 1
-    step = max(step, 1)
+    step = max(1, -(-len(found) // ROWS_PER_SUITE_IN_QUICK)) if quick else 1
     return found[::step]
 
 
