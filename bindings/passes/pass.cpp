@@ -1,12 +1,7 @@
 #include "rectiline/passes/pass.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/vector.h>
-
-#include "../common.hpp"
+#include "common.hpp"
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 namespace {
 
@@ -19,64 +14,49 @@ struct Member {
     std::vector<nb::object> keep;
 };
 
+template <class... Arguments>
+void hold(Member& self, const Arguments&... arguments) {
+    for (nb::object& one : kept(arguments...))
+        self.keep.push_back(std::move(one));
+}
+
 void make_member(Member* self, const Rows& rows, VectorIn coef, double intercept,
                  bool fit_intercept) {
-    new (self) Member();
+    new (self) Member{{}, fit_intercept, kept(rows, coef)};
     self->view.rows = rows.view;
     self->view.coef = in(coef);
     self->view.intercept = intercept;
-    self->intercept = fit_intercept;
-    self->keep = {nb::find(rows), nb::cast(coef)};
 }
 
-// The rows, which are kept alive with the member.
-std::span<const std::int64_t> take_rows(Member& self, const IndexIn& listed) {
-    const auto rows = in(listed);
-    require(std::is_sorted(rows.begin(), rows.end()), "listed rows must grow");
-    require(rows.empty() || (rows.front() >= 0 && rows.back() < self.view.rows.n),
-            "listed rows must be rows of the block");
-    self.keep.push_back(nb::cast(listed));
-    return rows;
-}
-
-void keep_rows(Member& self, IndexIn rows) {
-    self.view.always = take_rows(self, rows);
-}
-
-void list_rows(Member& self, IndexIn listed) {
-    self.view.listed = take_rows(self, listed);
+template <std::span<const std::int64_t> passes::Member::* place>
+void take_rows(Member& self, IndexIn rows) {
+    const auto listed = checked_indices(rows, self.view.rows.n, "rows");
+    require(std::is_sorted(listed.begin(), listed.end()), "rows must grow");
+    self.view.*place = listed;
+    hold(self, rows);
 }
 
 void judge(Member& self, VectorIn split, double split_intercept, std::optional<VectorOut> out) {
-    require(split.shape(0) == self.view.coef.size(), "split must have one entry per column");
     self.view.judges = true;
-    self.view.split = in(split);
+    self.view.split = checked(split, std::ssize(self.view.coef), "split");
     self.view.split_intercept = split_intercept;
-    self.keep.push_back(nb::cast(split));
-    if (out) {
-        require(length(*out) == self.view.rows.n, "out must have one entry per row");
-        self.view.out = in(*out);
-        self.keep.push_back(nb::cast(*out));
-    }
+    self.view.out = checked(out, self.view.rows.n, "out");
+    hold(self, split, out);
 }
 
 void split(Member& self, double reach, VectorIn scale, VectorIn mean, double least,
            MatrixIn directions, bool keeps_listed) {
-    const std::size_t d = self.view.coef.size();
-    require(scale.shape(0) == d && mean.shape(0) == d,
-            "scale and mean must have one entry per column");
-    require(directions.shape(1) == d + (self.intercept ? 1 : 0),
-            "directions must have one entry per column, and one for the intercept");
+    const std::int64_t d = std::ssize(self.view.coef);
     require(reach > 0, "reach must be positive");
     self.view.splits = true;
     self.view.reach = reach;
     self.view.least = least;
-    self.view.scale = in(scale);
-    self.view.mean = in(mean);
-    self.view.directions = in(directions);
+    self.view.scale = checked(scale, d, "scale");
+    self.view.mean = checked(mean, d, "mean");
+    self.view.directions =
+        checked(directions, length(directions) * (d + (self.intercept ? 1 : 0)), "directions");
     self.view.keeps_listed = keeps_listed;
-    for (const nb::object& part : {nb::cast(scale), nb::cast(mean), nb::cast(directions)})
-        self.keep.push_back(part);
+    hold(self, scale, mean, directions);
 }
 
 using Answer = nb::typed<nb::dict, nb::str, nb::any>;
@@ -96,11 +76,10 @@ Answer as_dict(const passes::Sums& sums) {
 // One dictionary of sums for each member; nothing if the deadline came first.
 std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const Member*>& members,
                                        bool fit_intercept, double seconds) {
-    const auto d = static_cast<std::size_t>(design::n_columns(X.view));
     std::vector<passes::Member> views;
     for (const Member* member : members) {
-        require(member->view.rows.n == design::n_rows(X.view), "X and rows differ in rows");
-        require(member->view.coef.size() == d, "coef must have one entry per column");
+        require(member->view.rows.n == X.n(), "X and rows differ in rows");
+        require(std::ssize(member->view.coef) == X.d(), "coef must have one entry per column");
         require(member->intercept == fit_intercept, "members must agree about the intercept");
         views.push_back(member->view);
     }
@@ -119,22 +98,19 @@ std::optional<std::vector<Answer>> run(const Design& X, const std::vector<const 
 
 void bind_passes(nb::module_& m) {
     nb::class_<Member>(m, "PassMember", "What one problem wants to know from a pass over rows.")
-        .def("__init__", &make_member, nb::arg("rows"), nb::arg("coef"), nb::arg("intercept"),
-             nb::arg("fit_intercept"))
-        .def("list_rows", &list_rows, nb::arg("rows"), "Rows that are not frozen, growing")
-        .def("keep_rows", &keep_rows, nb::arg("rows"),
+        .def("__init__", &make_member, "rows"_a, "coef"_a, "intercept"_a, "fit_intercept"_a)
+        .def("list_rows", &take_rows<&passes::Member::listed>, "rows"_a,
+             "Rows that are not frozen, growing")
+        .def("keep_rows", &take_rows<&passes::Member::always>, "rows"_a,
              "Rows that are near at the next split in any case, growing")
-        .def("judge", &judge, nb::arg("split"), nb::arg("split_intercept"),
-             nb::arg("out").none() = nb::none(),
+        .def("judge", &judge, "split"_a, "split_intercept"_a, "out"_a.none() = nb::none(),
              "Judge the candidate with rows frozen at `split`, but for those that are listed")
-        .def("split", &split, nb::arg("reach"), nb::arg("scale"), nb::arg("mean"), nb::arg("least"),
-             nb::arg("directions"), nb::arg("keeps_listed"),
-             "Prepare the next split around the candidate")
+        .def("split", &split, "reach"_a, "scale"_a, "mean"_a, "least"_a, "directions"_a,
+             "keeps_listed"_a, "Prepare the next split around the candidate")
         .def(
             "measure", [](Member& self) { self.view.wants_sizes = true; },
             "Add up the sizes of the columns");
-    m.def("run_pass", &run, nb::arg("X"), nb::arg("members"), nb::arg("fit_intercept"),
-          nb::arg("seconds"),
+    m.def("run_pass", &run, "X"_a, "members"_a, "fit_intercept"_a, "seconds"_a,
           "One pass over a block of rows; a dictionary of sums for each member, or None if it was "
           "out of time");
 }

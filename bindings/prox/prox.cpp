@@ -13,17 +13,6 @@ Groups groups_of(const IndexIn& columns, const IndexIn& starts, std::int64_t wid
     return {in(columns), in(starts)};
 }
 
-template <void (*reduce)(const Groups&, std::span<const double>, std::span<double>)>
-NumpyVector per_group(IndexIn columns, IndexIn starts, VectorIn values) {
-    const Groups groups = groups_of(columns, starts, length(values));
-    return filled(groups.count(), [&](auto out) { reduce(groups, in(values), out); });
-}
-
-double fenchel_young(IndexIn columns, IndexIn starts, double strength, VectorIn coef, VectorIn q) {
-    const Groups groups = groups_of(columns, starts, length(coef));
-    return group_fenchel_young(groups, strength, in(coef), checked(q, length(coef), "q"));
-}
-
 NumpyVector prox(IndexIn columns, IndexIn starts, double radius, VectorIn v) {
     const Groups groups = groups_of(columns, starts, length(v));
     NumpyVector out = copy_vector(in(v));
@@ -51,12 +40,6 @@ NumpyVector sorted_prox(VectorIn v, VectorIn strengths) {
 void bind_prox(nb::module_& m) {
     m.def("sorted_l1_prox", &sorted_prox, "v"_a, "strengths"_a,
           "argmin_b |b - v|^2 / 2 + sum_k strengths_k |b|_(k), for non-increasing strengths");
-    m.def("group_totals", &per_group<group_totals>, "columns"_a, "starts"_a, "values"_a,
-          "Sum of |values| over each group; group g is columns[starts[g]:starts[g + 1]]");
-    m.def("group_largest", &per_group<group_largest>, "columns"_a, "starts"_a, "values"_a,
-          "Largest |values| of each group");
-    m.def("group_fenchel_young", &fenchel_young, "columns"_a, "starts"_a, "strength"_a, "coef"_a,
-          "q"_a, "strength * sum of largest |coef| - q'coef, as a sum of terms >= 0");
     m.def("group_prox", &prox, "columns"_a, "starts"_a, "radius"_a, "v"_a,
           "argmin_b |b - v|^2 / 2 + radius * sum of largest |b|");
     m.def("signed_sums", &sums_with_signs, "X"_a, "columns"_a, "starts"_a, "signs"_a,

@@ -78,4 +78,4 @@ def test_the_worst_groups_of_many_are_found_without_sorting_all():
 def test_groups_that_do_not_fit_are_refused(columns, starts):
     columns, starts = np.array(columns, dtype=np.int64), np.array(starts, dtype=np.int64)
     with pytest.raises(ValueError, match=r"starts|column"):
-        _core.group_totals(columns, starts, np.zeros(5))
+        _core.group_prox(columns, starts, 1.0, np.zeros(5))

@@ -62,45 +62,6 @@ void sums_by_columns(const DenseView<T>& X, const Groups& atoms, std::span<const
 
 }  // namespace
 
-void group_totals(const Groups& groups, std::span<const double> values, std::span<double> totals) {
-    for (std::int64_t g = 0; g < groups.count(); ++g) {
-        double total = 0.0;
-        for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
-            total += std::fabs(values[groups.columns[k]]);
-        totals[g] = total;
-    }
-}
-
-void group_largest(const Groups& groups, std::span<const double> values,
-                   std::span<double> largest) {
-    for (std::int64_t g = 0; g < groups.count(); ++g) {
-        double found = 0.0;
-        for (std::int64_t k = groups.starts[g]; k < groups.starts[g + 1]; ++k)
-            found = std::max(found, std::fabs(values[groups.columns[k]]));
-        largest[g] = found;
-    }
-}
-
-double group_fenchel_young(const Groups& groups, double strength, std::span<const double> coef,
-                           std::span<const double> q) {
-    double sum = 0.0;
-    for (std::int64_t g = 0; g < groups.count(); ++g) {
-        const std::int64_t first = groups.starts[g], last = groups.starts[g + 1];
-        double largest = 0.0;
-        for (std::int64_t k = first; k < last; ++k)
-            largest = std::max(largest, std::fabs(coef[groups.columns[k]]));
-        if (largest == 0.0) continue;
-        double total = 0.0;
-        for (std::int64_t k = first; k < last; ++k) {
-            const std::int64_t j = groups.columns[k];
-            total += std::fabs(q[j]);
-            sum += std::fabs(q[j]) * largest - q[j] * coef[j];
-        }
-        sum += std::max(strength - total, 0.0) * largest;
-    }
-    return sum;
-}
-
 void group_prox(const Groups& groups, double radius, std::span<double> v) {
     for (std::int64_t g = 0; g < groups.count(); ++g) {
         const auto columns = groups.columns.subspan(

@@ -34,70 +34,6 @@ struct Rehline::Sweep {
 
 namespace {
 
-// The curve of every row when there is only one, with one knot (hinge, pinball, their squares): its
-// numbers stay in registers.
-struct OneKnot {
-    double knot, value, left, right, curvature_left, curvature_right;
-
-    explicit OneKnot(const Curve& f)
-        : knot(f.knot[0]),
-          value(f.value[0]),
-          left(f.left[0]),
-          right(f.right[0]),
-          curvature_left(f.curvature[0]),
-          curvature_right(f.curvature[1]) {}
-    RECTILINE_INLINE const OneKnot& operator()(std::int64_t) const { return *this; }
-    RECTILINE_INLINE double evaluate(double t) const {
-        const double e = t - knot;
-        return value +
-               e * (e < 0 ? left + 0.5 * curvature_left * e : right + 0.5 * curvature_right * e);
-    }
-    RECTILINE_INLINE double envelope(double w, double step) const {
-        const double e = w - knot;
-        const double below = e - step * left, above = e - step * right;
-        if (below < 0) return left + below * curvature_left / (1.0 + step * curvature_left);
-        if (above > 0) return right + above * curvature_right / (1.0 + step * curvature_right);
-        const double s = right > left ? e / step : right;
-        return s < left ? left : (s > right ? right : s);
-    }
-    RECTILINE_INLINE double slack(double t) const {
-        const double e = t - knot;
-        return (e < 0 ? curvature_left : curvature_right) > 0 ? 0.0 : std::fabs(e);
-    }
-    RECTILINE_INLINE double slope(double t, bool& curved) const {
-        const double e = t - knot, q = e < 0 ? curvature_left : curvature_right;
-        curved = q > 0;
-        return (e < 0 ? left : right) + q * e;
-    }
-};
-
-RECTILINE_INLINE double evaluate(const Curve& f, double t) {
-    return f.loss(t);
-}
-RECTILINE_INLINE double evaluate(const OneKnot& f, double t) {
-    return f.evaluate(t);
-}
-RECTILINE_INLINE double next_slope(const Curve& f, double w, double step) {
-    return envelope_slope(f, w, step).slope;
-}
-RECTILINE_INLINE double next_slope(const OneKnot& f, double w, double step) {
-    return f.envelope(w, step);
-}
-RECTILINE_INLINE double slack(const Curve& f, double t) {
-    double unused;
-    return slack_to_knot(f, t, unused);
-}
-RECTILINE_INLINE double slack(const OneKnot& f, double t) {
-    return f.slack(t);
-}
-RECTILINE_INLINE double slope(const Curve& f, double t, bool& curved) {
-    curved = f.curvature_at(t) > 0;
-    return f.slope_at(t);
-}
-RECTILINE_INLINE double slope(const OneKnot& f, double t, bool& curved) {
-    return f.slope(t, curved);
-}
-
 // What a row is likely to add to the gap after this sweep, from its step: `away` is how far the
 // slope at t is from its dual, `change` the step, r the curvature of the dual along it. At a kink
 // its Fenchel-Young term before the step is r change away, on a curved piece it is at least
@@ -116,10 +52,9 @@ RECTILINE_INLINE double gap_share(double away, double change, double r, bool cur
 //
 // While a block is worked on, the rows of the next one are fetched, one per step: rows are visited
 // in random order, which no hardware prefetcher follows.
-template <bool Measure, class Curves, class Rows, class Sweep>
-RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves,
-                                              const std::int64_t* block, std::int64_t count,
-                                              const std::int64_t* next_block,
+template <bool Measure, class Rows, class Sweep>
+RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const std::int64_t* block,
+                                              std::int64_t count, const std::int64_t* next_block,
                                               std::int64_t next_count, std::int64_t* kept,
                                               Sweep& s) {
     std::int64_t n_kept = 0;
@@ -135,21 +70,21 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves
             RECTILINE_PREFETCH(s.rows.offset + ahead);
         }
         const std::int64_t i = block[slot];
-        const auto& f = curves(i);
+        const Curve& f = s.rows.curve(i);
         const double weight = s.rows.weight[i], direction = s.rows.direction[i];
         const double r = s.curvature[i], a = s.a[i];
         const double t =
             direction * (access.dot(slot, i, s.move.coef.data()) + s.intercept) + s.rows.offset[i];
 
-        if constexpr (Measure) loss += weight * evaluate(f, t);
+        if constexpr (Measure) loss += weight * f.loss(t);
         // the exact maximiser along this row's dual coordinate
-        const double next = weight * next_slope(f, t + a * r, r * weight);
+        const double next = weight * envelope_slope(f, t + a * r, r * weight).slope;
         const double change = next - a;
         if (change != 0) {
             s.a[i] = next;
-            bool curved;
-            const double away = weight * slope(f, t, curved) - a;
-            gap += gap_share(away, change, r, curved);
+            double bend;
+            const double away = weight * f.continued_slope(t, t, bend) - a;
+            gap += gap_share(away, change, r, bend > 0);
             s.move(access, slot, i, -change * direction);
             if (s.intercept_step > 0) {
                 s.balance += change * direction;
@@ -157,7 +92,8 @@ RECTILINE_MULTIVERSION std::int64_t step_rows(Rows& access, const Curves& curves
             }
             largest_move = std::max(largest_move, std::fabs(change) * r);
         } else if (s.shrink) {
-            if (slack(f, t) > s.threshold) continue;
+            double unused;
+            if (slack_to_knot(f, t, unused) > s.threshold) continue;
         }
         kept[n_kept++] = i;
     }
@@ -263,17 +199,9 @@ bool Rehline::sweep(Rows& access, Sweep& sums, Interrupt& interrupt) {
         const std::int64_t* next =
             last ? nullptr : active_.data() + block_order_[done + 1] * kRowBlock;
         const std::int64_t next_count = last ? 0 : block_kept_[block_order_[done + 1]];
-        const auto step = [&](const auto& curves) {
-            return sums.measure ? step_rows<true>(access, curves, block, count, next, next_count,
-                                                  members, sums)
-                                : step_rows<false>(access, curves, block, count, next, next_count,
-                                                   members, sums);
-        };
-        if (!rows_.curve_index && rows_.curves[0].n_knots == 1)
-            block_kept_[b] = step(OneKnot(rows_.curves[0]));
-        else
-            block_kept_[b] =
-                step([this](std::int64_t i) -> const Curve& { return rows_.curve(i); });
+        block_kept_[b] =
+            sums.measure ? step_rows<true>(access, block, count, next, next_count, members, sums)
+                         : step_rows<false>(access, block, count, next, next_count, members, sums);
         std::int64_t work = 2 * count * access.length(block[0]);
         if (done % blocks_between == 0 || done + 1 == n_blocks)
             work += constraints_.sweep(sums.move, kInfinity, sums.constraints);

@@ -61,22 +61,6 @@ void check_ties() {
     }
 }
 
-void check_fenchel_young(Random& random) {
-    const std::vector<std::int64_t> columns = {0, 2, 4, 1, 3}, starts = {0, 3, 5};
-    const Groups groups{columns, starts};
-    std::vector<double> b(5), q(5);
-    for (int j = 0; j < 5; ++j)
-        b[j] = uniform(random), q[j] = uniform(random);
-    double totals[2], largest[2], expected = 0.0;
-    group_totals(groups, q, totals);
-    group_largest(groups, b, largest);
-    const double strength = std::max(totals[0], totals[1]) + 0.1;
-    for (int j = 0; j < 5; ++j)
-        expected -= q[j] * b[j];
-    expected += strength * (largest[0] + largest[1]);
-    CHECK(std::fabs(group_fenchel_young(groups, strength, b, q) - expected) < 1e-12);
-}
-
 void check_sums(Random& random) {
     const std::int64_t n = 7, d = 5;
     std::vector<double> by_rows(n * d), by_columns(n * d);
@@ -107,10 +91,8 @@ void check_sums(Random& random) {
 
 int main() {
     Random random(1);
-    for (int trial = 0; trial < 300; ++trial) {
+    for (int trial = 0; trial < 300; ++trial)
         check_prox(random, 0.05 * (trial % 40 + 1), trial % 3 == 0);
-        check_fenchel_young(random);
-    }
     check_ties();
     check_sums(random);
     return check::report();

@@ -8,13 +8,8 @@ The optimality conditions give ``g_i = clip(r s_i - eta, 0, 1)`` for one number 
 ``Gamma(r) = sum_i g_i`` is increasing and piecewise linear in it, with kinks where an index leaves
 0 (``r = eta / s_i``) and where it reaches 1 (``r = (1 + eta) / s_i``). With ``t = 1/r^2`` this is
 Eq. (14) of the shared-structure paper and its appendix C; working in ``r`` removes the square
-roots and the limit ``t -> 0``. Two searches find the same ``r``: one sorts the kinks, one halves
-sets of them.
-
-Where appendix C is followed (`weights_by_medians`, its Algorithm 3) it is repaired: the two
-critical parameters of Eq. (80) are exchanged as printed, line 21 moves the wrong end of the
-bracket, line 32 fixes a value that is only known at the end, and ``h >= number of positive s_i``
-has to be asked first.
+roots and the limit ``t -> 0``. The kinks are sorted: an SVD comes before, so that the linear time
+of the paper's Algorithm 3 gains nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-__all__ = ["weights_by_medians", "weights_by_sorting"]
+__all__ = ["weights_by_sorting"]
 
 # What Gamma may miss at a kink by rounding alone, per unit of budget.
 _ROUNDING = 1e-13
@@ -67,57 +62,6 @@ def weights_by_sorting(sizes: Vector, eta: float, budget: float) -> Vector:
     found[order] = _finish(s, eta, budget, ends <= low, (starts <= low) & (ends >= high))
     weights[positive] = found
     return weights
-
-
-def weights_by_medians(sizes: Vector, eta: float, budget: float) -> Vector:
-    """Return the optimal weights in linear time: each round settles a quarter of the open indices.
-
-    The same as `weights_by_sorting`; an SVD comes before either, so this one is for completeness.
-
-    Examples
-    --------
-    >>> weights_by_medians(np.array([3.0, 2.0, 1.0]), 1.0, 1.0)
-    array([0.8, 0.2, 0. ])
-    """
-    scaled, positive = _scaled(sizes)
-    weights = positive.astype(np.float64)
-    if np.count_nonzero(positive) <= budget:
-        return weights
-    s = scaled[positive]
-    starts, ends = eta / s, (1.0 + eta) / s
-    low, high = 0.0, np.inf
-    is_open = np.arange(s.size)
-    full = np.zeros(s.size, dtype=bool)
-    middle = np.zeros(s.size, dtype=bool)
-    # Running sums over the settled indices keep one evaluation of Gamma at the size of the open
-    # set.
-    n_full, n_middle, middle_sum = 0, 0, 0.0
-    while is_open.size:
-        begin, end = starts[is_open], ends[is_open]
-        pivot = _median(begin)
-        for r in (pivot, _median(end[begin <= pivot])):
-            inside = np.clip(r * s[is_open] - eta, 0.0, 1.0).sum()
-            gamma = n_full + (r * middle_sum - n_middle * eta) + inside
-            if gamma < budget:
-                low = max(low, r)
-            else:
-                high = min(high, r)
-        is_full = end <= low
-        is_middle = (begin <= low) & (end >= high) & ~is_full
-        full[is_open[is_full]] = True
-        middle[is_open[is_middle]] = True
-        n_full += int(is_full.sum())
-        n_middle += int(is_middle.sum())
-        middle_sum += float(s[is_open[is_middle]].sum())
-        is_open = is_open[~(is_full | is_middle | (begin >= high))]
-    weights[positive] = _finish(s, eta, budget, full, middle)
-    return weights
-
-
-def _median(values: Vector) -> float:
-    """Return the lower median, an element of `values`, in linear time."""
-    k = (values.size - 1) // 2
-    return float(np.partition(values, k)[k])
 
 
 def _finish(

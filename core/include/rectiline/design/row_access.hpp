@@ -14,35 +14,44 @@ namespace rectiline::design {
 
 constexpr std::int64_t kRowBlock = 64;  // small enough that this block and the next stay in cache
 
-template <class T>
-struct ContiguousRows {
-    DenseView<T> X;
-
-    void reserve() {}
-    RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
-    RECTILINE_INLINE void prefetch(std::int64_t i) const {
-        prefetch_bytes(X.row(i), X.d * static_cast<std::int64_t>(sizeof(T)));
+// What both kinds of dense rows do once they know where a row is.
+template <class Rows>
+struct DenseAccess {
+    RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t i, const double* b) const {
+        return rectiline::support::dot(self().row(slot, i), b, self().X.d);
     }
-    RECTILINE_INLINE double dot(std::int64_t, std::int64_t i, const double* b) const {
-        return rectiline::support::dot(X.row(i), b, X.d);
-    }
-    RECTILINE_INLINE void axpy(std::int64_t, std::int64_t i, double a, double* v) const {
-        rectiline::support::axpy(a, X.row(i), v, X.d);
+    RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t i, double a, double* v) const {
+        rectiline::support::axpy(a, self().row(slot, i), v, self().X.d);
     }
     template <class Visit>
-    RECTILINE_INLINE void for_each(std::int64_t, std::int64_t i, Visit&& visit) const {
-        const T* x = X.row(i);
-        for (std::int64_t j = 0; j < X.d; ++j)
+    RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t i, Visit&& visit) const {
+        const auto* x = self().row(slot, i);
+        for (std::int64_t j = 0; j < self().X.d; ++j)
             visit(j, static_cast<double>(x[j]));
     }
-    std::int64_t length(std::int64_t) const { return X.d; }
+    std::int64_t length(std::int64_t) const { return self().X.d; }
+
+  private:
+    RECTILINE_INLINE const Rows& self() const { return static_cast<const Rows&>(*this); }
 };
 
 template <class T>
-struct GatheredRows {
+struct ContiguousRows : DenseAccess<ContiguousRows<T>> {
+    DenseView<T> X;
+
+    explicit ContiguousRows(const DenseView<T>& X) : X(X) {}
+    void reserve() {}
+    RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
+    RECTILINE_INLINE void prefetch(std::int64_t i) const { X.prefetch_row(i); }
+    RECTILINE_INLINE const T* row(std::int64_t, std::int64_t i) const { return X.row(i); }
+};
+
+template <class T>
+struct GatheredRows : DenseAccess<GatheredRows<T>> {
     DenseView<T> X;
     std::vector<double> block;
 
+    explicit GatheredRows(const DenseView<T>& X) : X(X) {}
     void reserve() { block.resize(static_cast<std::size_t>(kRowBlock * X.d)); }
     void load(std::span<const std::int64_t> rows) {
         const std::int64_t count = std::ssize(rows);
@@ -53,25 +62,16 @@ struct GatheredRows {
         }
     }
     RECTILINE_INLINE void prefetch(std::int64_t) const {}
-    RECTILINE_INLINE double dot(std::int64_t slot, std::int64_t, const double* b) const {
-        return rectiline::support::dot(block.data() + slot * X.d, b, X.d);
+    RECTILINE_INLINE const double* row(std::int64_t slot, std::int64_t) const {
+        return block.data() + slot * X.d;
     }
-    RECTILINE_INLINE void axpy(std::int64_t slot, std::int64_t, double a, double* v) const {
-        rectiline::support::axpy(a, block.data() + slot * X.d, v, X.d);
-    }
-    template <class Visit>
-    RECTILINE_INLINE void for_each(std::int64_t slot, std::int64_t, Visit&& visit) const {
-        const double* x = block.data() + slot * X.d;
-        for (std::int64_t j = 0; j < X.d; ++j)
-            visit(j, x[j]);
-    }
-    std::int64_t length(std::int64_t) const { return X.d; }
 };
 
 template <class T, class I>
 struct SparseRows {
     SparseView<T, I> X;  // by rows
 
+    explicit SparseRows(const SparseView<T, I>& X) : X(X) {}
     void reserve() {}
     RECTILINE_INLINE void load(std::span<const std::int64_t>) {}
     RECTILINE_INLINE void prefetch(std::int64_t i) const {
@@ -98,17 +98,14 @@ auto with_row_access(const DesignView& X, Use&& use) {
     return std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; }) {
-                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.data)>>;
                 if (view.rows_contiguous()) {
-                    ContiguousRows<T> rows{view};
+                    ContiguousRows rows(view);
                     return use(rows);
                 }
-                GatheredRows<T> rows{view, {}};
+                GatheredRows rows(view);
                 return use(rows);
             } else {
-                using T = std::remove_cv_t<std::remove_pointer_t<decltype(view.values)>>;
-                using I = std::remove_cv_t<std::remove_pointer_t<decltype(view.indices)>>;
-                SparseRows<T, I> rows{view};
+                SparseRows rows(view);
                 return use(rows);
             }
         },

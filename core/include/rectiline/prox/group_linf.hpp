@@ -16,18 +16,6 @@ struct Groups {
     std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
 };
 
-// totals[g] = sum of |values_j| over the group.
-void group_totals(const Groups& groups, std::span<const double> values, std::span<double> totals);
-
-// largest[g] = the largest |values_j| of the group.
-void group_largest(const Groups& groups, std::span<const double> values, std::span<double> largest);
-
-// What separates coef and q from being a pair, as a sum of terms that are never negative:
-//
-//     sum_g  sum_j (|q_j| M_g - q_j b_j)  +  (strength - sum_j |q_j|)+ M_g,     M_g = max_j |b_j|
-double group_fenchel_young(const Groups& groups, double strength, std::span<const double> coef,
-                           std::span<const double> q);
-
 // argmin_b |b - v|^2 / 2 + radius sum_g max_j |b_j|, in place on the grouped entries: every group
 // is capped at the level t >= 0 with sum (|v_j| - t)+ = radius, at 0 if its total is below the
 // radius.
