@@ -5,23 +5,16 @@
 namespace rectiline::design {
 namespace {
 
-template <class T, class Out>
+template <bool centred, class T, class Out>
 RECTILINE_MULTIVERSION void copy_row(const T* x, std::int64_t column_stride, const BlockOf& block,
                                      double row_factor, Out* out) {
     const std::int64_t *columns = block.columns.data(), n_columns = std::ssize(block.columns);
     const double *centre = block.centre.data(), *factor = block.factor.data();
-    if (!block.centre.empty()) {
 #pragma omp simd
-        for (std::int64_t j = 0; j < n_columns; ++j) {
-            const double v = static_cast<double>(x[columns[j] * column_stride]) - centre[j];
-            out[j] = static_cast<Out>(v * (factor[j] * row_factor));
-        }
-    } else {
-#pragma omp simd
-        for (std::int64_t j = 0; j < n_columns; ++j) {
-            const double v = static_cast<double>(x[columns[j] * column_stride]);
-            out[j] = static_cast<Out>(v * (factor[j] * row_factor));
-        }
+    for (std::int64_t j = 0; j < n_columns; ++j) {
+        const double v = static_cast<double>(x[columns[j] * column_stride]);
+        const double moved = centred ? v - centre[j] : v;
+        out[j] = static_cast<Out>(moved * (factor[j] * row_factor));
     }
 }
 
@@ -30,10 +23,14 @@ void copy_part(const DesignView& X, const BlockOf& block, std::int64_t stride, O
     std::visit(
         [&]<class View>(const View& view) {
             if constexpr (requires { view.row_stride; })
-                for (std::int64_t i = 0; i < std::ssize(block.rows); ++i)
-                    copy_row(view.row(block.rows[i]), view.column_stride, block,
-                             block.row_factor.empty() ? 1.0 : block.row_factor[i],
-                             out + i * stride);
+                for (std::int64_t i = 0; i < std::ssize(block.rows); ++i) {
+                    const auto* x = view.row(block.rows[i]);
+                    const double scale = block.row_factor.empty() ? 1.0 : block.row_factor[i];
+                    if (block.centre.empty())
+                        copy_row<false>(x, view.column_stride, block, scale, out + i * stride);
+                    else
+                        copy_row<true>(x, view.column_stride, block, scale, out + i * stride);
+                }
         },
         X);
 }

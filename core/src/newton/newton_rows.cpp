@@ -4,7 +4,6 @@
 #include "rectiline/design/products.hpp"
 #include "rectiline/newton/newton_kernels.hpp"
 #include "rectiline/support/compensated.hpp"
-#include "rectiline/support/scratch.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include <algorithm>
@@ -25,8 +24,8 @@ RECTILINE_MULTIVERSION double exact_sum(const double* v, std::int64_t n) {
 }  // namespace
 
 struct NewtonRows::Storage {
-    ScratchVector<double> values;
-    std::vector<double> direction, offset, weight;
+    std::unique_ptr<double[]> dense;  // filled before it is read
+    std::vector<double> values, direction, offset, weight;
     std::vector<std::int64_t> indices, pointers;
     std::vector<std::uint8_t> curve_index;
 };
@@ -66,11 +65,11 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> ind
     DesignView X = std::visit(
         [&]<class View>(const View& view) -> DesignView {
             if constexpr (requires { view.row_stride; }) {
-                renew(storage->values, static_cast<std::size_t>(count * d));
-                copy_rows(X_, index, storage->values.data());
-                return DenseView<double>{storage->values.data(), count, d, d, 1};
+                storage->dense =
+                    std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(count * d));
+                copy_rows(X_, index, storage->dense.get());
+                return DenseView<double>{storage->dense.get(), count, d, d, 1};
             } else {
-                storage->values.clear(), storage->indices.clear();
                 storage->pointers.assign(1, 0);
                 for (std::int64_t k = 0; k < count; ++k) {
                     const auto [values, indices] = view.line(index[k]);
