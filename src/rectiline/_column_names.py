@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["column_index", "column_label", "names_of"]
 
-_SHOWN = 8  # names listed in a message
+_NAMES_SHOWN = 8  # names listed in a message
 
 
 def column_index(column: Any, names: NDArray[Any] | None, n_features: int, owner: str) -> int:
@@ -44,8 +44,8 @@ def column_index(column: Any, names: NDArray[Any] | None, n_features: int, owner
             close = get_close_matches(column, listed, n=1)
             if close:
                 raise ValueError(f"{owner}: X has no column {column!r}. Did you mean {close[0]!r}?")
-            shown = ", ".join(map(repr, listed[:_SHOWN])) + (
-                ", ..." if len(listed) > _SHOWN else ""
+            shown = ", ".join(map(repr, listed[:_NAMES_SHOWN])) + (
+                ", ..." if len(listed) > _NAMES_SHOWN else ""
             )
             raise ValueError(f"{owner}: X has no column {column!r}; its columns are {shown}.")
         return int(found[0])

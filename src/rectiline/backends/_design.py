@@ -17,15 +17,21 @@ from rectiline._typing import Indices, Vector
 
 __all__ = ["Design", "array_if_small", "take_rows"]
 
-_LONG_PASS = 1_000_000  # entries of X from which on a pass asks whether there is time for it
-_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
-_FEW = 50  # one column in so many: then they are gathered for the product
-_SOME = 4  # vectors from which on it pays to take them together
-_SMALL_GRAM = 1e9  # products of ``X X'`` up to which it is one product, without checkpoints
-_EIGEN_COST = 3.0  # times n**3: products of an eigendecomposition
+_ENTRIES_OF_A_TIMED_PASS = (
+    1_000_000  # entries of X from which on a pass asks whether there is time for it
+)
+_ENTRIES_PER_GRAM_BLOCK = 1 << 17  # entries of X handled at once: a block that stays in the cache
+_COLUMNS_PER_GATHERED_COLUMN = 50  # one column in so many: then they are gathered for the product
+_VECTORS_TAKEN_TOGETHER = 4  # vectors from which on it pays to take them together
+_PRODUCTS_OF_ONE_GRAM = (
+    1e9  # products of ``X X'`` up to which it is one product, without checkpoints
+)
+_EIGEN_PRODUCTS_PER_CUBE = 3.0  # times n**3: products of an eigendecomposition
 _RANK_TOLERANCE = 1e-13  # of the largest eigenvalue of X X'
 _FULL, _TINY = 0.1, 2_000  # share of stored entries, and entries, from which on and up to which
-_SMALL = 100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
+_ENTRIES_CHEAPER_THAN_CALLS = (
+    100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
+)
 _SPARSE_PRODUCT_COST = 30.0  # one product of two stored entries, in flops of a dense product
 
 
@@ -55,7 +61,7 @@ def array_if_small(matrix: Any) -> Any:
     A call of SciPy's takes 20 to 200 microseconds whatever the size of the matrix.
     """
     entries = matrix.shape[0] * matrix.shape[1]
-    if not sp.issparse(matrix) or entries > _SMALL:
+    if not sp.issparse(matrix) or entries > _ENTRIES_CHEAPER_THAN_CALLS:
         return matrix
     few_zeros = entries <= _TINY or matrix.nnz >= _FULL * entries
     return matrix.toarray() if few_zeros else matrix
@@ -65,7 +71,7 @@ def take_rows(X: Any, rows: Indices) -> Any:
     """Return ``X[rows]``, with the threads of compiled loops if X is dense."""
     if sp.issparse(X) or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         return X[rows]
-    if rows.size * X.shape[1] >= _LONG_PASS:
+    if rows.size * X.shape[1] >= _ENTRIES_OF_A_TIMED_PASS:
         checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * rows.size * X.shape[1])
     out = np.empty((rows.size, X.shape[1]), X.dtype)
     _core.DesignView.dense(X).take(np.ascontiguousarray(rows, dtype=np.int64), out)
@@ -105,7 +111,7 @@ class Design:
 
     def _begin_pass(self, count: int = 1) -> None:
         """Ask whether there is time for so many passes over X, where they take any."""
-        if self.n_stored >= _LONG_PASS:
+        if self.n_stored >= _ENTRIES_OF_A_TIMED_PASS:
             checkpoint(seconds=SECONDS_PER_ENTRY * count * self.n_stored)
 
     def dot(self, coef: Vector) -> Vector:
@@ -124,11 +130,11 @@ class Design:
         Few columns in use are gathered for the first product. Nothing is remembered: equal
         arguments give equal bits, in any order of calls and from any thread.
         """
-        if self.n_stored >= _LONG_PASS and not (coef.any() or weights.any()):
+        if self.n_stored >= _ENTRIES_OF_A_TIMED_PASS and not (coef.any() or weights.any()):
             return np.zeros(self.n_samples), np.zeros(self.n_features)
-        if self.n_features >= _FEW and not self.is_sparse:
+        if self.n_features >= _COLUMNS_PER_GATHERED_COLUMN and not self.is_sparse:
             support = np.flatnonzero(coef)
-            if support.size * _FEW <= self.n_features:
+            if support.size * _COLUMNS_PER_GATHERED_COLUMN <= self.n_features:
                 return self.dense_columns(support) @ coef[support], self.tdot(weights)
         self._begin_pass()
         z, q = self.view.both(coef, weights)
@@ -150,7 +156,7 @@ class Design:
 
     def _multiplies_at_once(self, count: int) -> bool:
         """Whether one product of NumPy takes less time than `count` products with a vector."""
-        return count >= _SOME and not self.is_sparse and self._is_double
+        return count >= _VECTORS_TAKEN_TOGETHER and not self.is_sparse and self._is_double
 
     @property
     def _is_double(self) -> bool:
@@ -201,11 +207,11 @@ class Design:
         checkpoint()
         if self.is_sparse:
             return np.asarray((self.X @ self.X.T).toarray(), dtype=np.float64)
-        small = float(self.n_samples) ** 2 * self.n_features <= _SMALL_GRAM
+        small = float(self.n_samples) ** 2 * self.n_features <= _PRODUCTS_OF_ONE_GRAM
         if self.X.dtype == np.float64 and small:
             return np.asarray(self.X @ self.X.T)
         gram = np.zeros((self.n_samples, self.n_samples))
-        block = max(64, _GRAM_BLOCK // self.n_samples)
+        block = max(64, _ENTRIES_PER_GRAM_BLOCK // self.n_samples)
         for first in range(0, self.n_features, block):
             checkpoint()
             part = self.X[:, first : first + block].astype(np.float64, copy=False)
@@ -220,7 +226,7 @@ class Design:
         at many strengths and on many folds look at one design.
         """
         # LAPACK cannot be interrupted: better not to begin what cannot be finished in time.
-        checkpoint(products=_EIGEN_COST * float(self.n_samples) ** 3)
+        checkpoint(products=_EIGEN_PRODUCTS_PER_CUBE * float(self.n_samples) ** 3)
         gram = self.row_gram
         if not np.isfinite(gram).all():
             raise FloatingPointError("Products of rows of X are too large for a float64.")
@@ -257,7 +263,7 @@ class Design:
         # Blocks of rows keep the scaled copy small whatever the size of X. One scaled copy times
         # itself is a symmetric product, half the work of the product of two matrices.
         # At least as many rows as columns, so that adding up costs little beside the products.
-        block = min(max(256, k, _GRAM_BLOCK // max(1, k)), self.n_samples)
+        block = min(max(256, k, _ENTRIES_PER_GRAM_BLOCK // max(1, k)), self.n_samples)
         by_columns = not self.is_sparse and self.X.flags.f_contiguous
         buffer = np.empty((block, k + intercept), order="F" if by_columns else "C")
         for first in range(0, self.n_samples, block):
@@ -289,7 +295,7 @@ class Design:
             return np.asarray((scaled @ scaled.T).toarray())
         kernel: NDArray[np.float64] | None = None
         # At least as many columns as rows, so that adding up costs little beside the products.
-        block = min(max(64, n, _GRAM_BLOCK // max(1, n)), d)
+        block = min(max(64, n, _ENTRIES_PER_GRAM_BLOCK // max(1, n)), d)
         buffer = np.empty((n, block), order="F" if self.X.flags.f_contiguous else "C")
         for first in range(0, d, block):
             checkpoint(products=0.5 * block * n * n)

@@ -1,4 +1,4 @@
-"""Where coefficients may live: each constraint writes itself as rows and bounds."""
+"""Constraints restrict the coefficients; each is written as linear rows and bounds."""
 
 from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._bounds import Box, Nonnegative

@@ -26,7 +26,7 @@ class DesignLike(Protocol):
 
 
 class Constraint(ABC):
-    """Say where the coefficients may live.
+    """Restrict the coefficients.
 
     Constraints are immutable; they can be compared, hashed, pickled and copied.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FormulaDesign", "formula"]
 
-_DENSE = 0.2  # share of nonzero entries from which on X is a dense table
+_DENSE_ENTRY_SHARE = 0.2  # share of nonzero entries from which on X is a dense table
 
 
 def formula(text: str, data: Any) -> FormulaDesign:
@@ -201,7 +201,7 @@ class _Columns:
             str(spec.column_names[j]) for spec, mine in zip(specs, kept, strict=True) for j in mine
         ]
         entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
-        is_dense = sum(matrix.nnz for matrix in matrices) >= _DENSE * entries
+        is_dense = sum(matrix.nnz for matrix in matrices) >= _DENSE_ENTRY_SHARE * entries
         return cls(specs, kept, tuple(names), is_dense)
 
     def pick(self, matrices: list[Any]) -> Any:

@@ -31,8 +31,8 @@ Vector = NDArray[np.float64]
 
 __all__ = ["bootstrap", "bootstrap_covariance", "replicates"]
 
-_MOST_ENTRIES = 600_000  # of the weights that are drawn at once: they stay in the cache
-_LARGEST_CHUNK = 25
+_MOST_WEIGHTS_AT_ONCE = 600_000  # of the weights that are drawn at once: they stay in the cache
+_MOST_REPLICATES_AT_ONCE = 25
 
 
 def bootstrap(
@@ -121,7 +121,7 @@ def replicates(fit: Fit, options: Options) -> Matrix:
     else:
         solve = _refits(fit, Resampling(options.method, fit.weight, labels))
     seeds = replicate_seeds(options.random_state, count)
-    size = int(np.clip(_MOST_ENTRIES // fit.rows.n, 1, _LARGEST_CHUNK))
+    size = int(np.clip(_MOST_WEIGHTS_AT_ONCE // fit.rows.n, 1, _MOST_REPLICATES_AT_ONCE))
     chunks = [seeds[first : first + size] for first in range(0, count, size)]
     return _run(solve, chunks, count, options)
 

@@ -28,7 +28,7 @@ Seeds = Sequence[np.random.SeedSequence]
 
 __all__ = ["QuantileReplicates"]
 
-_WIDER = 4  # factor on the kept samples when a replicate leaves the ball
+_SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a replicate leaves the ball
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class QuantileReplicates:
             best = near.solve(near.method(), weight, near.total(fit, fit.weight), near.first)
             if best is not None or near.keeps_all:
                 return _Family(near, near.first if best is None else best[1])
-            count *= _WIDER
+            count *= _SAMPLE_GROWTH_FACTOR
 
     def solve(self, seeds: Seeds) -> Matrix:
         """Return the coefficients of the replicates with these seeds, (len(seeds), m, p)."""
@@ -173,7 +173,7 @@ class QuantileReplicates:
                     left.append(b)
             open_ones = np.array(left, dtype=np.intp)
             if open_ones.size:
-                wider = NearRows.of(fit, place, _WIDER * near.index.size)
+                wider = NearRows.of(fit, place, _SAMPLE_GROWTH_FACTOR * near.index.size)
                 family = _Family(wider, wider.first)
 
     def _doubled_parts(self, near: NearRows, upper: Matrix) -> tuple[Matrix, Matrix]:

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-_MOST_RANK = 1000  # samples up to which rank intervals are the default, as in R
+_MOST_SAMPLES_FOR_RANK = 1000  # samples up to which rank intervals are the default, as in R
 
 _PARTS: dict[str, Callable[[Fit, Options], Parts]] = {
     "iid": iid_parts,
@@ -46,7 +46,7 @@ def default_kind(fit: Fit, groups: Any = None) -> str:
     if groups is not None:
         return "cluster"
     if fit.is_quantile:
-        return "rank" if fit.n <= _MOST_RANK else "nid"
+        return "rank" if fit.n <= _MOST_SAMPLES_FOR_RANK else "nid"
     return "margin_density" if _has_margin_kinks(fit) else "sandwich"
 
 

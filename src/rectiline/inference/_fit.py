@@ -18,9 +18,11 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Fit", "full_rank"]
 
-_RANK = 1e-10  # a pivot below this share of its column's length: the columns are dependent
-_ZERO = 1e-9  # residuals up to this share of their scale count as zero
-_INSIDE = 1e-7  # a multiplier this far from the ends of its range, relative, is inside
+_DEPENDENT_PIVOT_SHARE = (
+    1e-10  # a pivot below this share of its column's length: the columns are dependent
+)
+_ZERO_RESIDUAL_SHARE = 1e-9  # residuals up to this share of their scale count as zero
+_INSIDE_RANGE_SHARE = 1e-7  # a multiplier this far from the ends of its range, relative, is inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +118,7 @@ class Fit:
     @cached_property
     def zero(self) -> float:
         """Residuals up to this size count as zero."""
-        return _ZERO * max(float(np.max(np.abs(self.targets))), 1e-300)
+        return _ZERO_RESIDUAL_SHARE * max(float(np.max(np.abs(self.targets))), 1e-300)
 
     @cached_property
     def unique(self) -> bool:
@@ -134,7 +136,7 @@ class Fit:
             pins = curve.curvature[np.searchsorted(curve.knots, argument)] > 0
             own = -slope if loss.of == "residual" else self.targets * slope
             for low, high in zip(curve.left, curve.right, strict=True):
-                margin = _INSIDE * (high - low)
+                margin = _INSIDE_RANGE_SHARE * (high - low)
                 pins |= (own > low + margin) & (own < high - margin)
             pins &= self.weight > 0
             if not full_rank(self.rows.gram(np.where(pins, self.weight, 0.0))):
@@ -147,4 +149,4 @@ def full_rank(gram: Matrix) -> bool:
     scale = np.sqrt(np.diag(gram))
     if not (scale > 0).all():
         return False
-    return bool(np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] > _RANK)
+    return bool(np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] > _DEPENDENT_PIVOT_SHARE)

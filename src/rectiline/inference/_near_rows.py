@@ -23,7 +23,9 @@ Index = NDArray[np.int64]
 
 __all__ = ["NearRows", "useful_count"]
 
-_JITTER = 1e-11  # of the largest target: breaks ties between samples, which make bases singular
+_JITTER_PER_TARGET = (
+    1e-11  # of the largest target: breaks ties between samples, which make bases singular
+)
 _MOST_STEPS = 10_000_000
 
 
@@ -100,7 +102,9 @@ class NearRows:
             level=float(fit.levels[k]),
             index=index,
             columns=columns,
-            targets=fit.predictions[k][index] + residual[index] + _JITTER * size * jitter,
+            targets=fit.predictions[k][index]
+            + residual[index]
+            + _JITTER_PER_TARGET * size * jitter,
             scale=scale,
             above=((residual > 0) & ~kept).astype(np.float64),
             centre=fit.coef[k] * scale,

@@ -31,8 +31,8 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["rank_intervals"]
 
-_DISTANCE = 3.5  # standard deviations that a walk may go before more samples are taken in
-_WIDER = 4  # factor on the kept samples when a walk leaves the ball
+_WALK_DEVIATIONS = 3.5  # standard deviations that a walk may go before more samples are taken in
+_SAMPLE_GROWTH_FACTOR = 4  # factor on the kept samples when a walk leaves the ball
 _MOST_STEPS = 10_000_000
 _EQUAL_PLACES = 1e-7  # share of the way at which two places are one, as in the compiled walk
 
@@ -73,7 +73,7 @@ class _Walks:
 
     def __init__(self, fit: Fit, k: int) -> None:
         self.fit, self.k = fit, k
-        self._keep(useful_count(fit, float(fit.levels[k]), _DISTANCE))  # type: ignore[index]
+        self._keep(useful_count(fit, float(fit.levels[k]), _WALK_DEVIATIONS))  # type: ignore[index]
 
     def _keep(self, count: int) -> None:
         self.near = NearRows.of(self.fit, self.k, count)
@@ -85,7 +85,7 @@ class _Walks:
         if best is not None:
             self.basis = best[1]
         elif not self.near.keeps_all:
-            self._keep(_WIDER * count)
+            self._keep(_SAMPLE_GROWTH_FACTOR * count)
         else:
             raise ValueError(
                 "No basis of the fitted quantile was found, so that there are no rank intervals; "
@@ -118,7 +118,7 @@ class _Walks:
             if self.near.keeps_all:
                 # The score never becomes significant: the interval is open on this side.
                 return direction * math.inf
-            self._keep(_WIDER * self.count)
+            self._keep(_SAMPLE_GROWTH_FACTOR * self.count)
 
 
 def _interpolated(place: Vector, score: Vector, until: float) -> float:

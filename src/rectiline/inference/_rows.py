@@ -15,7 +15,7 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Rows"]
 
-_BLOCK = 16_384  # rows handled at once: X is never copied as a whole
+_ROWS_PER_BLOCK = 16_384  # rows handled at once: X is never copied as a whole
 
 
 class Rows:
@@ -44,8 +44,8 @@ class Rows:
         return made
 
     def _blocks(self) -> Iterator[tuple[slice, Matrix]]:
-        for first in range(0, self.n, _BLOCK):
-            part = slice(first, min(first + _BLOCK, self.n))
+        for first in range(0, self.n, _ROWS_PER_BLOCK):
+            part = slice(first, min(first + _ROWS_PER_BLOCK, self.n))
             yield part, self.take(part)
 
     def predict(self, coef: Matrix) -> Matrix:

@@ -1,4 +1,4 @@
-"""What one sample pays: convex piecewise linear-quadratic losses.
+"""Losses measure the error of one prediction; all are convex and piecewise linear-quadratic.
 
 Every loss is a curve phi(t) of one argument: the margin ``t = y z`` for two classes, the residual
 ``t = y - z`` for regression, or the prediction ``t = z`` itself. It has a value, derivative,

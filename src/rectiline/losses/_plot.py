@@ -15,8 +15,8 @@ _ARGUMENT = {
     "residual": "residual  t = y - z",
     "prediction": "prediction  t = z",
 }
-_WIDE = 60  # characters of a title that fit above axes of the usual size
-_MOST_LINES = 3
+_TITLE_CHARACTERS = 60  # characters of a title that fit above axes of the usual size
+_TITLE_LINES = 3
 
 
 def plot(
@@ -46,7 +46,11 @@ def plot(
     )
     ax.set_xlabel(_ARGUMENT[of])
     ax.set_ylabel("loss")
-    ax.set_title("\n".join(textwrap.wrap(title, _WIDE, max_lines=_MOST_LINES, placeholder=" ...")))
+    ax.set_title(
+        "\n".join(
+            textwrap.wrap(title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" ...")
+        )
+    )
     if label is not None:
         ax.legend()
     return ax

@@ -1,4 +1,4 @@
-"""What the coefficients pay: norms, their dual balls, their proximal steps and their pricing."""
+"""Penalties shrink the coefficients: norms, their dual balls, proximal steps and pricing."""
 
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import Penalty

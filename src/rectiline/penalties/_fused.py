@@ -120,7 +120,7 @@ class Fused:
         return ElasticNet(self.l1, self.l2) if self.l1 + self.l2 > 0.0 else None
 
     def value(self, coef: ArrayLike) -> float:
-        """Return what the coefficients pay."""
+        """Return the penalty of the coefficients."""
         point = np.asarray(coef, dtype=np.float64)
         rest = 0.0 if self.rest is None else self.rest.value(point)
         return self.strength * float(np.abs(self.matrix(point.size) @ point).sum()) + rest

@@ -11,8 +11,10 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["LeftFactor", "column_blocks"]
 
-_BLOCK = 1 << 17  # entries of a matrix that are copied at a time
-_DEPENDENT = 1e-6  # of a unit vector: what is left of one that lies in the span of the others
+_ENTRIES_PER_COPY = 1 << 17  # entries of a matrix that are copied at a time
+_DEPENDENT_LENGTH = (
+    1e-6  # of a unit vector: what is left of one that lies in the span of the others
+)
 
 
 class LeftFactor:
@@ -63,7 +65,7 @@ class LeftFactor:
 def _triangle(A: Matrix) -> Matrix:
     """Return the triangle of the QR decomposition of a tall matrix, a block of rows at a time."""
     n, m = A.shape
-    rows = max(4 * m, _BLOCK // max(m, 1))
+    rows = max(4 * m, _ENTRIES_PER_COPY // max(m, 1))
     if n <= 2 * rows:
         return np.asarray(np.linalg.qr(A, mode="r"))
     triangle = np.zeros((0, m))
@@ -82,11 +84,11 @@ def _orthonormal(V: Matrix) -> Matrix:
     for _ in range(2):  # twice is enough for orthogonality to rounding
         triangle = _triangle(V)
         lengths = np.abs(np.diag(triangle))
-        if not lengths.min() > _DEPENDENT * max(1.0, lengths.max()):
+        if not lengths.min() > _DEPENDENT_LENGTH * max(1.0, lengths.max()):
             basis, corner = np.linalg.qr(V)
             return np.asarray(basis * np.where(np.diag(corner) < 0, -1.0, 1.0))
         triangle *= np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
-        rows = max(1, _BLOCK // V.shape[1])
+        rows = max(1, _ENTRIES_PER_COPY // V.shape[1])
         for first in range(0, V.shape[0], rows):
             part = V[first : first + rows]
             part[:] = linalg.solve_triangular(triangle, part.T, trans=1, check_finite=False).T
@@ -95,5 +97,5 @@ def _orthonormal(V: Matrix) -> Matrix:
 
 def column_blocks(d: int, m: int) -> list[slice]:
     """Return slices of columns of a d x m matrix that are cheap to copy."""
-    width = max(1, _BLOCK // max(d, 1))
+    width = max(1, _ENTRIES_PER_COPY // max(d, 1))
     return [slice(first, min(first + width, m)) for first in range(0, m, width)]

@@ -20,7 +20,9 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["SharedSubspace", "Subspace"]
 
-_FAINT = 1e-7  # of the largest singular value: below it a direction counts as absent
+_ABSENT_SINGULAR_VALUE_SHARE = (
+    1e-7  # of the largest singular value: below it a direction counts as absent
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +199,7 @@ class SharedSubspace(Penalty):
         factor, h = LeftFactor(Q), self.shared_dim
         # Share of each direction of Q in M. What M has elsewhere counts as if Q were zero there,
         # and so do directions in which Q is nearly zero, whose vectors are not reliable.
-        known = factor.sizes > _FAINT * factor.sizes[0]
+        known = factor.sizes > _ABSENT_SINGULAR_VALUE_SHARE * factor.sizes[0]
         overlaps = factor.overlaps(space.basis, known)
         inside = space.floor + overlaps**2 @ (space.weights - space.floor)
         squares = factor.sizes[known] ** 2

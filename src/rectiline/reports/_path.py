@@ -13,7 +13,9 @@ from rectiline.reports._plots import Display, fitted, short
 
 __all__ = ["PathDisplay"]
 
-_NAMED = 10  # coefficients that get a legend entry: the largest ones at the end of the path
+_MOST_LEGEND_ENTRIES = (
+    10  # coefficients that get a legend entry: the largest ones at the end of the path
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -89,7 +91,7 @@ class PathDisplay(Display):
 
     def _draw(self, ax: Any, **style: Any) -> None:
         coefs = self.path.coefs
-        named = np.argsort(-np.abs(coefs[-1]))[:_NAMED]
+        named = np.argsort(-np.abs(coefs[-1]))[:_MOST_LEGEND_ENTRIES]
         self.lines_ = []
         for j in range(coefs.shape[1]):
             name = f"x{j}" if self.feature_names is None else str(self.feature_names[j])

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["Display", "axes", "fitted", "short"]
 
-_LONGEST = 32  # characters of a legend entry that leave room for the curves
+_LEGEND_CHARACTERS = 32  # characters of a legend entry that leave room for the curves
 
 
 def fitted(estimator: Any, attribute: str, needed: str) -> Any:
@@ -23,7 +23,7 @@ def fitted(estimator: Any, attribute: str, needed: str) -> Any:
 def short(label: Any) -> str:
     """Return a label cut to what fits into a legend."""
     text = str(label)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _LEGEND_CHARACTERS else f"{text[: _LEGEND_CHARACTERS - 3]}..."
 
 
 def axes(ax: Any = None, n_columns: int = 1) -> Any:

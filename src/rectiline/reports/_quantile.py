@@ -12,7 +12,7 @@ from rectiline.reports._plots import Display, fitted
 
 __all__ = ["QuantileDisplay"]
 
-_POINTS = 200
+_POINTS_PER_CURVE = 200
 
 
 @dataclass(eq=False, repr=False)
@@ -91,8 +91,8 @@ class QuantileDisplay(Display):
             column = int(feature)
         table = np.asarray(X, dtype=np.float64)
         low, high = table[:, column].min(), table[:, column].max()
-        grid = np.tile(np.median(table, axis=0), (_POINTS, 1))
-        grid[:, column] = np.linspace(low, high, _POINTS)
+        grid = np.tile(np.median(table, axis=0), (_POINTS_PER_CURVE, 1))
+        grid[:, column] = np.linspace(low, high, _POINTS_PER_CURVE)
         scores = grid @ np.atleast_2d(estimator.coef_).T + estimator.intercept_
         name = f"x{column}" if names is None else str(names[column])
         order = np.argsort(estimator.quantiles_)

@@ -24,7 +24,7 @@ from rectiline.paths import in_threads
 
 __all__ = ["CrossConformalIntervals", "cross_conformal"]
 
-_MOST_ENTRIES = 4_000_000  # of the table of shifted ends that is made at once
+_MOST_ENDS_AT_ONCE = 4_000_000  # of the table of shifted ends that is made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class CrossConformalIntervals:
         """
         bands = [band(model, X, self.pair) for model in self.models]
         total = sum(one.shape[0] for one in self.scores)
-        step = max(_MOST_ENTRIES // total, 1)
+        step = max(_MOST_ENDS_AT_ONCE // total, 1)
         made = np.empty_like(bands[0])
         for first in range(0, made.shape[0], step):
             part = slice(first, first + step)
