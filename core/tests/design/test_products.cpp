@@ -3,6 +3,7 @@
 #include "rectiline/design/design_block.hpp"
 #include "rectiline/design/gram.hpp"
 #include "rectiline/design/products.hpp"
+#include "rectiline/design/short_rows.hpp"
 #include "rectiline/support/threads.hpp"
 
 #include "check.hpp"

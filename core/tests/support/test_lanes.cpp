@@ -1,5 +1,6 @@
 // A kernel sums alike at every width of the registers that this machine has.
 #include "rectiline/design/dense_rows.hpp"
+#include "rectiline/design/short_rows.hpp"
 
 #include "check.hpp"
 #include <cmath>
