@@ -11,7 +11,8 @@ from rectiline.penalties import SharedSubspace, Subspace
 from rectiline.problems import MultiTaskProblem
 from rectiline.problems._task_pieces import Pieces
 from rectiline.solvers import solve
-from rectiline.solvers.multitask._settle import Held, settle
+from rectiline.solvers.multitask._held import Held
+from rectiline.solvers.multitask._settle import settle
 
 from .cases import FIVE
 
@@ -50,11 +51,11 @@ def test_it_agrees_with_the_solver(loss, shape, fit_intercept, sparse):
         exact = settle(task, near, held, begin, 1e-12)
         if exact is None:
             continue  # allowed, but not for all: see below
-        np.testing.assert_allclose(exact.coef, u, atol=2e-5)
-        assert exact.intercept == pytest.approx(b, abs=1e-4)
+        np.testing.assert_allclose(exact[0], u, atol=2e-5)
+        assert exact[1] == pytest.approx(b, abs=1e-4)
         program = task.step(held.space, held.eta, held.strength, begin)
-        v = program.variable(exact.coef)
-        proof = program.problem.certify(v, exact.intercept, exact.dual)
+        v = program.variable(exact[0])
+        proof = program.problem.certify(v, *exact[1:])
         assert proof.relative_gap <= 1e-9
 
 
@@ -80,9 +81,9 @@ def test_rows_without_weight_settle_as_if_they_were_not_there(loss):
             continue
         settled += 1
         u, b, _ = by_solver(task, held, None)
-        np.testing.assert_allclose(exact.coef, u, atol=2e-5)
-        assert exact.intercept == pytest.approx(b, abs=1e-4)
-        assert not exact.dual.sample[weight == 0].any()
+        np.testing.assert_allclose(exact[0], u, atol=2e-5)
+        assert exact[1] == pytest.approx(b, abs=1e-4)
+        assert not exact[2].sample[weight == 0].any()
     assert settled >= (7 if (loss.curve.left != loss.curve.right).any() else 19)
 
 

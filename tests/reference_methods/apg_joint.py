@@ -21,6 +21,7 @@ from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
 from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
+from rectiline.solvers.multitask._held import Held
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -97,7 +98,9 @@ class JointAPG(TaskMethod):
             inner = state.accuracy.next(gap, problem.size_of_objective)
             while True:
                 L = state.constant
-                answer = state.steps.step(state.answer, flat, eta * L, U - slope_u / L, inner)
+                answer = state.steps.step(
+                    state.answer, Held(flat, eta, eta * L), U - slope_u / L, inner
+                )
                 eigenvalues, vectors = np.linalg.eigh(M - slope_m / L)
                 eigenvalues = project_onto_capped_simplex(eigenvalues, problem.penalty.shared_dim)
                 new = (vectors * eigenvalues) @ vectors.T

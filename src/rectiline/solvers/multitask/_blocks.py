@@ -22,8 +22,8 @@ from rectiline.solvers._base import Progress
 from rectiline.solvers._drive import solve_quietly
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
-from rectiline.solvers.multitask._curvature import task_curvature
-from rectiline.solvers.multitask._settle import Held, settle
+from rectiline.solvers.multitask._held import Held, task_curvature
+from rectiline.solvers.multitask._settle import Answer, settle
 
 Space = Any  # rectiline.penalties.Subspace; solvers ask the problem, they do not import penalties
 
@@ -33,7 +33,6 @@ __all__ = [
     "Steps",
     "TaskSteps",
     "in_threads",
-    "inner_gap",
     "thread_count",
 ]
 
@@ -80,9 +79,7 @@ class Steps(Protocol):
 
     clock: Clock | None  # the clock of the whole solve
 
-    def step(
-        self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
-    ) -> Block:
+    def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
         """Return the minimiser to an absolute gap of about `gap`, starting from `near`."""
 
     def loss(self, coef: Matrix, intercept: Vector) -> float:
@@ -91,17 +88,8 @@ class Steps(Protocol):
     def with_dual(self, block: Block) -> Block:
         """Return the block with the multipliers that belong to it."""
 
-    def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
+    def curvature(self, block: Block, held: Held) -> Matrix:
         """Return how all tasks together resist a common move (block with multipliers)."""
-
-
-def inner_gap(gap: float, size: float) -> float:
-    """Return what the programs of the tasks may leave of the objective when `gap` is known.
-
-    The bound suffers from errors of the coefficients in the first order, the objective in the
-    second: so the share of the gap falls with the gap itself.
-    """
-    return gap * min(1e-2, max(gap / max(abs(size), 1e-300), 1e-5))
 
 
 @dataclass(slots=True, eq=False)
@@ -112,11 +100,16 @@ class InnerAccuracy:
     last: float = np.inf
 
     def next(self, gap: float, size: float) -> float:
-        """Return the absolute gap that all tasks together may leave."""
+        """Return the absolute gap that all tasks together may leave.
+
+        The bound suffers from errors of the coefficients in the first order, the objective in the
+        second: so the share of the gap falls with the gap itself.
+        """
         if gap >= 0.9 * self.last:
             self.factor = max(0.3 * self.factor, 1e-8)
         self.last = gap
-        return self.factor * inner_gap(gap, size)
+        share = gap / max(abs(size), 1e-300)
+        return self.factor * gap * min(1e-2, max(share, 1e-5))
 
 
 def in_threads(n_threads: int, work: Callable[[int], Any], items: Iterable[int]) -> list[Any]:
@@ -157,21 +150,18 @@ class TaskSteps:
     n_threads: int = 1
     clock: Clock | None = None
 
-    def step(
-        self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
-    ) -> Block:
+    def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
         """Solve every task; a task gets an equal share of the gap."""
         share = gap / self.problem.n_tasks
-        held = Held(space, self.problem.penalty.eta, strength)
 
-        def one(t: int) -> tuple[Vector, float, DualPoint]:
+        def one(t: int) -> Answer:
             begin = None if start is None else np.ascontiguousarray(start[:, t])
             if near.dual is not None:
                 u, b = np.ascontiguousarray(near.coef[:, t]), float(near.intercept[t])
                 last = (u, b, near.dual[t].sample)
                 exact = settle(self.problem.tasks[t], last, held, begin, share)
                 if exact is not None:
-                    return exact.coef, exact.intercept, exact.dual
+                    return exact
             return self._solve(t, near, held, begin, share)
 
         block = Block.zeros(self.problem.n_features, self.problem.n_tasks)
@@ -184,9 +174,7 @@ class TaskSteps:
         duals = in_threads(self.n_threads, fill, range(self.problem.n_tasks))
         return replace(block, dual=duals)
 
-    def _solve(
-        self, t: int, near: Block, held: Held, start: Vector | None, gap: float
-    ) -> tuple[Vector, float, DualPoint]:
+    def _solve(self, t: int, near: Block, held: Held, start: Vector | None, gap: float) -> Answer:
         """Solve one task whatever its rows do."""
         task = self.problem.tasks[t]
         program = task.step(held.space, held.eta, held.strength, start)
@@ -211,14 +199,12 @@ class TaskSteps:
         ]
         return replace(block, dual=duals)
 
-    def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
+    def curvature(self, block: Block, held: Held) -> Matrix:
         """Return the sum over the tasks of how each resists a common move."""
-        eta, d = self.problem.penalty.eta, self.problem.n_features
-        metric = strength * space.times(np.eye(d), eta, -1.0)
-        total = np.zeros((d, d))
         assert block.dual is not None
+        total = np.zeros_like(held.metric)
         for task, dual in zip(self.problem.tasks, block.dual):
-            total += task_curvature(task, dual, space, eta, strength, metric)
+            total += task_curvature(task, dual, held)
         return total
 
 

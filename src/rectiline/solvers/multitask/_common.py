@@ -15,6 +15,7 @@ from scipy import linalg
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers.multitask._blocks import Block, Space, Steps
+from rectiline.solvers.multitask._held import Held
 
 __all__ = ["joint_step"]
 
@@ -31,23 +32,21 @@ def joint_step(
     What is left of u_0's own slope costs the bound more than the objective, because the multipliers
     have to be moved until it vanishes; so the steps go on well below `gap`.
     """
-    strength, eta = 2.0 * problem.penalty.scale, problem.penalty.eta
-    enough = 0.1 * gap
+    held, enough = Held.of(problem, space), 0.1 * gap
     common = near.coef.mean(axis=1)
-    block, value = _around(problem, steps, near, space, common, enough)
+    block, value = _around(steps, near, held, common, enough)
     if problem.n_features > _LARGEST:
         return block
-    metric = problem.n_tasks * strength * space.times(np.eye(problem.n_features), eta, -1.0)
     damping, matrix = _DAMPING, None
     for _ in range(_NEWTON_STEPS):
-        slope = strength * space.times(np.sum(block.coef - common[:, None], axis=1), eta, -1.0)
+        slope = held.metric @ np.sum(block.coef - common[:, None], axis=1)
         if matrix is None:
-            matrix = steps.curvature(steps.with_dual(block), space, strength)
-        move = _solve(matrix + damping * metric, slope)
+            matrix = steps.curvature(steps.with_dual(block), held)
+        move = _solve(matrix + damping * problem.n_tasks * held.metric, slope)
         promised = 0.5 * float(slope @ move)
         if promised <= max(enough, 1e-15 * abs(value)):
             break
-        trial, trial_value = _around(problem, steps, block, space, common + move, enough)
+        trial, trial_value = _around(steps, block, held, common + move, enough)
         if trial_value <= value - 0.1 * promised + 0.1 * enough:
             common, block, value, matrix = common + move, trial, trial_value, None
             damping = max(_DAMPING, 0.1 * damping)
@@ -59,15 +58,12 @@ def joint_step(
 
 
 def _around(
-    problem: MultiTaskProblem, steps: Steps, near: Block, space: Space, common: Vector, gap: float
+    steps: Steps, near: Block, held: Held, common: Vector, gap: float
 ) -> tuple[Block, float]:
     """Return the answers of the tasks for a given common part, and what they pay in all."""
-    strength, eta = 2.0 * problem.penalty.scale, problem.penalty.eta
     start = np.broadcast_to(common[:, None], near.coef.shape)
-    block = steps.step(near, space, strength, start, gap)
-    own = block.coef - start
-    paid = 0.5 * strength * float(np.sum(own * space.times(own, eta, -1.0)))
-    return block, steps.loss(block.coef, block.intercept) + paid
+    block = steps.step(near, held, start, gap)
+    return block, steps.loss(block.coef, block.intercept) + held.charge(block.coef - start)
 
 
 def _solve(matrix: Matrix, slope: Vector) -> Vector:

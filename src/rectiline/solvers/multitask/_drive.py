@@ -13,11 +13,12 @@ from rectiline.exceptions import InfeasibleError, UnsupportedProblemError
 from rectiline.problems import Certificate, DualPoint, MultiTaskProblem
 from rectiline.solvers._arguments import checked_limits, solver_kind
 from rectiline.solvers._base import Callback, Progress, Stage
+from rectiline.solvers._drive import polish_quietly
 from rectiline.solvers._names import check_not_gone
 from rectiline.solvers._run import Run
+from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status
 from rectiline.solvers.multitask._blocks import Space, thread_count
-from rectiline.solvers.multitask._polish import polish_tasks
 from rectiline.solvers.multitask.apg import APG
 from rectiline.solvers.multitask.bcd import BCD
 
@@ -25,6 +26,7 @@ Start = tuple[Matrix, Vector, list[DualPoint] | None]
 
 __all__ = ["SOLVERS", "MultiTaskSolution", "solve_multitask"]
 
+_EXACT = 1e-12  # relative gap that the sum over exact tasks may have
 SOLVERS: dict[str, Any] = {one.name: one for one in (BCD, APG)}
 
 
@@ -146,7 +148,7 @@ def solve_multitask(
         else:
             status = run.run_stages(stages, limits.tol)
         if polish and status is Status.SOLVED and problem.is_decoupled:
-            polish_tasks(run)
+            _polish_tasks(run)
         return status
 
     status = run.within_limits(work, author)
@@ -219,3 +221,26 @@ def _check_feasible(problem: MultiTaskProblem) -> None:
         proof = task.base.feasibility.proof
         if proof is not None:
             raise InfeasibleError(f"The constraints of task {t} contradict each other.", proof)
+
+
+def _polish_tasks(run: Run) -> None:
+    """Make every task of the best pair exact up to rounding, under the limits of the run."""
+    problem: MultiTaskProblem = run.problem
+    assert run.best.pair is not None
+    coef, intercept, dual = run.best.pair
+    space = problem.start_subspace(coef)
+    columns, levels, duals = [], [], []
+    for t, task in enumerate(problem.tasks):
+        step = task.step(space, problem.penalty.eta, 2.0 * problem.penalty.scale)
+        v, b = step.variable(coef[:, t]), float(intercept[t])
+        proof, point = step.problem.prove(v, b, dual[t])
+        rough = Solution(v, b, Status.SOLVED, run.best.author, 0, 0.0, point, proof)
+        found = polish_quietly(step.problem, rough, run.limits.seed, run.clock)
+        run.n_iter += found.n_iter
+        columns.append(step.coef(found.coef))
+        levels.append(found.intercept)
+        duals.append(found.dual)
+    allowed = max(run.best.certificate.relative_gap, _EXACT)
+    run.best.replace(np.column_stack(columns), np.array(levels), duals, allowed)
+    run.reasons.append("polish: every task by itself")
+    run.report("polish")

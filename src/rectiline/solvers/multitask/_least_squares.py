@@ -20,9 +20,8 @@ from scipy import linalg
 from rectiline._polling import Clock, checkpoint
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
-from rectiline.problems.forms import Task
-from rectiline.solvers.multitask._blocks import Block, Space, in_threads
-from rectiline.solvers.multitask._curvature import task_curvature
+from rectiline.solvers.multitask._blocks import Block, in_threads
+from rectiline.solvers.multitask._held import Held, task_curvature
 
 __all__ = ["LeastSquaresSteps"]
 
@@ -48,7 +47,8 @@ class LeastSquaresSteps:
     def _collect(self) -> None:
         """Gather what does not depend on the penalty."""
         problem, n_threads = self.problem, self.n_threads
-        self.targets = [_target(task) for task in problem.tasks]
+        found = [task.quadratic_target for task in problem.tasks]
+        self.targets = [one for one in found if one is not None]
         self.curvature_of_loss = self.targets[0][0]
         self.ends = np.cumsum([y.size for _, y in self.targets])
         self.all_targets = np.concatenate([y for _, y in self.targets])
@@ -98,33 +98,21 @@ class LeastSquaresSteps:
 
     # ---- the step -----------------------------------------------------------------------------
 
-    def step(
-        self, near: Block, space: Space, strength: float, start: Matrix | None, gap: float
-    ) -> Block:
+    def step(self, near: Block, held: Held, start: Matrix | None, gap: float) -> Block:
         """Return the exact minimiser; `near` and `gap` are not needed."""
         d, m = self.problem.n_features, self.problem.n_tasks
         block = Block.zeros(d, m)
         coef, intercept = block.coef, block.intercept
         if self.members:
-            ridge = self._metric(space, strength)
-            self._solve_gram(coef, ridge, start)
+            self._solve_gram(coef, held.metric, start)
             if self.problem.fit_intercept:
                 intercept[:] = self.level - np.einsum("dt,dt->t", self.means, coef, optimize=False)
 
         def fill(t: int) -> None:
-            coef[:, t], intercept[t] = self._kernel_step(t, space, strength, start)
+            coef[:, t], intercept[t] = self._kernel_step(t, held, start)
 
         in_threads(self.n_threads, fill, self.few_rows)
         return block
-
-    def _metric(self, space: Space, strength: float) -> Matrix:
-        """Return ``strength (eta I + M)^-1``."""
-        eta, d = self.problem.penalty.eta, self.problem.n_features
-        base = strength / (eta + space.floor)
-        change = strength / (eta + space.weights) - base
-        metric: Matrix = (space.basis * change) @ space.basis.T
-        metric[np.diag_indices(d)] += base
-        return metric
 
     def _solve_gram(self, coef: Matrix, ridge: Matrix, start: Matrix | None) -> None:
         a = self.curvature_of_loss
@@ -144,17 +132,12 @@ class LeastSquaresSteps:
             found = linalg.cho_solve(factor, right, check_finite=False)
             coef[:, tasks] = found if start is None else start[:, tasks] + found
 
-    def _kernel_step(
-        self, t: int, space: Space, strength: float, start: Matrix | None
-    ) -> tuple[Vector, float]:
-        task, eta = self.problem.tasks[t], self.problem.penalty.eta
-        design, (a, y) = task.design, self.targets[t]
+    def _kernel_step(self, t: int, held: Held, start: Matrix | None) -> tuple[Vector, float]:
+        task, (a, y) = self.problem.tasks[t], self.targets[t]
+        design = task.design
         live = np.flatnonzero(task.weight > 0)
         checkpoint(products=float(live.size) ** 3)
-        projected = np.asarray(design.X @ space.basis)[live]
-        kernel = (eta + space.floor) * design.row_gram[np.ix_(live, live)]
-        kernel += (projected * (space.weights - space.floor)) @ projected.T
-        kernel /= strength
+        kernel = held.kernel(design.X, design.row_gram)[np.ix_(live, live)]
         kernel[np.diag_indices(live.size)] += 1.0 / (a * task.weight[live])
         error = y[live]
         if start is not None:
@@ -167,7 +150,7 @@ class LeastSquaresSteps:
             g[live] = b * both[:, 1] - both[:, 0]
         else:
             g[live] = -linalg.cho_solve(factor, error)
-        u: Vector = -space.times(design.tdot(g), eta) / strength
+        u = -held.image(design.tdot(g))
         return (u if start is None else start[:, t] + u), b
 
     # ---- values and multipliers ---------------------------------------------------------------
@@ -203,23 +186,14 @@ class LeastSquaresSteps:
         parts = [slopes[first:end] for first, end in zip([0, *ends], ends)]
         return replace(block, dual=[DualPoint(part) for part in parts])
 
-    def curvature(self, block: Block, space: Space, strength: float) -> Matrix:
+    def curvature(self, block: Block, held: Held) -> Matrix:
         """Return how all tasks together resist a common move: ``G - G (G + R)^-1 G`` each."""
-        ridge = self._metric(space, strength)
-        total = np.zeros_like(ridge)
+        total = np.zeros_like(held.metric)
         if self.members:
             scaled = self.curvature_of_loss * self.gram
-            shrunk = scaled - scaled @ np.linalg.solve(scaled + ridge, scaled)
+            shrunk = scaled - scaled @ np.linalg.solve(scaled + held.metric, scaled)
             total += np.einsum("k,kde->de", [float(len(t)) for t in self.members], shrunk)
         assert block.dual is not None
-        eta = self.problem.penalty.eta
         for t in self.few_rows:
-            task = self.problem.tasks[t]
-            total += task_curvature(task, block.dual[t], space, eta, strength, ridge)
+            total += task_curvature(self.problem.tasks[t], block.dual[t], held)
         return total
-
-
-def _target(task: Task) -> tuple[float, Vector]:
-    found = task.quadratic_target
-    assert found is not None, "the loss is not least squares"
-    return found

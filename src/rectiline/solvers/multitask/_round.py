@@ -20,6 +20,7 @@ from rectiline.solvers.multitask._blocks import Block, Space, thread_count
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._drive import MultiTaskSolution
 from rectiline.solvers.multitask._form import make_steps
+from rectiline.solvers.multitask._held import Held
 
 __all__ = ["Rounded", "round_solution", "shared_directions"]
 
@@ -102,7 +103,7 @@ def round_solution(
     hard = problem.projector(components)
     block = Block.of(solution.coef, solution.intercept, solution.dual)
     gap = tol * abs(solution.certificate.primal)
-    eta, scale = problem.penalty.eta, problem.penalty.scale
+    held = Held.of(problem, hard)
     try:
         with asked_at_checkpoints(Clock.with_grace(time_limit)):
             steps = make_steps(problem, random_state, thread_count(n_threads))
@@ -110,13 +111,12 @@ def round_solution(
             if problem.center:
                 block = joint_step(problem, steps, block, hard, gap)
             else:
-                block = steps.step(block, hard, 2.0 * scale, None, gap)
+                block = steps.step(block, held, None, gap)
             value = problem.loss_value(block.coef, block.intercept)
     except OutOfTime:  # the given coefficients are a model in that subspace too
         block = Block.of(solution.coef, solution.intercept)
         value = solution.certificate.primal - problem.penalty_value(solution.coef)
-    charged = problem.charged(block.coef)
-    value += scale * float(np.sum(charged * hard.times(charged, eta, -1.0)))
+    value += held.charge(problem.charged(block.coef))
     distance = max(value - solution.certificate.dual, 0.0)
     return Rounded(components, basis, weights, value, distance / max(abs(value), 1e-300))
 

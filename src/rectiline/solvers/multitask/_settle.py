@@ -16,69 +16,26 @@ settle soon the caller takes a solver that always gets there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
-from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
-from rectiline._typing import Matrix, Vector
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems import DualPoint
 from rectiline.problems.forms import Pieces, Places, Task
+from rectiline.solvers.multitask._held import Held
 
-__all__ = ["Held", "Settled", "settle"]
+__all__ = ["Answer", "settle"]
+
+Answer = tuple[Vector, float, DualPoint]  # coefficients, intercept and multipliers of a task
 
 _ROUNDS = 12
 _PATIENCE = 3  # rounds without fewer changes before giving up
 _NEARLY = 2  # changes with which an answer may already be good enough
 _ROUNDING = 1e-11  # what settled places may leave of the objective at zero
 _LARGEST = 700  # unknowns up to which the equations are set up
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """What all tasks of a pass have in common: ``(strength/2) u' (eta I + M)^-1 u``."""
-
-    space: Any
-    eta: float
-    strength: float
-
-    def image(self, q: Vector) -> Vector:
-        """Return ``S q / strength``."""
-        moved: Vector = self.space.times(q, self.eta) / self.strength
-        return moved
-
-    def kernel(self, X: Any) -> Matrix:
-        """Return ``X S X' / strength``, dense."""
-        plain = X @ X.T
-        kernel = np.asarray(plain.toarray() if hasattr(plain, "toarray") else plain, dtype=float)
-        kernel *= (self.eta + self.space.floor) / self.strength
-        if self.space.weights.size:
-            extra = (self.space.weights - self.space.floor) / self.strength
-            projected = np.asarray(X @ self.space.basis)
-            kernel += (projected * extra) @ projected.T
-        return kernel
-
-    @cached_property
-    def metric(self) -> Matrix:
-        """``strength S^-1``."""
-        d = self.space.basis.shape[0]
-        return np.asarray(self.strength * self.space.times(np.eye(d), self.eta, -1.0))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Settled:
-    """An exact answer of one task."""
-
-    coef: Vector
-    intercept: float
-    dual: DualPoint
-    rounds: int
 
 
 def settle(
@@ -88,7 +45,7 @@ def settle(
     start: Vector | None,
     gap: float,
     largest: int = _LARGEST,
-) -> Settled | None:
+) -> Answer | None:
     """Return the answer of a task if the places of its rows settle, else None.
 
     `near` holds coefficients, intercept and multipliers to start from; `gap` is what the answer may
@@ -104,7 +61,7 @@ def settle(
     u, b, g = near
     places = pieces.place(design.dot(u) + b, g, reach)
     fewest, waited = design.n_samples + 1, 0
-    for rounds in range(1, _ROUNDS + 1):
+    for _ in range(_ROUNDS):
         found = _solve(task, pieces, places, held, z0, largest)
         if found is None:
             return None
@@ -116,7 +73,7 @@ def settle(
         if not changes or (changes <= _NEARLY and _is_feasible(task, g)):
             left = task.base.rows.sums(z, g)[1] + abs(b * float(g.sum()))
             if left <= (gap if changes else max(gap, _ROUNDING * task.size)):
-                return Settled(u, b, DualPoint(g), rounds)
+                return u, b, DualPoint(g)
             if not changes:
                 return None  # the equations are too ill-conditioned to be believed
         waited = 0 if changes < fewest else waited + 1
@@ -153,7 +110,7 @@ def _solve(
 
 
 def _for_multipliers(
-    task: Task, rows: NDArray[np.intp], held: Held, g: Vector, goal: Vector, give: Vector
+    task: Task, rows: Indices, held: Held, g: Vector, goal: Vector, give: Vector
 ) -> tuple[Vector, float]:
     """Solve ``(K_RR + give) g_R - b 1 = -goal - K_RF g_F``, one unknown per resisting row."""
     X = task.design.X[rows]
@@ -170,7 +127,7 @@ def _for_multipliers(
 
 
 def _for_coefficients(
-    task: Task, rows: NDArray[np.intp], held: Held, g: Vector, goal: Vector, give: Vector
+    task: Task, rows: Indices, held: Held, g: Vector, goal: Vector, give: Vector
 ) -> tuple[Vector, float]:
     """Solve the same for ``v = u - start``, the intercept eliminated; curved pieces only."""
     checkpoint(seconds=SECONDS_PER_ENTRY_COPIED * rows.size * task.design.n_features)

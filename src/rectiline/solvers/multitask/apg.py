@@ -22,6 +22,7 @@ from rectiline.problems import MultiTaskProblem
 from rectiline.solvers._base import Budget, Step
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Steps
 from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
+from rectiline.solvers.multitask._held import Held
 
 __all__ = ["APG"]
 
@@ -44,13 +45,10 @@ class APG(TaskMethod):
 
     Parameters
     ----------
-    restart : bool, default=True
-        Drop the momentum when it points uphill.
     n_threads : int, default=1
         Threads that share the tasks.
     """
 
-    restart: bool = True
     n_threads: int = 1
 
     name: ClassVar[str] = "apg"
@@ -64,18 +62,17 @@ class APG(TaskMethod):
     def advance(self, state: APGState, budget: Budget) -> Step:
         """Make some steps."""
         problem, done = state.problem, 0
-        flat = problem.flat_subspace()
+        eta, lipschitz = problem.penalty.eta, problem.penalty.lipschitz
+        # The program of a task charges (strength/2) u'(eta I)^-1 u: strength = eta L.
+        held = Held(problem.flat_subspace(), eta, eta * lipschitz)
         for gap in passes(problem, state.steps, budget):
             before = state.answer
             slope = problem.penalty_gradient(state.search)
-            lipschitz = problem.penalty.lipschitz
             centre = state.search - slope / lipschitz
-            # The program of a task charges (strength/2) u'(eta I)^-1 u: strength = eta L.
-            strength = problem.penalty.eta * lipschitz
             inner = state.accuracy.next(gap, problem.size_of_objective)
-            answer = state.steps.step(before, flat, strength, centre, inner)
+            answer = state.steps.step(before, held, centre, inner)
             change = answer.coef - before.coef
-            if self.restart and float(np.sum((state.search - answer.coef) * change)) > 0.0:
+            if float(np.sum((state.search - answer.coef) * change)) > 0.0:
                 state.momentum = 1.0
             after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.momentum**2))
             state.search = answer.coef + (state.momentum - 1.0) / after * change

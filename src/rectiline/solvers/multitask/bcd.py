@@ -30,6 +30,7 @@ from rectiline.solvers.multitask._anderson import Anderson
 from rectiline.solvers.multitask._blocks import Block, InnerAccuracy, Space, Steps
 from rectiline.solvers.multitask._common import joint_step
 from rectiline.solvers.multitask._form import MultiTaskForm, TaskMethod, make_steps, passes
+from rectiline.solvers.multitask._held import Held
 
 __all__ = ["BCD"]
 
@@ -78,13 +79,13 @@ class BCD(TaskMethod):
     def advance(self, state: BCDState, budget: Budget) -> Step:
         """Make some passes."""
         problem, done = state.problem, 0
-        strength = 2.0 * problem.penalty.scale
         for gap in passes(problem, state.steps, budget):
             inner = state.accuracy.next(gap, problem.size_of_objective)
             if problem.center:
                 answer = joint_step(problem, state.steps, state.answer, state.space, inner)
             else:
-                answer = state.steps.step(state.answer, state.space, strength, None, inner)
+                held = Held.of(problem, state.space)
+                answer = state.steps.step(state.answer, held, None, inner)
             self._move(state, answer)
             state.answer = answer
             done += 1
