@@ -6,13 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Vector = NDArray[np.float64]
-Indices = NDArray[Any]
-
-__all__ = ["Shape", "Slot", "arrange", "shapes_of"]
+__all__ = ["Shape", "shapes_of"]
 
 _SAME = 1e-12  # relative difference of two knots, or curvatures, that are one
 
@@ -45,42 +39,6 @@ class Shape:
         if self.soft == 0.0:  # two kinks at one place
             return Shape(self.knot, self.low + other.low, self.high + other.high, 0.0)
         return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Slot:
-    """One dual variable on some of the rows: a shape of the same kind for each loss concerned."""
-
-    shapes: dict[int, Shape]  # by the number of the loss
-
-    def on_rows(self, name: str, index: Indices | None) -> Vector | float:
-        """Return a field of the shapes for every row that has one."""
-        if index is None:
-            return float(getattr(self.shapes[0], name))
-        table = np.zeros(max(self.shapes) + 1)
-        for loss, shape in self.shapes.items():
-            table[loss] = getattr(shape, name)
-        return table[index]
-
-    def rows(self, index: Indices | None) -> Indices | None:
-        """Return the rows concerned, or None for all."""
-        if index is None:
-            return None
-        concerned = np.isin(index, list(self.shapes))
-        return None if concerned.all() else np.flatnonzero(concerned)
-
-
-def arrange(losses: list[list[Shape]]) -> list[Slot]:
-    """Return the dual variables of losses so that all shapes of one variable have the same kind."""
-    slots: dict[tuple[bool, bool, bool, int], dict[int, Shape]] = {}
-    for number, shapes in enumerate(losses):
-        seen: dict[tuple[bool, bool, bool], int] = {}
-        for shape in shapes:
-            kind = (math.isfinite(shape.low), math.isfinite(shape.high), shape.soft > 0.0)
-            count = seen.get(kind, 0)
-            seen[kind] = count + 1
-            slots.setdefault((*kind, count), {})[number] = shape
-    return [Slot(shapes) for shapes in slots.values()]
 
 
 def shapes_of(units: Any) -> list[Shape]:

@@ -123,10 +123,13 @@ class UnitProgram:
 
     def duals_at(self, point: FormPoint) -> Vector:
         """Return y of the samples' units at a point, if each sample has one; else nothing."""
-        if len(self.sample_units) != 1:
+        n = self.samples.weight.size
+        if sum(where.size for where, _ in self.sample_units) != n:
             return np.zeros(0)
-        sample = point.sample if self.samples.active is None else point.sample[self.samples.active]
-        return sample * self.unit
+        sample, duals = self.rows.data.gathered(point.sample), np.zeros(n)
+        for where, places in self.sample_units:
+            duals[places] = sample[where] * self.unit
+        return duals
 
     def point(self, x: Vector, y: Vector, slack: Vector) -> FormPoint:
         """Return the pair in the form's terms; `slack` are the multipliers of upper ends."""
@@ -218,20 +221,20 @@ def _add_samples(
     samples: Samples, units: _Units, scales: Scales, least: float
 ) -> list[tuple[Any, slice]]:
     """Add the losses of the samples; return where the units of which samples are."""
-    unit, found = scales.prediction * scales.objective, []
-    for slot in samples.slots:
-        where = slot.rows(samples.index)
-        index = samples.index if where is None or samples.index is None else samples.index[where]
-        chosen = np.arange(samples.weight.size) if where is None else where
+    unit, room = scales.prediction * scales.objective, 1.0 / max(samples.weight.size, 1)
+    found = []
+    for number, shapes in enumerate(samples.losses):
+        chosen = np.arange(samples.weight.size)
+        if samples.index is not None:
+            chosen = np.flatnonzero(samples.index == number)
         weight, sign = samples.weight[chosen], samples.direction[chosen]
-        shift = sign * (samples.offset[chosen] - slot.on_rows("knot", index)) + scales.shift
-        low, high = (weight * slot.on_rows(name, index) * unit for name in ("low", "high"))
-        soft = slot.on_rows("soft", index) / (weight * scales.prediction * unit)
-        low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
-        shift = shift / scales.prediction
-        found.append(
-            (chosen, units.add(chosen, shift, low, high, soft, least, 1.0 / samples.weight.size))
-        )
+        for shape in shapes:
+            shift = sign * (samples.offset[chosen] - shape.knot) + scales.shift
+            low, high = weight * (shape.low * unit), weight * (shape.high * unit)
+            soft = shape.soft / (weight * (scales.prediction * unit))
+            low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
+            added = units.add(chosen, shift / scales.prediction, low, high, soft, least, room)
+            found.append((chosen, added))
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline.problems.forms import EpigraphForm
-from rectiline.solvers.interior.parts import Shape, Slot, arrange, shapes_of
+from rectiline.solvers.interior.parts import Shape, shapes_of
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -26,7 +26,6 @@ class Samples:
     offset: Vector
     index: NDArray[np.uint8] | None  # which loss each of them pays, if there are several
     losses: list[list[Shape]]
-    slots: list[Slot]
     constant: float  # what the losses' constants add to the objective
 
     @classmethod
@@ -45,7 +44,7 @@ class Samples:
         constant = float(
             weight.sum() * constants[0] if index is None else weight @ constants[index]
         )
-        return cls(active, weight, direction, offset, index, losses, arrange(losses), constant)
+        return cls(active, weight, direction, offset, index, losses, constant)
 
     def _of_rows(self, per_loss: list[float]) -> Vector | float:
         return per_loss[0] if self.index is None else np.array(per_loss)[self.index]
