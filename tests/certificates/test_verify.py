@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 import sys
@@ -159,11 +160,14 @@ def test_labels_are_those_of_the_data(tmp_path: Path, labels: tuple[object, obje
         verify.check(tmp_path / "fit.rlcert", [(X, np.full(50, 99))])
 
 
-def test_saving_needs_the_problem(tmp_path: Path) -> None:
+def test_a_solution_holds_its_problem_unless_it_was_pickled(tmp_path: Path) -> None:
     solution = rl.solve(rl.Problem(np.eye(2), [1.0, 2.0], rl.losses.Absolute()))
+    solution.save(tmp_path / "fit.rlcert")
+    assert verify.check(tmp_path / "fit.rlcert", [(np.eye(2), [1.0, 2.0])]) is not None
+    loaded = pickle.loads(pickle.dumps(solution))
     with pytest.raises(ValueError, match=r"pass it: save\(path, problem\)"):
-        solution.save(tmp_path / "fit.rlcert")
-    assert not (tmp_path / "fit.rlcert").exists()
+        loaded.save(tmp_path / "other.rlcert")
+    assert not (tmp_path / "other.rlcert").exists()
 
 
 def test_infeasible_problems_are_saved_too(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
@@ -199,6 +200,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
 
     def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
         """Set what a fit found: coefficients, how they were found, and the proofs."""
+        solutions = [replace(one, problem=None) for one in solutions]  # models hold no data
         one = solutions[0]
         if self._has_coef_rows(data):
             self.coef_ = np.array([s.coef for s in solutions])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -58,6 +57,8 @@ class Solution:
         Full passes over the rows of the solver "passes", the draw of its sample not counted.
     rows_kept : int or None
         Most rows that the solver "passes" kept from one pass to the next.
+    problem : Problem or None
+        What was solved, with its data. Pickles and fitted estimators do not keep it.
     """
 
     coef: Vector
@@ -73,8 +74,7 @@ class Solution:
     infeasibility: InfeasibilityCertificate | None = None
     passes: int | None = None
     rows_kept: int | None = None
-    # Known while the caller keeps the problem alive; a solution alone does not hold the data.
-    problem: weakref.ref[Problem] | None = field(default=None, repr=False)
+    problem: Problem | None = field(default=None, repr=False)
     feature_names: NDArray[Any] | None = field(default=None, repr=False)
     direction: Vector | None = field(default=None, repr=False)
 
@@ -99,8 +99,8 @@ class Solution:
         path : str or path
             By convention with the ending ``.rlcert``.
         problem : Problem, optional
-            The problem that was solved; needed if it is not kept anywhere else, or if the solution
-            comes from a pickle.
+            The problem that was solved; needed if the solution comes from a pickle or from a
+            fitted estimator.
         columns : sequence of str, optional
             Names of the columns of X, by which the checker finds them in a table.
 
@@ -115,11 +115,10 @@ class Solution:
         >>> round(rl.verify.check(path, [(np.eye(2), np.array([1.0, 2.0]))]).objective, 6)
         0.125
         """
-        if problem is None:
-            problem = self.problem() if self.problem is not None else None
+        problem = self.problem if problem is None else problem
         if problem is None:
             raise ValueError(
-                "save: the problem of this solution is gone; pass it: save(path, problem)."
+                "save: this solution does not hold its problem; pass it: save(path, problem)."
             )
         if self.infeasibility is not None:
             save_infeasibility(path, problem.constraint_rows, self.infeasibility)
@@ -169,7 +168,7 @@ def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) 
     about: dict[str, Any] = {
         "status": status,
         "seconds": run.clock.seconds,
-        "problem": None if given is None else weakref.ref(given),
+        "problem": given,
         "feature_names": None if given is None else given.feature_names,
     }
     if proof is not None:
