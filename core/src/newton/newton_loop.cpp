@@ -29,7 +29,7 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
                                     const NewtonPoint& at, const NewtonGoal& goal,
                                     Interrupt& interrupt) {
     const std::int64_t p = terms_.order();
-    double move = rows.settle(0.0, at.S), decrement = kInfinity;
+    double move = rows.evaluate(0.0, at.S), decrement = kInfinity;
     objective_ = kInfinity;
     NewtonProgress progress{0, false, false, kInfinity, 0.0};
     for (;;) {
@@ -49,10 +49,10 @@ NewtonProgress NewtonLoop::minimise(NewtonRows& rows, const FrozenTerms& frozen,
         progress.decrement = decrement;
         if (!(decrement > 0)) return progress;
         terms_.expand(direction_, user_);
-        rows.aim(user_);
+        rows.set_direction(user_);
         const double step = search(rows, frozen, at, decrement);
         axpy(step, direction_.data(), at.b.data(), p);
-        move = rows.settle(step, at.S);
+        move = rows.evaluate(step, at.S);
         if (interrupt.poll(4 * rows.n() * p)) {
             progress.interrupted = true;
             return progress;

@@ -60,7 +60,7 @@ void NewtonRows::scale_slopes(double factor) {
     for (double& entry : image_)
         entry *= factor;
     imaged_ = s_;
-    settled_for_ = -1;
+    evaluated_for_ = -1;
 }
 
 void NewtonRows::restore_slopes() {

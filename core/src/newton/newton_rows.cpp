@@ -104,7 +104,7 @@ std::unique_ptr<NewtonRows> NewtonRows::subset(std::span<const std::int64_t> ind
 
 void NewtonRows::place(std::span<const double> b) {
     assert(std::ssize(b) == order());
-    settled_for_ = -1;
+    evaluated_for_ = -1;
     multiply(X_, b.first(static_cast<std::size_t>(n_columns(X_))), t_);
     const double b0 = intercept_ ? b.back() : 0.0;
     over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
@@ -117,7 +117,7 @@ void NewtonRows::place(std::span<const double> b) {
 
 void NewtonRows::place_at(std::span<const double> z) {
     assert(std::ssize(z) == rows_.n);
-    settled_for_ = -1;
+    evaluated_for_ = -1;
     over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             t_[i] = rows_.direction[i] * z[i] + rows_.offset[i];
@@ -126,7 +126,7 @@ void NewtonRows::place_at(std::span<const double> z) {
     });
 }
 
-void NewtonRows::aim(std::span<const double> db) {
+void NewtonRows::set_direction(std::span<const double> db) {
     assert(std::ssize(db) == order());
     multiply(X_, db.first(static_cast<std::size_t>(n_columns(X_))), dt_);
     const double db0 = intercept_ ? db.back() : 0.0;
@@ -140,7 +140,7 @@ void NewtonRows::remember() {
     remembered_ = t_;
 }
 
-void NewtonRows::aim_onwards() {
+void NewtonRows::set_direction_onwards() {
     over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             dt_[i] = t_[i] - remembered_[i];
@@ -151,7 +151,7 @@ void NewtonRows::aim_onwards() {
 
 void NewtonRows::set_multiplier(std::span<const double> g) {
     assert(g.empty() || std::ssize(g) == rows_.n);
-    settled_for_ = -1;
+    evaluated_for_ = -1;
     over_stretches(rows_.n, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const Curve& f = rows_.curve(i);
@@ -187,27 +187,27 @@ double NewtonRows::derivative(double step, double S) const {
     return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
-double NewtonRows::settle(double step, double S) {
-    if (step == 0.0 && S == settled_for_) return moved_;
+double NewtonRows::evaluate(double step, double S) {
+    if (step == 0.0 && S == evaluated_for_) return moved_;
     prepare_ramps(S);
     const double inverse_S = std::isinf(S) ? 0.0 : 1.0 / S;
-    const SettleArrays arrays{t_.data(),          dt_.data(),  s_.data(), newton_weight_.data(),
-                              multiplier_.data(), rows_.weight};
+    const EvaluationArrays arrays{t_.data(),          dt_.data(),  s_.data(), newton_weight_.data(),
+                                  multiplier_.data(), rows_.weight};
     const auto parts = each_stretch(rows_.n, [&](std::int64_t first, std::int64_t last) {
-        Settled part;
+        Evaluated part;
         with_ramps(ramps_, rows_.curve_index, [&](const auto& ramps) {
-            part = settle_pass(ramps, first, last, arrays, step, inverse_S);
+            part = evaluate_pass(ramps, first, last, arrays, step, inverse_S);
         });
         return part;
     });
     double squares = 0;
     n_free_ = 0;
-    for (const Settled& part : parts) {
+    for (const Evaluated& part : parts) {
         squares += part.squares;
         n_free_ += part.n_free;
     }
     free_listed_ = image_current_ = false;
-    settled_for_ = S;
+    evaluated_for_ = S;
     return moved_ = 0.5 * inverse_S * squares;
 }
 
@@ -216,8 +216,8 @@ RowValues NewtonRows::values() const {
         RowValues sum{0, 0};
         with_curves(rows_, [&](const auto& curves) {
             const double *t = t_.data(), *s = s_.data(), *weight = rows_.weight;
-            sum = std::isinf(settled_for_) ? value_pass<false>(curves, first, last, t, s, weight)
-                                           : value_pass<true>(curves, first, last, t, s, weight);
+            sum = std::isinf(evaluated_for_) ? value_pass<false>(curves, first, last, t, s, weight)
+                                             : value_pass<true>(curves, first, last, t, s, weight);
         });
         return sum;
     });
@@ -227,9 +227,9 @@ RowValues NewtonRows::values() const {
     return total;
 }
 
-void NewtonRows::adopt() {
+void NewtonRows::update_multipliers() {
     multiplier_ = s_;
-    settled_for_ = -1;
+    evaluated_for_ = -1;
 }
 
 void NewtonRows::dual(std::span<double> g) const {

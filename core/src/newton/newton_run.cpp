@@ -67,8 +67,8 @@ double NewtonRun::relative_gap() const {
     return gap_ / std::max(size, 1e-300);
 }
 
-void NewtonRun::adopt() {
-    rows_.adopt();
+void NewtonRun::update_multipliers() {
+    rows_.update_multipliers();
     loop_.slopes(point(), next_column_, next_constraint_);
     column_.swap(next_column_);
     constraint_.swap(next_constraint_);
@@ -84,7 +84,7 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
     double last = kInfinity, best = kInfinity;
     int worse = 0;
     if (std::isfinite(gap_)) {  // called again: what it ended with was not good enough
-        adopt();
+        update_multipliers();
         grow();
     }
     for (;;) {
@@ -97,7 +97,7 @@ NewtonOutcome NewtonRun::solve(double target, std::int64_t max_steps, Interrupt&
         if (relative <= target || out.failed || inner.interrupted ||
             interrupt.poll(2 * rows_.n() * loop_.terms().order()) || out.steps >= max_steps)
             return out;
-        adopt();
+        update_multipliers();
         if (column_gap_ > 0.5 * gap_) looseness_ = std::min(kLoosen * looseness_, kLoosest);
         if (inner.steps >= options_.schedule.inner_steps) {
             ++out.guards;

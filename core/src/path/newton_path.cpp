@@ -91,8 +91,8 @@ void NewtonPath::predict(double strength) {
     if (before > 0 && before != here && !units_.smooth) {
         const double whole = std::log(strength / here) / std::log(here / before);
         const double share = kOnwards * std::clamp(whole, 0.0, 2.0);
-        rows_.aim_onwards();
-        rows_.settle(share, point().S);
+        rows_.set_direction_onwards();
+        rows_.evaluate(share, point().S);
         for (std::int64_t j = 0; j < terms_.order(); ++j) {
             const double change = b_[j] - previous_[j];
             previous_[j] = b_[j];
@@ -112,7 +112,7 @@ NewtonPoint NewtonPath::point() {
 
 // What the columns' own terms must pull with where the path was placed.
 void NewtonPath::set_column_multipliers() {
-    rows_.settle(0.0, point().S);
+    rows_.evaluate(0.0, point().S);
     terms_.contract(rows_.image(), user_);
     for (std::int64_t k = 0; k < terms_.n_kinked(); ++k) {
         const std::int64_t j = terms_.kinked[k];
@@ -180,11 +180,11 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
         if (still.sum() > target) still = with_multipliers_to_scale(factor, still);
         out.relative_gap = still.sum();
         if (out.relative_gap <= target) return out;
-        rows_.adopt();
+        rows_.update_multipliers();
         predict(strength);
     }
     found_at_ = strength;
-    bool adopted = false;
+    bool updated = false;
     around_ = b_;
     for (std::int64_t allowed = 0;; allowed = 1) {  // the first look takes no step
         const NewtonProgress done =
@@ -196,16 +196,16 @@ PathStep NewtonPath::move(double strength, double target, std::int64_t max_steps
         const double fit = std::sqrt(gap.rows / (kRowShare * target));
         if (out.relative_gap <= target) {
             // Multipliers of this very strength leave less than those of the one before will.
-            const double change = adopted ? 1.0 / kRelax : std::clamp(fit, 1.0 / kRelax, kRelax);
+            const double change = updated ? 1.0 / kRelax : std::clamp(fit, 1.0 / kRelax, kRelax);
             growth_ = std::clamp(growth_ * change, kLeastGrowth, kMostGrowth);
             return out;
         }
         if (out.failed || out.interrupted || out.steps >= max_steps) return out;
         if (allowed > 0 && done.decrement <= kInnerShare * done.move) {
-            rows_.adopt();
+            rows_.update_multipliers();
             loop_.slopes(point(), column_, {});
             around_ = b_;
-            adopted = true;
+            updated = true;
         }
         if (gap.rows > kRowsMost * target)
             growth_ = std::min(growth_ * std::clamp(fit, 1.0, kStiffen), kMostGrowth);

@@ -77,7 +77,7 @@ void check_freezing(const Curve& curve, bool mixed) {
             g[i] = rows.direction[i] * rows.weight[i] * curve.slope_at(rows.argument(i, z[i]));
         }
         set.set_multiplier(g);
-        set.settle(0.0, 1e12);  // stiff: slopes are those of the curve but for rows at a kink
+        set.evaluate(0.0, 1e12);  // stiff: slopes are those of the curve but for rows at a kink
         Vector keep(static_cast<std::size_t>(n));
         for (std::int64_t i = 0; i < n; ++i)  // rows near a knot stay, and a few others
             keep[i] = rows.weight[i] > 0 && (near_a_knot(curve, rows.argument(i, z[i])) ||

@@ -67,7 +67,7 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     const std::vector<double> b = random_vector(d + 1, -0.2, 0.2, 21);
     set.place(b);
     set.set_multiplier({});
-    set.settle(0.0, 2.0);
+    set.evaluate(0.0, 2.0);
     Terms terms(d);
     std::vector<double> diagonal = terms.rho;
     diagonal[2] = diagonal.back() = 1e-12;  // nearly free: kept explicit in the system of the rows
@@ -92,15 +92,15 @@ void check_ways(const DesignView& X, const RowFunctions& rows, std::int64_t d) {
     }
     // Weights that change are followed: the same answers after a move as from scratch.
     std::vector<double> step = random_vector(d + 1, -0.1, 0.1, 23);
-    set.aim(step);
-    set.settle(1.0, 2.0);
+    set.set_direction(step);
+    set.evaluate(1.0, 2.0);
     CHECK(system.solve(parts, v, matrix, never, NewtonSystem::Way::matrix));
     NewtonRows fresh(X, rows, true);
     for (std::size_t j = 0; j < step.size(); ++j)
         step[j] += b[j];
     fresh.place(step);
     fresh.set_multiplier({});
-    fresh.settle(0.0, 2.0);
+    fresh.evaluate(0.0, 2.0);
     const NewtonSystem::Parts again{fresh, terms.view, frozen, diagonal, active, 3.0};
     CHECK(system.solve(again, v, by_rows, never, NewtonSystem::Way::matrix));
     for (std::size_t j = 0; j < v.size(); ++j)

@@ -1,5 +1,5 @@
 // The passes over rows of the semismooth Newton method that touch vectors of their length only, not
-// X: derivative along a direction, settling at a step, and the sums of an estimate. They have no
+// X: derivative along a direction, evaluation at a step, and the sums of an estimate. They have no
 // branches where all rows share one curve with few knots.
 #pragma once
 
@@ -53,22 +53,22 @@ RECTILINE_MULTIVERSION inline double change_pass(const double* weight, const dou
     return sum;
 }
 
-// What one settling pass returns besides the arrays it fills.
-struct Settled {
+// What an evaluation returns besides the arrays it fills.
+struct Evaluated {
     double squares;  // sum weight (s - multiplier)^2
     std::int64_t n_free;
 };
 
-struct SettleArrays {
+struct EvaluationArrays {
     double *t, *dt, *s, *newton_weight;
     const double *multiplier, *weight;
 };
 
 // Moves t by step * dt; s and its rate of change there; rows on a flat part get Newton weight 0.
 template <class RampsOf>
-RECTILINE_MULTIVERSION Settled settle_pass(const RampsOf& ramps, std::int64_t first,
-                                           std::int64_t last, const SettleArrays& a, double step,
-                                           double inverse_S) {
+RECTILINE_MULTIVERSION Evaluated evaluate_pass(const RampsOf& ramps, std::int64_t first,
+                                               std::int64_t last, const EvaluationArrays& a,
+                                               double step, double inverse_S) {
     const RampsOf of = ramps;
     double *t = a.t, *dt = a.dt, *s = a.s, *newton_weight = a.newton_weight;
     const double *multiplier = a.multiplier, *weight = a.weight;

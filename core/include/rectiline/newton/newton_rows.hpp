@@ -54,20 +54,20 @@ class NewtonRows {
 
     // t at b, whose last entry is the intercept if there is one.
     void place(std::span<const double> b);
-    void place_at(std::span<const double> z);  // t at known predictions
-    void aim(std::span<const double> db);      // the change of t along db
-    void remember();                           // t, for the next call of
-    void aim_onwards();  // the change of t since it was remembered; remembers t
+    void place_at(std::span<const double> z);        // t at known predictions
+    void set_direction(std::span<const double> db);  // the change of t along db
+    void remember();                                 // t, for the next call of
+    void set_direction_onwards();  // the change of t since it was remembered; remembers t
     // Multipliers from slopes in the predictions (g), clipped into their ranges; empty: all zero.
     void set_multiplier(std::span<const double> g);
 
-    // d/dstep of the augmented cost at t + step * aim.
+    // d/dstep of the augmented cost at t + step * direction.
     double derivative(double step, double S) const;
-    // Moves to t + step * aim, evaluates slopes and J there. Returns sum weight (s - multiplier)^2
-    // / (2 S): what this outer step changed.
-    double settle(double step, double S);
-    RowValues values() const;  // of the pair where it settled
-    void adopt();              // multipliers := slopes
+    // Moves to t + step * direction, evaluates slopes and J there. Returns sum weight (s -
+    // multiplier)^2 / (2 S): what this outer step changed.
+    double evaluate(double step, double S);
+    RowValues values() const;   // of the pair that was evaluated last
+    void update_multipliers();  // multipliers := slopes
     // Slopes times a factor, towards the least loss. They and their image change, nothing else.
     void scale_slopes(double factor);
     void restore_slopes();  // as they were before
@@ -119,7 +119,8 @@ class NewtonRows {
     mutable std::vector<double> free_weight_;
     mutable bool free_listed_ = true;
     std::int64_t n_free_ = 0;
-    double settled_for_ = -1, moved_ = 0;  // S and result of the last settling; -1: not any more
+    double evaluated_for_ = -1,
+           moved_ = 0;  // S and result of the last evaluation; -1: not any more
     bool image_valid_ = false, image_current_ = false;
     std::int64_t images_ = 0;
     UpdatedGram gram_, frozen_gram_;

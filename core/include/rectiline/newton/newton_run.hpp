@@ -75,7 +75,7 @@ class NewtonRun {
   private:
     NewtonPoint point();
     NewtonProgress minimise(std::int64_t max_steps, double target, Interrupt& interrupt);
-    void adopt();
+    void update_multipliers();
     void grow();
 
     NewtonLoop& loop_;
