@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline.inference import summary
-from rectiline.reports._plots import axes, fitted, short
+from rectiline.reports._plots import Display, fitted, short
 
 __all__ = ["CoefficientDisplay"]
 
 
 @dataclass(eq=False, repr=False)
-class CoefficientDisplay:
+class CoefficientDisplay(Display):
     """The quantile process: each coefficient against the level, with its confidence band.
 
     Parameters
@@ -106,21 +106,12 @@ class CoefficientDisplay:
         )
         return made.plot(ax=ax, **(style or {}))
 
-    def plot(self, *, ax: Any = None, **style: Any) -> CoefficientDisplay:
-        """Draw.
+    @property
+    def _n_axes(self) -> int:
+        return len(self.names)
 
-        Parameters
-        ----------
-        ax : array of matplotlib.axes.Axes, optional
-            One for each coefficient.
-        **style
-            For `matplotlib.axes.Axes.fill_between`.
-
-        Returns
-        -------
-        CoefficientDisplay
-        """
-        panels = np.atleast_1d(axes(ax, n_columns=len(self.names)))
+    def _draw(self, ax: Any, **style: Any) -> None:
+        panels = self.axes_ = np.atleast_1d(ax)
         if panels.size != len(self.names):
             raise ValueError(f"ax must hold {len(self.names)} axes; got {panels.size}.")
         self.lines_, self.bands_ = [], []
@@ -133,5 +124,3 @@ class CoefficientDisplay:
             panel.set_xlabel("quantile")
             panel.set_title(short(name))
         panels[0].set_ylabel(f"coefficient, {100 * self.level:g} % band")
-        self.axes_, self.figure_ = panels, panels[0].figure
-        return self

@@ -99,7 +99,7 @@ class ConvergenceDisplay(Display):
         made = cls([one.history for one in solved], names)
         return made.plot(ax=ax, against=against, **style)
 
-    def plot(self, *, ax: Any = None, against: str = "seconds", **style: Any) -> Self:
+    def plot(self, ax: Any = None, *, against: str = "seconds", **style: Any) -> Self:
         """Draw.
 
         Parameters

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["Display", "axes", "fitted", "short"]
+__all__ = ["Display", "fitted", "short"]
 
 _LEGEND_CHARACTERS = 32  # characters of a legend entry that leave room for the curves
 
@@ -26,43 +27,45 @@ def short(label: Any) -> str:
     return text if len(text) <= _LEGEND_CHARACTERS else f"{text[: _LEGEND_CHARACTERS - 3]}..."
 
 
-def axes(ax: Any = None, n_columns: int = 1) -> Any:
-    """Return the axes to draw on, new ones if none are given."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Plots need matplotlib. Install it with: pip install "rectiline[plots]"'
-        ) from error
-    if ax is not None:
-        return ax
-    return plt.subplots(ncols=n_columns, layout="constrained")[1]
-
-
 class Display(ABC):
-    """A picture on one pair of axes, which subclasses draw."""
+    """A picture on one pair of axes, or on several side by side, which subclasses draw."""
 
     ax_: Any
     figure_: Any
 
-    def plot(self, *, ax: Any = None, **style: Any) -> Self:
+    def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
+            A sequence of them where there are several pictures; new ones by default.
         **style
             For the method of `matplotlib.axes.Axes` that draws: `fill_between` of a
-            `QuantileDisplay`, `plot` of the others.
+            `QuantileDisplay` or `CoefficientDisplay`, `scatter` of a `SubspaceDisplay`, `plot` of
+            the others.
 
         Returns
         -------
         self
         """
-        ax = axes(ax)
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                'Plots need matplotlib. Install it with: pip install "rectiline[plots]"'
+            ) from error
+        count = self._n_axes
+        if ax is None:
+            size = None if count == 1 else (4.5 * count, 4.0)
+            ax = plt.subplots(ncols=count, layout="constrained", figsize=size)[1]
         self._draw(ax, **style)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, np.ravel(ax)[0].figure
         return self
+
+    @property
+    def _n_axes(self) -> int:
+        return 1
 
     @abstractmethod
     def _draw(self, ax: Any, **style: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.reports._svg import bars, histogram, line
+from rectiline.reports._tables import solution_table
 from rectiline.solvers import Solution
 
 __all__ = [
@@ -55,15 +56,11 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def overview(titles: Sequence[str], solutions: Sequence[Solution]) -> str:
     """Return a table with one line for each problem of a fit."""
+    table = solution_table(solutions)
+    numbers = zip(table["objective"], table["relative_gap"], table["violation"], strict=True)
     rows = [
-        (
-            title,
-            one.status,
-            f"{one.certificate.primal:.8g}",
-            f"{one.certificate.relative_gap:.2e}",
-            f"{one.certificate.violation:.1e}",
-        )
-        for title, one in zip(titles, solutions, strict=True)
+        (title, status, f"{objective:.8g}", f"{gap:.2e}", f"{violation:.1e}")
+        for title, status, (objective, gap, violation) in zip(titles, table["status"], numbers)
     ]
     header = ("problem", "status", "objective", "relative gap", "violation")
     return section(f"{len(rows)} problems", _table(header, rows[:_MOST_ROWS]))
@@ -95,7 +92,7 @@ def statement(problem: Problem, y: Any) -> str:
         f"<mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mn>{problem.n_samples}</mn></munderover>"
         "<msub><mi>w</mi><mi>i</mi></msub><mi>L</mi><mo>(</mo><msub><mi>y</mi><mi>i</mi></msub>"
         "<mo>,</mo><msubsup><mi>x</mi><mi>i</mi><mo>&prime;</mo></msubsup><mi>b</mi>"
-        f"{intercept}<mo>)</mo>{'' if problem.penalty is None else penalty}</math>"
+        f"{intercept}<mo>)</mo>{penalty}</math>"
     )
     weights = problem.weight
     same = weights.size and (weights == weights[0]).all()

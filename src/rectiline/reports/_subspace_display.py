@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline.reports._plots import axes
+from rectiline.reports._plots import Display
 
 __all__ = ["SubspaceDisplay"]
 
@@ -17,7 +17,7 @@ _MOST_NAMES = 40  # more tasks or columns than this are drawn without their name
 
 
 @dataclass(eq=False, repr=False)
-class SubspaceDisplay:
+class SubspaceDisplay(Display):
     """The shared components as a picture, and the tasks as points in the shared subspace.
 
     Parameters
@@ -78,28 +78,14 @@ class SubspaceDisplay:
         )
         return display.plot(ax=ax, **style)
 
-    def plot(self, ax: Any = None, **style: Any) -> SubspaceDisplay:
-        """Draw both pictures.
+    @property
+    def _n_axes(self) -> int:
+        return 2
 
-        Parameters
-        ----------
-        ax : pair of matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-        **style
-            Passed on to the scatter of the tasks.
-
-        Returns
-        -------
-        self
-        """
-        if ax is None:
-            ax = axes(None, n_columns=2)
-            ax[0].figure.set_size_inches(9.0, 4.0)
-        upper, lower = ax
-        self._draw_components(upper)
-        self._draw_tasks(lower, style)
-        self.axes_, self.figure_ = (upper, lower), upper.figure
-        return self
+    def _draw(self, ax: Any, **style: Any) -> None:
+        self.axes_ = tuple(ax)
+        self._draw_components(ax[0])
+        self._draw_tasks(ax[1], style)
 
     def _draw_components(self, ax: Any) -> None:
         peak = float(np.abs(self.components).max(initial=0.0)) or 1.0
