@@ -14,25 +14,23 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The ends of the slopes of each curve, so that the loops over rows look at numbers alone.
-class SlopeEnds {
-  public:
-    explicit SlopeEnds(const RowFunctions& rows) : index(rows.curve_index) {
-        std::size_t count = 1;
-        for (std::int64_t i = 0; index && i < rows.n; ++i)
-            count = std::max<std::size_t>(count, index[i] + std::size_t{1});
-        for (std::size_t c = 0; c < count; ++c) {
-            low.push_back(rows.curves[c].lowest_slope());
-            high.push_back(rows.curves[c].highest_slope());
-        }
-    }
+// The ends of the slopes of a curve, and of the rows: all the same, or those of each row's curve.
+struct SlopeEnds {
+    double low, high;
+};
+struct SharedEnds {
+    SlopeEnds ends;
+    RECTILINE_INLINE const SlopeEnds& operator[](std::int64_t) const { return ends; }
+};
+struct OwnEnds {
+    const SlopeEnds* ends;
     const std::uint8_t* index;
-    std::vector<double> low, high;
+    RECTILINE_INLINE const SlopeEnds& operator[](std::int64_t i) const { return ends[index[i]]; }
 };
 
 // A multiplier in the row's own slope, where its box is [weight low, weight high] rounded inwards.
-RECTILINE_INLINE double clipped(double own, double weight, double low, double high) {
-    const Box box = inward_box(weight, low, high);
+RECTILINE_INLINE double clipped(double own, double weight, const SlopeEnds& ends) {
+    const Box box = inward_box(weight, ends.low, ends.high);
     own = own < box.low ? box.low : own;
     own = own > box.high ? box.high : own;
     return weight > 0 ? own : 0.0;  // a weight of zero times an open end is not a number
@@ -40,26 +38,23 @@ RECTILINE_INLINE double clipped(double own, double weight, double low, double hi
 
 // How far a multiplier can move up (`sign` > 0) or down inside its box; 0 at an end if only those
 // inside may move.
-RECTILINE_INLINE double room_of(double g, double turn, double weight, double low, double high,
+RECTILINE_INLINE double room_of(double g, double turn, double weight, const SlopeEnds& ends,
                                 double sign, bool inside_only) {
-    const Box box = inward_box(weight, low, high);
+    const Box box = inward_box(weight, ends.low, ends.high);
     const double own = turn * g, down = own - box.low, up = box.high - own;
     const double free = turn * sign > 0 ? up : down;
     const bool stuck = (inside_only && !(down > 0 && up > 0)) || !(weight > 0);
     return stuck ? 0.0 : free;
 }
 
-template <bool Mixed>
-RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const SlopeEnds& ends,
-                                       RowBlock block, double* g) {
+template <class Ends>
+RECTILINE_MULTIVERSION void clip_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
+                                       double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
-    const double *lows = ends.low.data(), *highs = ends.high.data();
-    const double one_low = lows[0], one_high = highs[0];
+    const Ends of = ends;
 #pragma omp simd
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double low = Mixed ? lows[ends.index[i]] : one_low;
-        const double high = Mixed ? highs[ends.index[i]] : one_high;
-        g[i] = turn[i] * clipped(turn[i] * g[i], weight[i], low, high);
+        g[i] = turn[i] * clipped(turn[i] * g[i], weight[i], of[i]);
     }
 }
 
@@ -73,19 +68,16 @@ RECTILINE_INLINE double offer_of(double room, double g, double weight) {
     return room < kInfinity ? room : (g < 0 ? -g : g) + weight;
 }
 
-template <bool Mixed>
-RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const SlopeEnds& ends,
+template <class Ends>
+RECTILINE_MULTIVERSION Offers block_offers(const RowFunctions& rows, const Ends& ends,
                                            RowBlock block, const double* g, double sign) {
     const double *weight = rows.weight, *turn = rows.direction;
-    const double *lows = ends.low.data(), *highs = ends.high.data();
-    const double one_low = lows[0], one_high = highs[0];
+    const Ends of = ends;
     double inside = 0, all = 0;
 #pragma omp simd reduction(+ : inside, all)
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double low = Mixed ? lows[ends.index[i]] : one_low;
-        const double high = Mixed ? highs[ends.index[i]] : one_high;
-        const double room = room_of(g[i], turn[i], weight[i], low, high, sign, false);
-        const double inner = room_of(g[i], turn[i], weight[i], low, high, sign, true);
+        const double room = room_of(g[i], turn[i], weight[i], of[i], sign, false);
+        const double inner = room_of(g[i], turn[i], weight[i], of[i], sign, true);
         all += offer_of(room, g[i], weight[i]);
         inside += offer_of(inner, g[i], weight[i]);
     }
@@ -99,12 +91,11 @@ struct Moved {
 
 // Moves the first row inside its box that has the room by all that is needed; by 0 if there is
 // none. For the last digits of a sum.
-Moved move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, double* g) {
+template <class Ends>
+Moved move_one(const RowFunctions& rows, const Ends& ends, double move, double* g) {
     const double sign = move > 0 ? 1.0 : -1.0;
     for (std::int64_t i = 0; i < rows.n; ++i) {
-        const std::size_t c = ends.index ? ends.index[i] : 0;
-        const double room =
-            room_of(g[i], rows.direction[i], rows.weight[i], ends.low[c], ends.high[c], sign, true);
+        const double room = room_of(g[i], rows.direction[i], rows.weight[i], ends[i], sign, true);
         if (room > 2 * std::fabs(move)) {
             const double before = g[i];
             g[i] += move;
@@ -115,22 +106,17 @@ Moved move_one(const RowFunctions& rows, const SlopeEnds& ends, double move, dou
 }
 
 // Moves rows by a share of what they offer, bounded ones at most by all of it.
-template <bool Mixed>
-RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const SlopeEnds& ends,
-                                       RowBlock block, double sign, bool inside_only, double share,
-                                       double* g) {
+template <class Ends>
+RECTILINE_MULTIVERSION void move_block(const RowFunctions& rows, const Ends& ends, RowBlock block,
+                                       double sign, bool inside_only, double share, double* g) {
     const double *weight = rows.weight, *turn = rows.direction;
-    const double *lows = ends.low.data(), *highs = ends.high.data();
-    const double one_low = lows[0], one_high = highs[0];
+    const Ends of = ends;
 #pragma omp simd
     for (std::int64_t i = block.first; i < block.last; ++i) {
-        const double low = Mixed ? lows[ends.index[i]] : one_low;
-        const double high = Mixed ? highs[ends.index[i]] : one_high;
-        const double room = room_of(g[i], turn[i], weight[i], low, high, sign, inside_only);
+        const double room = room_of(g[i], turn[i], weight[i], of[i], sign, inside_only);
         const double asked = share * offer_of(room, g[i], weight[i]);
         const double move = asked < room ? asked : room;
-        const double moved =
-            turn[i] * clipped(turn[i] * (g[i] + sign * move), weight[i], low, high);
+        const double moved = turn[i] * clipped(turn[i] * (g[i] + sign * move), weight[i], of[i]);
         g[i] = room > 0 ? moved : g[i];
     }
 }
@@ -143,9 +129,9 @@ RECTILINE_MULTIVERSION void add_block(CompensatedLanes& sum, RowBlock block, con
 
 // Moves rows inside their boxes until they sum to zero. Rows are looked at until they have so much
 // room that each moves by a small share of its own.
-template <bool Mixed>
-void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const SlopeEnds& ends,
-                    double* g, Balance& balance) {
+template <class Ends>
+void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Ends& ends, double* g,
+                    Balance& balance) {
     constexpr double kRounding = 0.1 * std::numeric_limits<double>::epsilon();
     constexpr double kLastDigits = 1e-13, kPlenty = 1e3;
     constexpr int kPasses = 8;
@@ -160,7 +146,7 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Slo
         Offers offers;
         std::size_t some = 0;
         while (some < blocks.size() && !(offers.inside >= kPlenty * need)) {
-            const Offers more = block_offers<Mixed>(rows, ends, blocks[some++], g, sign);
+            const Offers more = block_offers(rows, ends, blocks[some++], g, sign);
             offers.inside += more.inside, offers.all += more.all;
         }
         const bool inside_only = offers.inside > 0;
@@ -169,7 +155,7 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Slo
         CompensatedLanes before, after;
         for (std::size_t k = 0; k < some; ++k) {
             add_block(before, blocks[k], g);
-            move_block<Mixed>(rows, ends, blocks[k], sign, inside_only, share, g);
+            move_block(rows, ends, blocks[k], sign, inside_only, share, g);
             add_block(after, blocks[k], g);
         }
         // With all rows at hand there is nothing to add to, and no digits to lose.
@@ -179,26 +165,29 @@ void balance_inside(const RowFunctions& rows, const RowBlocks& blocks, const Slo
     }
 }
 
-template <bool Mixed>
-Balance balance_all(const RowFunctions& rows, const RowBlocks& blocks, bool balanced, double* g) {
-    const SlopeEnds ends(rows);
+template <class Ends>
+Balance repair_with(const RowFunctions& rows, const Ends& ends, bool balanced, double* g) {
+    const RowBlocks blocks = RowBlocks::all(rows);
     CompensatedLanes sum;
-    for (const RowBlock& block : blocks.others())
-        std::fill(g + block.first, g + block.last, 0.0);
     for (const RowBlock& block : blocks) {
-        clip_block<Mixed>(rows, ends, block, g);
+        clip_block(rows, ends, block, g);
         if (balanced) add_block(sum, block, g);
     }
     Balance balance{sum.value(), sum.size()};
-    if (balanced) balance_inside<Mixed>(rows, blocks, ends, g, balance);
+    if (balanced) balance_inside(rows, blocks, ends, g, balance);
     return balance;
 }
 
 // Moves g into its boxes, and to sum 0 if asked.
 Balance repair_dual(const RowFunctions& rows, bool balanced, double* g) {
-    const RowBlocks blocks = RowBlocks::all(rows);
-    return rows.curve_index ? balance_all<true>(rows, blocks, balanced, g)
-                            : balance_all<false>(rows, blocks, balanced, g);
+    std::uint8_t most = 0;  // the last curve that is used
+    if (rows.curve_index && rows.n > 0)
+        most = *std::max_element(rows.curve_index, rows.curve_index + rows.n);
+    std::vector<SlopeEnds> ends;
+    for (std::size_t c = 0; c <= most; ++c)
+        ends.push_back({rows.curves[c].lowest_slope(), rows.curves[c].highest_slope()});
+    return rows.curve_index ? repair_with(rows, OwnEnds{ends.data(), rows.curve_index}, balanced, g)
+                            : repair_with(rows, SharedEnds{ends[0]}, balanced, g);
 }
 
 }  // namespace

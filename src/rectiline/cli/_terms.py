@@ -141,7 +141,8 @@ def _combine(operator: ast.operator, left: Vector, right: Vector, wrong: ValueEr
     if isinstance(operator, ast.Sub):
         return left - right
     if isinstance(operator, ast.Mult) and not (left[:-1].any() and right[:-1].any()):
-        return right[-1] * left if left[:-1].any() else left[-1] * right
+        scaled, factor = (left, right) if left[:-1].any() else (right, left)
+        return scaled * float(factor[-1])
     if isinstance(operator, ast.Div) and not right[:-1].any() and right[-1]:
-        return left / right[-1]
+        return left / float(right[-1])
     raise wrong

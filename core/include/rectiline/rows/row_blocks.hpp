@@ -28,7 +28,6 @@ class RowBlocks {
     auto end() const { return used_.end(); }
     std::size_t size() const { return used_.size(); }
     const RowBlock& operator[](std::size_t k) const { return used_[k]; }
-    const std::vector<RowBlock>& others() const { return others_; }
 
   private:
     RowBlocks(const RowFunctions& rows, bool look) {
@@ -38,10 +37,10 @@ class RowBlocks {
             const bool used =
                 !look || std::any_of(rows.weight + block.first, rows.weight + block.last,
                                      [](double weight) { return weight > 0; });
-            (used ? used_ : others_).push_back(block);
+            if (used) used_.push_back(block);
         }
     }
-    std::vector<RowBlock> used_, others_;
+    std::vector<RowBlock> used_;
 };
 
 // Calls work(k) for the places of blocks, in threads if there are many.
