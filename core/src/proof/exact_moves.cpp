@@ -130,11 +130,19 @@ std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
     return moves;
 }
 
+// How far a multiplier is from an end of its box, which may have been rounded.
+double distance(double g, double end) {
+    return size_of(end) < kInfinity ? size_of(g - end) - 4 * kUnit * size_of(end) : kInfinity;
+}
+
+double room_of(DualBoxes boxes, std::span<const double> g, std::size_t i) {
+    return std::min(distance(g[i], boxes.low[i]), distance(g[i], boxes.high[i]));
+}
+
 // The first row that can take all that is left of the sum alone.
 std::optional<Moves> move_of_one(DualBoxes boxes, std::span<const double> g, double left) {
     for (std::size_t i = 0; i < g.size(); ++i)
-        if (g[i] - boxes.low[i] > 4 * left && boxes.high[i] - g[i] > 4 * left)
-            return Moves{{static_cast<std::int64_t>(i)}, {left}};
+        if (room_of(boxes, g, i) > 4 * left) return Moves{{static_cast<std::int64_t>(i)}, {left}};
     return std::nullopt;
 }
 
@@ -204,7 +212,7 @@ std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::spa
     if (n_columns(Z.X) == 0) return move_of_one(boxes, g, left[0]);
     std::vector<Row> inside;
     for (std::size_t i = 0; i < g.size(); ++i) {
-        const double room = 0.5 * std::min(g[i] - boxes.low[i], boxes.high[i] - g[i]);
+        const double room = 0.5 * room_of(boxes, g, i);
         if (room > 0) inside.push_back({static_cast<std::int64_t>(i), std::min(room, kOpen)});
     }
     const std::size_t count = std::max(kFewestRows, kRowsPerColumn * k);

@@ -53,7 +53,9 @@ class SparseNormalSystem:
 
         None if no moves could be shown to balance what is `left`.
         """
-        room = 0.5 * np.minimum(sample - low, high - sample)
+        ends = sum(np.where(np.isfinite(one), np.abs(one), 0.0) for one in (low, high))
+        # The ends have been rounded.
+        room = 0.5 * np.minimum(sample - low, high - sample) - 4 * UNIT * ends
         rows = np.flatnonzero(room > 0)
         if rows.size < left.size or not np.isfinite(left).all():
             return None
