@@ -12,10 +12,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
+from rectiline._typing import Vector
 from rectiline.backends import as_design
 from rectiline.rows import is_on_gpu, is_source, is_tensor_like
-
-Vector = NDArray[np.float64]
 
 __all__ = [
     "DTYPES",

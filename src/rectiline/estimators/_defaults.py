@@ -20,15 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from rectiline._typing import Vector
 from rectiline.estimators._parameters import make_loss
 from rectiline.losses import Absolute, EpsilonInsensitive, Huber, Loss, SquaredEpsilonInsensitive
 from rectiline.penalties import ElasticNet, Penalty, Ridge
-
-Vector = NDArray[np.float64]
 
 __all__ = [
     "RelativeLoss",

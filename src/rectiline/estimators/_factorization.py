@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from rectiline._numbers import real_array, refuse_masked
+from rectiline._typing import Indices, Matrix, Vector
 from rectiline.constraints import Constraint
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._parameters import keep_parameters
@@ -27,9 +28,6 @@ from rectiline.problems.intercepts import best_intercept
 from rectiline.solvers import solve
 
 __all__ = ["MatrixFactorization"]
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -273,7 +271,7 @@ def _found(
 # ---- the best users for given items, or items for given users -----------------------------------
 
 
-def _rows_of_each(at: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
+def _rows_of_each(at: Indices, count: int) -> list[Indices]:
     """Return the ratings of each user, or of each item."""
     order = np.argsort(at, kind="stable")
     return np.split(order, np.searchsorted(at[order], np.arange(1, count)))
@@ -286,7 +284,7 @@ class _Ratings:
     targets: Vector
     weight: Vector
     losses: list[Loss]
-    index: NDArray[np.intp]
+    index: Indices
     tol: float
 
     @classmethod
@@ -301,10 +299,10 @@ class _Ratings:
 
     def minimise(
         self,
-        rows_of_each: list[NDArray[np.intp]],
+        rows_of_each: list[Indices],
         mine: Matrix,
         other: Matrix,
-        at_other: NDArray[np.intp],
+        at_other: Indices,
         rank: int,
         constraints: list[Constraint],
     ) -> tuple[float, float]:

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Mask, Vector
 from rectiline.constraints import Constraint, DemographicParity, EqualOpportunity, Fairness
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 __all__ = ["FairnessData", "bound_constraints", "fairness_table", "is_fairness"]
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rectiline._typing import Vector
 from rectiline.constraints import Constraint, combine
 from rectiline.estimators._base import BaseLinear
 from rectiline.estimators._check import DTYPES, FORMATS, check_weight
 from rectiline.losses import Expectile, Loss
 
-Vector = NDArray[np.float64]
 InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
 
 __all__ = ["InferenceMixin", "InferenceTerms", "level_of"]

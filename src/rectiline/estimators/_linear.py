@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._polling import Clock
+from rectiline._typing import Mask
 from rectiline.constraints import Constraint, named_constraints
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import check_data, check_weight, column_names
@@ -27,7 +28,6 @@ from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.rows import RowBlocks, is_source
 from rectiline.solvers import Solution, check_name
 
-Vector = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 __all__ = ["LinearFitMixin"]
@@ -158,7 +158,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         task: Task,
         penalty: Penalty | None,
         factor: float = 1.0,
-        keep: NDArray[np.bool_] | None = None,
+        keep: Mask | None = None,
     ) -> Problem:
         """Return one problem, its losses times `factor`; samples not kept have no weight."""
         return data.problem(task, penalty, factor, keep, self.fit_intercept, column_names(self))

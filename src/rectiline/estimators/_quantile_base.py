@@ -14,6 +14,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.estimators._check import as_numpy, like
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
@@ -24,8 +25,6 @@ from rectiline.penalties import L1, ElasticNet
 from rectiline.problems import Problem
 from rectiline.problems.forms import curve_arrays
 from rectiline.problems.intercepts import best_intercept
-
-Vector = NDArray[np.float64]
 
 __all__ = ["BaseQuantile", "explained_loss"]
 

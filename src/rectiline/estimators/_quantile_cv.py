@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rectiline._typing import Indices, Mask
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import keep_parameters
@@ -122,14 +122,14 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
     def _exchanged(self, values: Any, unit: float) -> Any:
         return values
 
-    def _path_factor(self, data: FitData, keep: NDArray[np.bool_] | None = None) -> float:
+    def _path_factor(self, data: FitData, keep: Mask | None = None) -> float:
         """Return what makes losses means: the strength of the penalty is alpha on every fold."""
         return 1.0 / float((data.weight if keep is None else data.weight[keep]).sum())
 
     def _own_score(self, data: FitData) -> ScoreFold | None:
         losses, weight = [task.loss for task in data.tasks], data.weight
 
-        def on(test: NDArray[np.intp]) -> ScorePoints:
+        def on(test: Indices) -> ScorePoints:
             part, share = rows_of(data.X, test), explained_loss(losses, data.y[test], weight[test])
             return lambda coefs, intercepts: share(predictions(part, coefs, intercepts))
 

@@ -29,6 +29,7 @@ from scipy import sparse as sp
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED, SECONDS_PER_SPARSE_ENTRY_COPIED
 from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
+from rectiline._typing import Indices, Vector
 from rectiline.constraints import (
     Box,
     Constraint,
@@ -43,8 +44,6 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import Block, Levels, RowBlocks, StackedRows
 from rectiline.solvers import Solution, Status
-
-Vector = NDArray[np.float64]
 
 __all__ = ["NonCrossing", "RangedRows", "SharedSlopes", "StackedQuantiles", "zero_answer"]
 
@@ -252,43 +251,28 @@ class NonCrossing(StackedQuantiles):
         return bounding_box(self.X)
 
     @cached_property
-    def _wide(self) -> NDArray[np.intp]:
+    def _wide(self) -> Indices:
         """Columns that are not constant: only they need the extra variable."""
         low, high = self._box
         return np.flatnonzero(high > low)
 
     def _constraints(self) -> list[Constraint]:
-        m, d, wide = self.m, self.d, self._wide
+        """Return the rows of the smallest distances, and of what the extra columns cover."""
+        m, wide = self.m, self._wide
         low, high = self._box
-        span = (high - low)[wide]
-        first_extra = m * d + (m if self.fit_intercept else 0)
-        count = first_extra + (m - 1) * wide.size
-        lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
-        lower[first_extra:] = 0.0
-        upper[first_extra:] = self._top
-        rows = []
-        for k in range(m - 1):
-            extra = first_extra + k * wide.size + np.arange(wide.size)
-            distance = sp.lil_array((1, count))
-            distance[0, (k + 1) * d : (k + 2) * d] = low
-            distance[0, k * d : (k + 1) * d] = -low
-            if self.fit_intercept:
-                distance[0, m * d + k + 1] = 1.0
-                distance[0, m * d + k] = -1.0
-            distance[0, extra] = -1.0
-            each = np.arange(wide.size)
-            covers = sp.csr_array(
-                (
-                    np.concatenate([np.ones(wide.size), span, -span]),
-                    (
-                        np.concatenate([each, each, each]),
-                        np.concatenate([extra, (k + 1) * d + wide, k * d + wide]),
-                    ),
-                ),
-                shape=(wide.size, count),
-            )
-            rows += [distance.tocsr(), covers]
-        return [LinearInequality(sp.vstack(rows, format="csr")), Box(lower, upper)]
+        step = np.diff(np.eye(m), axis=0)  # from each quantile to the next
+        between, extra = np.eye(m - 1), np.ones((1, wide.size))
+        span = sp.diags_array(high - low, format="csr")[wide]
+        own = [sp.csr_array(step)] if self.fit_intercept else []
+        none = [sp.csr_array((self._n_extra, m))] if self.fit_intercept else []
+        distance = [sp.kron(step, low[None]), *own, sp.kron(-between, extra)]
+        covers = [sp.kron(step, span), *none, sp.eye_array(self._n_extra)]
+        rows = sp.vstack([sp.hstack(distance), sp.hstack(covers)], format="csr")
+        lower = np.full(rows.shape[1], -np.inf)
+        upper = np.full(rows.shape[1], np.inf)
+        first_extra = rows.shape[1] - self._n_extra
+        lower[first_extra:], upper[first_extra:] = 0.0, self._top
+        return [LinearInequality(sp.csr_array(rows)), Box(lower, upper)]
 
     @property
     def _top(self) -> float:

@@ -13,6 +13,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from rectiline._polling import Clock
+from rectiline._typing import Vector
 from rectiline.backends import as_design
 from rectiline.estimators._check import column_names, linear_scores
 from rectiline.estimators._defaults import (
@@ -39,8 +40,6 @@ from rectiline.losses import Loss
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
-
-Vector = NDArray[np.float64]
 
 __all__ = ["PLQRegressor"]
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rectiline import rows as row_sources
+from rectiline._typing import Vector
 from rectiline.estimators._check import DTYPES, FORMATS, as_numpy, like, linear_scores, on_host
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import RowSample, draw_rows
-
-Vector = NDArray[np.float64]
 
 __all__ = [
     "as_rows",

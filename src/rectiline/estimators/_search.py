@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._polling import Clock, asked_at_checkpoints
+from rectiline._typing import Mask, Vector
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._parameters import adapted, is_adaptive
 from rectiline.estimators._run import RunOptions, solve_all
@@ -39,8 +40,6 @@ from rectiline.penalties import Fused
 from rectiline.problems import Problem
 from rectiline.solvers import Solution
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 __all__ = ["SearchMixin"]

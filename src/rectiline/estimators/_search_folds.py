@@ -16,6 +16,7 @@ from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
 from rectiline._polling import Clock
+from rectiline._typing import Indices, Mask, Vector
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, first_largest
@@ -24,8 +25,6 @@ from rectiline.paths import FoldJob, Path, fold_paths
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, central_intercept, one_thread
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # (task, l1_ratio, samples that count) -> problem; None keeps every sample
 MakeProblem = Callable[[int, float | None, Mask | None], Problem]
 # (coefficients (k, tasks, d), intercepts (k, tasks)) -> k scores
@@ -162,7 +161,7 @@ class FoldSearch(Search):
     """A search on arrays in memory: a path on the training part of each fold."""
 
     make: MakeProblem
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    folds: list[tuple[Indices, Indices]]
 
     def _job(self, task: int, ratio: int, fold: int | None) -> FoldJob:
         """Return the path of one task and mix, on the training part of a fold or on all data."""
@@ -283,10 +282,10 @@ def _best_place(mean: NDArray[np.float64]) -> tuple[int, int]:
 # ---- scores: quick ones for the default, scikit-learn's for the rest ----------------------------
 
 
-def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
+def accuracy_of(X: Any, places: Indices, weight: Vector) -> ScoreFold:
     """Return the weighted accuracy of two-class or one-vs-rest decisions."""
 
-    def on(test: NDArray[np.intp]) -> ScorePoints:
+    def on(test: Indices) -> ScorePoints:
         part, true, share = rows_of(X, test), places[test], _shares(weight[test])
 
         def score(coefs: NDArray[np.float64], intercepts: NDArray[np.float64]) -> Vector:
@@ -305,7 +304,7 @@ def accuracy_of(X: Any, places: NDArray[np.intp], weight: Vector) -> ScoreFold:
 def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
     """Return the weighted R^2, averaged over outputs, as scikit-learn's `r2_score` does."""
 
-    def on(test: NDArray[np.intp]) -> ScorePoints:
+    def on(test: Indices) -> ScorePoints:
         part, share = rows_of(X, test), _shares(weight[test])
         true = y[test].reshape(test.size, -1)
         spread = share @ (true - share @ true) ** 2
@@ -324,7 +323,7 @@ def r2_of(X: Any, y: NDArray[np.float64], weight: Vector) -> ScoreFold:
     return on
 
 
-def rows_of(X: Any, test: NDArray[np.intp]) -> Any:
+def rows_of(X: Any, test: Indices) -> Any:
     """Return rows of X, those side by side without a copy."""
     side_by_side = test.size > 0 and test[-1] - test[0] == test.size - 1
     if side_by_side and bool((np.diff(test) == 1).all()):
@@ -366,7 +365,7 @@ def scorer_of(
     scorer = check_scoring(estimator, scoring=scoring)
     weighted = sample_weight is not None and isinstance(scorer, _BaseScorer)
 
-    def on(test: NDArray[np.intp]) -> ScorePoints:
+    def on(test: Indices) -> ScorePoints:
         part, true = X[test], y[test]
         keywords = {"sample_weight": sample_weight[test]} if weighted else {}  # type: ignore[index]
 

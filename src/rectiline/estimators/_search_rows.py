@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._polling import Clock
+from rectiline._typing import Vector
 from rectiline.estimators._rows import refuse_on_rows, sample_rows
 from rectiline.estimators._run import RunOptions, raise_if_infeasible, solve_in_passes
 from rectiline.estimators._search_folds import Search, mean_scores, predictions
@@ -26,8 +27,6 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import BlockData, NearRows, fold_of_rows
 from rectiline.rows import Block, TensorRows
 from rectiline.solvers import Solution, check_takes_rows
-
-Vector = NDArray[np.float64]
 
 __all__ = ["RowSearch", "search_on_rows"]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from rectiline._typing import Indices, Mask, Vector
 from rectiline.constraints import Constraint
 from rectiline.estimators._fairness import FairnessData, bound_constraints
 from rectiline.estimators._rows import count_labels
@@ -21,9 +22,6 @@ from rectiline.problems import Problem
 from rectiline.problems.blocks import Encoding
 from rectiline.rows import RowBlocks
 from rectiline.solvers import RowSample
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 __all__ = [
     "FitData",
@@ -57,7 +55,7 @@ class Task:
 
     loss: Loss
     targets: Any
-    samples: NDArray[np.intp] | None = None
+    samples: Indices | None = None
     C: float = 1.0
     unit: float | None = None
 
@@ -128,7 +126,7 @@ class FitData:
 # ---- classes ------------------------------------------------------------------------------------
 
 
-def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], Indices]:
     """Return the labels that have weight, and the position of each sample's label (-1 if none)."""
     # Whole numbers and texts are labels, others may not be.
     is_whole = y.dtype.kind == "f" and (y == y.astype(np.int64)).all()
@@ -147,7 +145,7 @@ def find_classes(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], NDArray
 def class_weights(
     class_weight: Mapping[Any, float] | str | None,
     classes: NDArray[Any],
-    places: NDArray[np.intp],
+    places: Indices,
     weight: Vector,
 ) -> Vector:
     """Return sample weights times the weights of their classes."""
@@ -163,7 +161,7 @@ def class_weights(
 
 
 def two_class_tasks(
-    loss: Loss, places: NDArray[np.intp], n_classes: int, multi_class: str, C: float
+    loss: Loss, places: Indices, n_classes: int, multi_class: str, C: float
 ) -> list[Task]:
     """Return the problems of a fit: one for two classes, else one-vs-rest or one-vs-one."""
     tasks = []
@@ -207,7 +205,7 @@ def _class_pairs(n_classes: int, multi_class: str) -> list[tuple[int, int | None
     return list(combinations(range(n_classes), 2))
 
 
-def first_largest(scores: NDArray[Any]) -> NDArray[np.intp]:
+def first_largest(scores: NDArray[Any]) -> Indices:
     """Return the class with the largest score along the last axis, of several the first.
 
     Samples that sit on the margins of two classes have equal scores up to rounding, which depends

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
+from rectiline._typing import Mask
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import keep_parameters
 from rectiline.estimators._run import seed_of
@@ -37,7 +38,7 @@ from rectiline.solvers.multitask import MultiTaskSolution
 
 __all__ = ["MultiTaskClassifierCV", "MultiTaskRegressorCV"]
 
-Masks = list[NDArray[np.bool_]]
+Masks = list[Mask]
 
 _LOOSE = 1e-4  # relative gap of the fits that are only compared
 
@@ -153,7 +154,7 @@ class _FoldJob:
     problem: MultiTaskProblem
     weight: list[NDArray[np.float64]] | None
     targets: list[NDArray[Any]]
-    masks: list[NDArray[np.bool_]]
+    masks: list[Mask]
     clock: Clock
 
     def training_problem(self) -> MultiTaskProblem:

@@ -20,6 +20,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rectiline._numbers import refuse_masked
+from rectiline._typing import Indices, Mask
 from rectiline.estimators._check import DTYPES, FORMATS
 
 __all__ = ["TaskData", "is_listed", "place_tasks", "read_tasks"]
@@ -39,7 +40,7 @@ class TaskData:
     weight: list[NDArray[np.float64]] | None
     labels: list[Any]
     form: Form
-    rows: list[NDArray[np.intp]] | None = None
+    rows: list[Indices] | None = None
     targets: list[NDArray[Any]] = field(default_factory=list)  # numbers that the losses see
     rounded: Any = None  # the shared subspace of an answer
 
@@ -90,7 +91,7 @@ def _split(
     X: Any,
     targets: list[NDArray[Any]],
     sample_weight: Any,
-    rows: list[NDArray[np.intp]],
+    rows: list[Indices],
     labels: list[Any],
     form: Form,
 ) -> TaskData:
@@ -160,7 +161,7 @@ def _check_X(estimator: Any, X: Any, reset: bool) -> Any:
     )
 
 
-def _present(Y: NDArray[Any]) -> NDArray[np.bool_]:
+def _present(Y: NDArray[Any]) -> Mask:
     if Y.dtype.kind == "O":
         return np.array([[v is not None and v == v for v in row] for row in Y], dtype=bool)
     if Y.dtype.kind == "f":
@@ -182,7 +183,7 @@ def _weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     return weight
 
 
-def _group(tasks: Any, n: int) -> tuple[list[Any], list[NDArray[np.intp]]]:
+def _group(tasks: Any, n: int) -> tuple[list[Any], list[Indices]]:
     """Return the labels, sorted where they can be, and the rows of each."""
     ids, labels = _task_labels(tasks, n)
     with suppress(TypeError):
@@ -191,7 +192,7 @@ def _group(tasks: Any, n: int) -> tuple[list[Any], list[NDArray[np.intp]]]:
     return labels, [np.flatnonzero(codes == k) for k in range(len(labels))]
 
 
-def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> NDArray[np.intp]:
+def place_tasks(tasks: Any, n: int, known: Sequence[Any]) -> Indices:
     """Return, for each row, the place of its task among the fitted ones."""
     ids, labels = _task_labels(tasks, n)
     for label in set(labels).difference(known):
@@ -221,13 +222,13 @@ def _task_labels(tasks: Any, n: int) -> tuple[list[Any], list[Any]]:
     return ids, labels
 
 
-def _codes(ids: list[Any], labels: Sequence[Any]) -> NDArray[np.intp]:
+def _codes(ids: list[Any], labels: Sequence[Any]) -> Indices:
     """Return the place of each label among `labels`."""
     places = {label: k for k, label in enumerate(labels)}
     return np.fromiter(map(places.__getitem__, ids), dtype=np.intp, count=len(ids))
 
 
-def _rows(X: Any, where: NDArray[np.intp]) -> Any:
+def _rows(X: Any, where: Indices) -> Any:
     """Return rows of X, without a copy when they follow one another."""
     if where.size == X.shape[0]:
         return X
