@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from rectiline.constraints._checks import Vector, key, shown
+from rectiline._typing import Vector
+from rectiline.constraints._checks import key, shown
 from rectiline.constraints._rows import ConstraintRows
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import Vector, numbers
+from rectiline.constraints._checks import numbers
 from rectiline.constraints._rows import ConstraintRows
 
 

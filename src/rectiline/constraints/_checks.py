@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 SHOWN = 12  # longer arrays are abbreviated in representations
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import Vector, finite, numbers
+from rectiline.constraints._checks import finite, numbers
 from rectiline.constraints._rows import ConstraintRows
 
 # A column that moves by less than this, relative to its size, is constant up to rounding.

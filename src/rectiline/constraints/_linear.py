@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from rectiline._typing import Matrix, Vector
 from rectiline.backends import array_if_small
 from rectiline.constraints._base import Constraint, DesignLike
-from rectiline.constraints._checks import Vector, finite, finite_rows, numbers
-from rectiline.constraints._rows import ConstraintRows, Matrix
+from rectiline.constraints._checks import finite, finite_rows, numbers
+from rectiline.constraints._rows import ConstraintRows
 
 
 class LinearInequality(Constraint):

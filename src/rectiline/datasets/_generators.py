@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["make_demand", "make_returns"]
 

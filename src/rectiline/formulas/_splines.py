@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline
 
-from rectiline._typing import Vector
+from rectiline._typing import Matrix, Vector
 
 __all__ = ["basis", "make_knots", "shape_rows"]
-
-Matrix = NDArray[np.float64]
 
 
 def make_knots(x: Vector, df: int | None, knots: ArrayLike | None, degree: int) -> Vector:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["METHODS", "Resampling", "mammen", "replicate_seeds"]
 

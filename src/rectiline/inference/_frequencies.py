@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["at_ranks", "median_deviation", "quantile", "standard_deviation"]
 

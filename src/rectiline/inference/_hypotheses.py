@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._covariance import checked_kind, covariance_of, default_kind
 from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options
 from rectiline.inference._read_fit import read_fit
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 __all__ = ["HypothesisTest", "equal_slopes", "wald_test"]
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from rectiline._typing import Matrix
 
 __all__ = ["Options", "Parts", "assemble"]
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._bandwidth import bandwidth
 from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options, Parts
 from rectiline.inference._sparsity import KERNELS, kernel_sparsity, kernel_width, order_sparsity
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["difference_densities", "iid_parts", "kernel_parts", "nid_parts"]
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit, full_rank
 from rectiline.inference._rows import Rows
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["read_fit"]
 

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 from scipy.stats import norm
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._bandwidth import bandwidth
 from rectiline.inference._fit import Fit
 from rectiline.inference._frequencies import median_deviation, quantile, standard_deviation
 from rectiline.inference._parts import Options, Parts
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["checked_groups", "cluster_parts", "group_sums", "sandwich_parts", "scores"]
 

@@ -6,15 +6,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from rectiline._typing import Vector
 from rectiline.inference._frequencies import at_ranks, quantile, standard_deviation
 from rectiline.losses import Pinball
 from rectiline.problems import Problem
 from rectiline.solvers import solve
-
-Vector = NDArray[np.float64]
 
 __all__ = ["KERNELS", "kernel_sparsity", "kernel_width", "order_sparsity"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._covariance import checked_kind, compute_parts, default_kind
 from rectiline.inference._fit import Fit
@@ -17,9 +18,6 @@ from rectiline.inference._read_fit import read_fit
 from rectiline.inference._table import SummaryTable, SummaryTables
 from rectiline.losses import Expectile, Loss
 from rectiline.problems.intercepts import best_intercept
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["checked_level", "pseudo_r1", "summary"]
 

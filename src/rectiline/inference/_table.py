@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference import _render
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["SummaryTable", "SummaryTables"]
 

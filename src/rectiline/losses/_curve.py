@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._lazy import cached_property
+from rectiline._typing import Vector
 
 from ._envelope import upper_envelope
 from ._pieces import shape_from_pieces, shape_from_units
-from ._record import Record, Vector, frozen_vector
+from ._record import Record, frozen_vector
 from ._shape import Shape, check, integrated, lowest, merged, vertex
 from ._units import PLQUnits
 

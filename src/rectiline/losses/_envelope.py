@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._record import Vector
+from rectiline._typing import Vector
 
 _EPS = float(np.finfo(np.float64).eps)
 _ROUNDING = 64 * _EPS

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._record import Vector
+from rectiline._typing import Vector
+
 from ._shape import Shape, integrated, lowest, merged, vertex
 from ._units import PLQUnits
 

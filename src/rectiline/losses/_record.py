@@ -6,9 +6,9 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 
 def frozen_vector(owner: str, name: str, values: ArrayLike, *, infinite: bool = False) -> Vector:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._record import Vector
+from rectiline._typing import Vector
 
 _EPS = float(np.finfo(np.float64).eps)
 _CONSISTENT = 1e-9  # a slip of the caller is larger than this, rounding is smaller

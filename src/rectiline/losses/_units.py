@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline._lazy import cached_property
+from rectiline._typing import Vector
 
-from ._record import Record, Vector, frozen_vector
+from ._record import Record, frozen_vector
 
 _EPS = float(np.finfo(np.float64).eps)
 

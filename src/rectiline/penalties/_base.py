@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._typing import Vector
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._checks import shown
-
-Vector = NDArray[np.float64]
 
 # A point whose dual norm is 1 up to this much counts as inside the ball: it is the rounding of the
 # sums behind q, far below any tolerance that a solver is asked for.

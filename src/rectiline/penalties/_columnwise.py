@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline.penalties._base import Vector
+from rectiline._typing import Vector
 from rectiline.penalties._checks import nonnegative, nonnegative_vector
 from rectiline.penalties._separable import SeparablePenalty
 

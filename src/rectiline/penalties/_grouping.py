@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._lazy import cached_property
-
-Indices = NDArray[np.intp]
+from rectiline._typing import Indices
 
 
 @dataclass(frozen=True, eq=False)

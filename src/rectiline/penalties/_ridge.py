@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.penalties._base import Vector
+from rectiline._typing import Vector
 from rectiline.penalties._checks import nonnegative
 from rectiline.penalties._separable import SeparablePenalty
 

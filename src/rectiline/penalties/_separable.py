@@ -15,8 +15,9 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rectiline._typing import Vector
 from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import ROUNDING, Penalty, Vector
+from rectiline.penalties._base import ROUNDING, Penalty
 from rectiline.penalties._checks import positive_integer
 
 

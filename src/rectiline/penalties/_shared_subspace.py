@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._typing import Vector
 from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import Penalty, Vector
+from rectiline.penalties._base import Penalty
 from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._left_factor import LeftFactor, column_blocks
 from rectiline.penalties._spectrum import weights_by_sorting

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from rectiline._typing import Vector
 from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import ROUNDING, Penalty, Vector
+from rectiline.penalties._base import ROUNDING, Penalty
 from rectiline.penalties._checks import nonnegative, nonnegative_vector, positive_integer
 from rectiline.penalties._isotonic import nonincreasing_fit
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.penalties._atom import Atom
-from rectiline.penalties._base import ROUNDING, Penalty, Vector
+from rectiline.penalties._base import ROUNDING, Penalty
 from rectiline.penalties._checks import nonnegative, positive_integer
 from rectiline.penalties._group_linf import GroupLinf
-from rectiline.penalties._grouping import Indices
 
 
 class SparseGroupLinf(Penalty):

@@ -15,12 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
 from rectiline._numbers import real_array
-from rectiline._typing import Vector
+from rectiline._typing import Matrix, Vector
 from rectiline.losses import Loss, PiecewiseLQ
 
 __all__ = ["LOSSES", "UnitRows", "rows_of_units"]
 
-Matrix = NDArray[np.float64]
 
 # Of t = y - z, the residual: a unit that grows with z falls with t.
 LOSSES: tuple[Loss, ...] = (

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._frames import coefficient_frame
+from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import save_infeasibility, save_optimality
-from rectiline.solvers._base import Progress, Vector
+from rectiline.solvers._base import Progress
 from rectiline.solvers._status import Status
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from rectiline._typing import Matrix
 from rectiline.inference._conformal._scores import (
-    Matrix,
     band,
     checked_coverage,
     pair_of_levels,

@@ -6,10 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from rectiline._typing import Matrix, Vector
 
 __all__ = ["band", "checked_coverage", "pair_of_levels", "rank_of", "side_scores"]
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._conformal._scores import (
-    Matrix,
-    Vector,
     band,
     checked_coverage,
     pair_of_levels,

@@ -6,18 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
-from rectiline._typing import Vector
+from rectiline._typing import Matrix, Vector
 from rectiline.backends import Design
 from rectiline.losses import PiecewiseLQ
 from rectiline.problems._data import Data
 from rectiline.problems._problem import Problem
-
-Matrix = NDArray[np.float64]
 
 __all__ = ["with_frozen_rows"]
 

@@ -15,15 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint
 from rectiline.solvers._screening import zero_dual
 from rectiline.solvers.interior.method import Method
 from rectiline.solvers.interior.verdict import Verdict
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["WorkingColumns", "generates_columns"]
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._typing import Matrix, Vector
 from rectiline.solvers.interior.program import UnitProgram
 from rectiline.solvers.interior.rows import DataRows
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Arrows"]
 

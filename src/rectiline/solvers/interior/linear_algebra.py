@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from rectiline._polling import checkpoint
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from rectiline._typing import Matrix, Vector
 
 __all__ = ["FactorError", "add_square", "cholesky", "forward", "solve_with"]
 

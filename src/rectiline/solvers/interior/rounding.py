@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.solvers.interior.groups import Arrows
 from rectiline.solvers.interior.program import UnitProgram
 from rectiline.solvers.interior.verdict import Verdict
-
-Vector = NDArray[np.float64]
 
 __all__ = ["is_nothing", "rounded"]
 

@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["DataRows", "ProgramRows", "stacked"]
 

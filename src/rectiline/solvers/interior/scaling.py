@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.samples import Samples
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["Scales", "measure", "row_matrices"]
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers._base import Budget, Step
@@ -35,8 +35,6 @@ from rectiline.solvers.interior.method import (
 )
 from rectiline.solvers.interior.rounding import is_nothing, rounded
 from rectiline.solvers.interior.verdict import Verdict
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Interior", "InteriorState"]
 

@@ -19,6 +19,7 @@ from scipy import sparse as sp
 from scipy.sparse.linalg import SuperLU, splu
 
 from rectiline._polling import checkpoint
+from rectiline._typing import Matrix, Vector
 from rectiline.backends import Design
 from rectiline.solvers.interior.groups import Arrows
 from rectiline.solvers.interior.linear_algebra import (
@@ -30,8 +31,6 @@ from rectiline.solvers.interior.linear_algebra import (
 )
 from rectiline.solvers.interior.program import UnitProgram
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Solved = tuple[Vector, Vector | None]
 
 __all__ = ["DenseColumns", "DenseRows", "SparseColumns"]

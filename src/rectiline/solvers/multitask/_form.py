@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, MultiTaskProblem
 from rectiline.solvers._base import Budget
-from rectiline.solvers.multitask._blocks import Block, Matrix, Steps, TaskSteps, Vector
+from rectiline.solvers.multitask._blocks import Block, Steps, TaskSteps
 from rectiline.solvers.multitask._least_squares import LeastSquaresSteps
 
 __all__ = ["MultiTaskForm", "TaskMethod", "make_steps", "passes"]

@@ -10,15 +10,13 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.solvers._candidate import Candidate
 from rectiline.solvers.newton._model import Model
-
-Vector = NDArray[np.float64]
 
 __all__ = ["NewtonFollower"]
 

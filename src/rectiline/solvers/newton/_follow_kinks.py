@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers._base import Budget
@@ -24,8 +24,6 @@ from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._run import Run, Schedule
 from rectiline.solvers.newton._starts import column_multipliers
 from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
-
-Vector = NDArray[np.float64]
 
 __all__ = ["KinkedFollower"]
 

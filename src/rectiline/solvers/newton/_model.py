@@ -16,15 +16,12 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline import _core
+from rectiline._typing import Matrix, Vector
 from rectiline.problems.forms import RectifiedForm
 from rectiline.solvers.newton._routines import take_routines
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Model", "Multipliers"]
 

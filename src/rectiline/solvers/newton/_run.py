@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model, Multipliers
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Outcome", "Run", "Schedule"]
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems.forms import FormPoint, RectifiedForm
 from rectiline.solvers.newton._model import Model
-
-Vector = NDArray[np.float64]
 
 __all__ = ["column_multipliers", "gentle_start"]
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from rectiline import _core
 from rectiline._costs import SECONDS_PER_ENTRY_COPIED
 from rectiline._polling import checkpoint
+from rectiline._typing import Vector
 from rectiline.solvers._base import Budget
 from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._run import Outcome, Run, Schedule
-
-Vector = NDArray[np.float64]
 
 __all__ = ["WorkingSet", "copy_rows", "row_lengths"]
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
 from rectiline.rows import on_host, spread_rows
@@ -28,8 +28,6 @@ from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._run import Run, Schedule
 from rectiline.solvers.newton._starts import column_multipliers, gentle_start
 from rectiline.solvers.newton._working_set import WorkingSet, copy_rows, row_lengths
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Newton", "ReducedNewton"]
 

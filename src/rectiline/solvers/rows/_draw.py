@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.rows import Block, RowBlocks, TensorRows, join, on_host, spread_rows
 from rectiline.solvers._row_plan import RowPlan
 
-Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 __all__ = ["Drawing", "RowSample", "draw_block", "draw_rows", "sample_source"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline._polling import OutOfTime, checkpoint, time_left
+from rectiline._typing import Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
 from rectiline.rows import TensorRows
@@ -24,8 +24,6 @@ from rectiline.solvers._show import PassProgress
 from rectiline.solvers.rows._draw import Drawing, draw_block
 from rectiline.solvers.rows._row_run import Next, RowRun
 from rectiline.solvers.rows._start import start_runs
-
-Vector = NDArray[np.float64]
 
 __all__ = ["JudgedInPasses", "RowGroup", "RowMember"]
 

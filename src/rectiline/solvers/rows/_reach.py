@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import LengthBound, NextSplit
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._sample import Sample
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["first_split"]
 

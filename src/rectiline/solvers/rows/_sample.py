@@ -6,15 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import NearRows, Totals
 from rectiline.rows import refuse_non_finite
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._draw import RowSample, sample_source
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Sample", "draw"]
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import (
     BlockData,
@@ -32,8 +33,6 @@ from rectiline.solvers.rows._reduced import Frozen, solve_quietly, solve_reduced
 from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._sample import Sample, draw
 from rectiline.solvers.rows._second_split import SecondSplit
-
-Vector = NDArray[np.float64]
 
 __all__ = ["SampleAnswer", "plan_of", "start_runs"]
 
