@@ -102,6 +102,7 @@ def check_header(header: Any) -> None:
         numbers += [*loss["knots"], *(number for piece in loss["pieces"] for number in piece)]
     finite = (isinstance(v, str) and math.isfinite(float.fromhex(v)) for v in numbers)
     need(all(finite), "a number of the header is not finite")
+    need(float.fromhex(header["weight_scale"]) >= 0, "the scale of the weights is negative")
     names, columns = header["columns"], header["n_columns"] - header["fit_intercept"]
     fits = names is None or [type(name) for name in names] == [str] * columns
     need(columns >= 0 and fits, "columns need a name each")
@@ -118,7 +119,6 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             need(len(set(archive.namelist())) == len(members), "a member stands there twice")
             parts = {name: archive.read(name) for name in archive.namelist()}
         header = json.loads(parts.pop("header.json"))
-        need(isinstance(header, dict), "its header is no object")
         check_header(header)
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
         need(sorted(arrays) == header["arrays"], "arrays are missing or were added")

@@ -69,6 +69,7 @@ MALFORMED: dict[str, Callable[[Header, Arrays], Any]] = {
     "another radius": lambda h, a: h.update(radius=1),
     "a list of labels": lambda h, a: h.update(labels=[[1], [2]]),
     "labels of one kind": lambda h, a: h.update(labels=[1.0, 1.0]),
+    "negative scale of weights": lambda h, a: h.update(weight_scale=(-1.0).hex()),
     "missing field": lambda h, a: h.pop("of"),
     "rows of slopes out of range": lambda h, a: a.update(slope_rows=a["slope_rows"] + 30),
     "slopes of another shape": lambda h, a: a.update(slopes=a["slopes"][:, None]),
