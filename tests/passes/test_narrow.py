@@ -1,5 +1,6 @@
 """Narrowing of kept rows: what is frozen again adds up, and answers rest on few rows."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +10,9 @@ import rectiline as rl
 from rectiline.problems.blocks import LengthBound, NearRows, NextSplit
 from rectiline.rows import TensorRows
 from rectiline.solvers._row_plan import RowPlan
+from rectiline.solvers.rows import _row_run
 from rectiline.solvers.rows._reduced import Frozen
-from rectiline.solvers.rows._second_split import KeptRows
+from rectiline.solvers.rows._second_split import split_again
 
 L = rl.losses
 N, D = 3000, 4
@@ -26,21 +28,21 @@ def kept_rows(loss, seed=0):
     numbers = np.arange(0, 7 * N, 7)  # within a larger source
     near = NearRows(numbers, X, given.data.samples)
     totals = SimpleNamespace(near_rows=numbers, near=lambda: near)
-    return given, KeptRows(given, totals, numbers, every=6)
+    return given, numbers, partial(split_again, given, totals, 6)
 
 
 @pytest.mark.parametrize("loss", [L.Pinball(0.3), L.Huber(1.0), L.Expectile(0.8)], ids=repr)
 def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
-    given, kept = kept_rows(loss)
+    given, kept, split_kept = kept_rows(loss)
     rng = np.random.default_rng(1)
     root = rng.standard_normal((D + 1, D + 1))
     before = Frozen(np.full(D, 0.8), 0.3, rng.standard_normal(D), 2.0, root @ root.T, 1.0)
-    split = NextSplit(3.0, 1.0, EYE, BOUND, always=kept.rows[:5])
+    split = NextSplit(3.0, 1.0, EYE, BOUND, always=kept[:5])
     centre = (np.full(D, 0.9), 0.1)
-    found = kept.split_again(before, split, 1e8, lambda some, error: centre)
+    found = split_kept(before, split, 1e8, lambda some, error: centre)
     near, frozen = found.near, found.frozen
     places = near.rows // 7
-    assert set(kept.rows[:5]) <= set(near.rows) and near.rows.size < N / 2
+    assert set(kept[:5]) <= set(near.rows) and near.rows.size < N / 2
     X = given.design.X
     np.testing.assert_array_equal(near.X, X[places])
     np.testing.assert_array_equal(near.samples.weight, given.weight[places])
@@ -69,7 +71,7 @@ def test_frozen_and_near_rows_add_up_to_the_kept_ones(loss):
 
 
 def test_the_error_that_is_left_follows_from_the_rows():
-    given, kept = kept_rows(L.Pinball(0.5))
+    given, kept, split_kept = kept_rows(L.Pinball(0.5))
     weight = given.weight[::6]
     expected = np.sqrt((1 - 1 / 6) * 0.25 * 36 * float(weight @ weight) / 1e5)
     before = Frozen(np.zeros(D), 0.0, np.zeros(D), 0.0, None, 1.0)
@@ -80,12 +82,12 @@ def test_the_error_that_is_left_follows_from_the_rows():
         told.append((some, error))
         return np.ones(D), 0.0
 
-    assert kept.split_again(before, split, 1e5, solved) is not None
+    assert split_kept(before, split, 1e5, solved) is not None
     some, error = told[0]
     assert error == pytest.approx(expected)
-    np.testing.assert_array_equal(some.rows, kept.rows[::6])
+    np.testing.assert_array_equal(some.rows, kept[::6])
     np.testing.assert_allclose(some.samples.weight, 6 * weight)
-    assert kept.split_again(before, split, 1e3, solved) is None  # more than half is left
+    assert split_kept(before, split, 1e3, solved) is None  # more than half is left
 
 
 def test_few_near_rows_are_solved_as_they_are():
@@ -108,14 +110,13 @@ def test_answers_on_narrowed_rows_are_proved_in_two_passes(loss, holds, monkeypa
         rows = TensorRows(torch.from_numpy(X), torch.from_numpy(y))
     problem = rl.Problem(rows, loss=loss, penalty=rl.penalties.Ridge(n / 1e4))
     sizes = []
-    original = KeptRows.split_again
 
-    def noted(self, *args):
-        found = original(self, *args)
-        sizes.append((self.rows.size, found.near.rows.size))
+    def noted(*args):
+        found = split_again(*args)
+        sizes.append((found.rows.size, found.near.rows.size))
         return found
 
-    monkeypatch.setattr(KeptRows, "split_again", noted)
+    monkeypatch.setattr(_row_run, "split_again", noted)
     solution = rl.solve(problem, tol=1e-8)
     assert solution.status == "solved" and solution.passes <= (3 if holds == "tensors" else 2)
     kept, left = sizes[-1]

@@ -23,7 +23,7 @@ from rectiline.problems.blocks import (
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
 from rectiline.solvers.rows._sample import Sample
-from rectiline.solvers.rows._second_split import KeptRows, SecondSplit
+from rectiline.solvers.rows._second_split import SecondSplit, split_again
 
 Vector = NDArray[np.float64]
 
@@ -120,15 +120,23 @@ class RowRun:
         change, total = np.asarray(totals["change"]), float(totals["change_total"])
         matrix = self._curvature(totals)
         self.frozen = Frozen(self.coef, self.intercept, change, total, matrix, self.objective)
-        kept = KeptRows.of(self.problem, totals, self.plan)
-        if kept is not None:
+        every = self.plan.rows_per_second_sample(self.rows_kept)
+        if every > 1:
             variance = self.sample.variance(self.coef, self.intercept)
-            self.second = kept.split_again(self.frozen, self.split, variance, self._centre)
+            self.second = split_again(
+                self.problem, totals, every, self.frozen, self.split, variance, self._centre
+            )
         if self.second is None:
             self.near = totals.near()
         else:
             self.near, self.frozen = self.second.near, self.second.frozen
         self.next = Next.RESOLVE
+
+    @property
+    def _split_frozen(self) -> Frozen:
+        """What the rows that the last pass has frozen add."""
+        assert self.frozen is not None
+        return self.frozen if self.second is None else self.second.before
 
     def _curvature(self, totals: Totals, before: Frozen | None = None) -> Vector | None:
         order = self.problem.n_features + self.problem.fit_intercept
@@ -162,8 +170,8 @@ class RowRun:
 
     def query(self) -> Query:
         """Return what to ask of a pass: judge the candidate, and split around it."""
-        assert self.near is not None and self.frozen is not None
-        split = self.frozen if self.second is None else self.second.before
+        assert self.near is not None
+        split = self._split_frozen
         if self.problem.is_in_memory:
             self.out = np.empty(self.problem.n_samples)
         return Query(
@@ -197,18 +205,10 @@ class RowRun:
 
     def take(self, totals: Totals) -> None:
         """Take the answers of a pass; without `go_on` the candidate is the last one."""
-        assert self.near is not None and self.answer is not None and self.frozen is not None
-        assert self.facts is not None
-        at = self.frozen if self.second is None else self.second.before
-        found = self.answer.dual
-        dual = SplitDual(
-            at.coef,
-            at.intercept,
-            self.near.rows,
-            found.sample,
-            found.inequality,
-            found.equality,
-        )
+        assert self.near is not None and self.answer is not None and self.facts is not None
+        at, found = self._split_frozen, self.answer.dual
+        rows, values = self.near.rows, found.sample
+        dual = SplitDual(at.coef, at.intercept, rows, values, found.inequality, found.equality)
         sums, multipliers = totals, None
         if self.second is not None:
             frozen_too, multipliers = self.second.judged(self.coef, self.intercept)
@@ -225,15 +225,14 @@ class RowRun:
 
     def go_on(self, certificate: Certificate) -> None:
         """Prepare the next round after a candidate that was refused."""
-        assert self.totals is not None and self.frozen is not None
+        assert self.totals is not None
         totals, self.totals = self.totals, None
         if math.isfinite(certificate.primal):
             self.objective = certificate.primal
         self.split = self.next_split()
         gradient = np.asarray(totals["gradient"]) + np.asarray(totals["change"])
         total = float(totals["total"]) + float(totals["change_total"])
-        before = self.frozen if self.second is None else self.second.before
-        curvature = self._curvature(totals, before)
+        curvature = self._curvature(totals, self._split_frozen)
         self.near, self.second = totals.near(), None
         self.rows_kept = max(self.rows_kept, self.near.rows.size)
         self.frozen = Frozen(

@@ -26,83 +26,61 @@ from rectiline.problems.blocks import (
     run_pass,
 )
 from rectiline.rows import ArrayRows, RowBlocks, TensorRows
-from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._reduced import Frozen
 
 Vector = NDArray[np.float64]
 
-__all__ = ["KeptRows", "SecondSplit"]
+__all__ = ["SecondSplit", "split_again"]
 
 _MOST_ERROR = 0.5  # of the sample's: the largest that is worth it
 _REACH = 6.0  # in units of the error that is left
 
 
-@dataclass(frozen=True, eq=False)
-class KeptRows:
-    """Many rows that the first split has kept; those on a device stay there.
+def split_again(
+    problem: Problem,
+    totals: Totals,
+    every: int,
+    frozen: Frozen,
+    split: NextSplit,
+    variance: float,
+    solved: Callable[[NearRows, float], tuple[Vector, float]],
+) -> SecondSplit | None:
+    """Return the rows that a pass has kept, split around a closer centre.
 
-    Attributes
+    None: it would not be much closer.
+
+    Parameters
     ----------
-    rows : ndarray of int64
-        Their numbers in the source.
     every : int
-        For how many of them one stands in the problem that a closer centre is found with.
+        For how many of the rows one stands in the problem that the centre is found with.
+    frozen, split
+        What frozen rows add around the sample's answer, and how rows have been split there.
+    variance : float
+        Of the slopes' sum that the sample's error comes from.
+    solved : callable
+        Returns coefficients and intercept of the reduced problem on some rows, given them and
+        their error in units of the sample's.
     """
-
-    problem: Problem
-    totals: Totals
-    rows: NDArray[np.int64]
-    every: int
-
-    @classmethod
-    def of(cls, problem: Problem, totals: Totals, plan: RowPlan) -> KeptRows | None:
-        """Return the rows that a pass has kept, if they are worth another split."""
-        rows = totals.near_rows
-        every = plan.rows_per_second_sample(rows.size)
-        return cls(problem, totals, rows, every) if every > 1 else None
-
-    def _in_place(self) -> tuple[RowBlocks, Samples | BlockSamples]:
-        """Return these rows on their device, or else copies of them; and what they pay."""
-        blocks = self.problem.blocks
-        if isinstance(blocks, TensorRows):
-            return blocks.picked(self.rows), self.problem.samples
-        near = self.totals.near()
-        return ArrayRows(near.X, None), near.samples
-
-    def split_again(
-        self,
-        frozen: Frozen,
-        split: NextSplit,
-        variance: float,
-        solved: Callable[[NearRows, float], tuple[Vector, float]],
-    ) -> SecondSplit | None:
-        """Return them split around a closer centre; None if it would not be much closer.
-
-        Parameters
-        ----------
-        frozen, split
-            What frozen rows add around the sample's answer, and how rows have been split there.
-        variance : float
-            Of the slopes' sum that the sample's error comes from.
-        solved : callable
-            Returns coefficients and intercept of the reduced problem on some rows, given them and
-            their error in units of the sample's.
-        """
-        every, problem = self.every, self.problem
-        if variance <= 0:
-            return None
-        blocks, samples = self._in_place()
-        at = np.arange(0, self.rows.size, every)
-        block = blocks.take(at)
-        paid = samples.of_block(block, at)
-        some = NearRows(self.rows[at], block.X, replace(paid, weight=every * paid.weight))
-        slopes = _slopes(some.problem(problem.terms), frozen.coef, frozen.intercept)
-        error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / variance)
-        if error > _MOST_ERROR:
-            return None
-        centre = solved(some, error)
-        closer = replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
-        return SecondSplit.of(problem, self.rows, blocks, samples, frozen, centre, closer)
+    if variance <= 0:
+        return None
+    rows, blocks, samples = totals.near_rows, problem.blocks, problem.samples
+    if isinstance(blocks, TensorRows):
+        blocks = blocks.picked(rows)
+    else:
+        near = totals.near()
+        blocks, samples = ArrayRows(near.X, None), near.samples
+    at = np.arange(0, rows.size, every)
+    block = blocks.take(at)
+    paid = samples.of_block(block, at)
+    some = NearRows(rows[at], block.X, replace(paid, weight=every * paid.weight))
+    part = some.problem(problem.terms)
+    slopes = np.asarray(part.rows.slopes(part.design.dot(frozen.coef) + frozen.intercept))
+    error = math.sqrt((1.0 - 1.0 / every) * float(slopes @ slopes) / variance)
+    if error > _MOST_ERROR:
+        return None
+    centre = solved(some, error)
+    closer = replace(split, reach=max(min(_REACH * error, split.reach), 1e-9))
+    return SecondSplit.of(problem, rows, blocks, samples, frozen, centre, closer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +153,3 @@ def _run(blocks: RowBlocks, query: Query, fit_intercept: bool) -> Totals:
     found = run_pass(blocks, PassState((query,), fit_intercept))
     assert found is not None  # there was no limit
     return found[0]
-
-
-def _slopes(problem: Problem, coef: Vector, intercept: float) -> Vector:
-    return np.asarray(problem.rows.slopes(problem.design.dot(coef) + intercept))
