@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 __all__ = ["Frozen", "Reduced", "solve_quietly", "solve_reduced"]
 
-_SCHEDULES = (Schedule(50.0, 5.0, 40), Schedule(1.0, 3.0, 15))  # quick, careful
+_SCHEDULE = Schedule(50.0, 5.0, 40)
 _MOST_STEPS = 300
 _CURVED_TARGET = 1e-13
 _FAILED_GAP = 1e-4  # relative gap from which on another solver has a try
@@ -97,32 +97,25 @@ def solve_reduced(
         target = min(target, _CURVED_TARGET)  # an estimate that bounds what is left
     centre = model.from_user(frozen.coef, frozen.intercept)
     terms = _core.NewtonFrozen(model.contract(linear), quadratic, centre.copy())
-    best: Reduced | None = None
-    for schedule in _SCHEDULES:
-        rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
-        rows.place(model.expand(centre))
-        rows.set_multiplier(None)
-        run = Run(
-            rows,
-            model,
-            centre,
-            model.no_multipliers(),
-            schedule,
-            not kinked,
-            frozen=terms,
-            reference=abs(objective),
-        )
-        run.advance(target, _MOST_STEPS, Budget(_MOST_STEPS, time_left(), target))
-        run.move_to_polished()
-        constraint = run.constraint_multipliers() / model.row_norm
-        coef, intercept = model.to_user(run.b)
-        found = form.invert(FormPoint(coef, intercept, rows.dual(), constraint))
-        gap = float(run.relative_gap)
-        if best is None or gap < best.relative_gap:
-            best = Reduced(*found, gap)
-        if gap <= target or time_left() <= 0.0:
-            break
-    assert best is not None
+    rows = _core.NewtonRows(form.design.by_rows.view, form.rows, form.fit_intercept)
+    rows.place(model.expand(centre))
+    rows.set_multiplier(None)
+    run = Run(
+        rows,
+        model,
+        centre,
+        model.no_multipliers(),
+        _SCHEDULE,
+        not kinked,
+        frozen=terms,
+        reference=abs(objective),
+    )
+    run.advance(target, _MOST_STEPS, Budget(_MOST_STEPS, time_left(), target))
+    run.move_to_polished()
+    constraint = run.constraint_multipliers() / model.row_norm
+    coef, intercept = model.to_user(run.b)
+    found = form.invert(FormPoint(coef, intercept, rows.dual(), constraint))
+    best = Reduced(*found, float(run.relative_gap))
     if best.relative_gap > _FAILED_GAP and time_left() > 0.0:
         other = _solve_as_rows(part, frozen, objective, target)
         return other if other.relative_gap < best.relative_gap else best
