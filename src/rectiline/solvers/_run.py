@@ -367,7 +367,7 @@ class Run:
         """Add the best certificate to the history and tell the callback, which may stop us."""
         record = Progress(name, self.n_iter, self.clock.seconds, self.best.certificate)
         self.history.append(record)
-        if self.callback is None or self.watch.stopped:  # nobody who has said stop is asked again
+        if self.callback is None or self.clock.stopped:  # nobody who has said stop is asked again
             return
         if self.callback(record):
             self.clock.stop()
