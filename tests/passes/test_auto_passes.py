@@ -30,7 +30,7 @@ def test_the_answer_is_that_of_another_solver(options):
     other = rl.solve(problem, "newton", tol=1e-8)
     assert abs(solution.objective - other.objective) <= 2e-8 * other.objective
     assert problem.certify(solution).holds(1.1e-8)
-    assert solution.problem() is problem
+    assert solution.problem is problem
 
 
 def test_where_rows_meet_on_a_knot_another_solver_goes_on():
