@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -99,25 +99,9 @@ class ConvergenceDisplay(Display):
         made = cls([one.history for one in solved], names)
         return made.plot(ax=ax, against=against, **style)
 
-    def plot(self, ax: Any = None, *, against: str = "seconds", **style: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        against : {"seconds", "n_iter"}, default="seconds"
-        **style
-            For `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Any, against: str = "seconds", **style: Any) -> None:
         if against not in ("seconds", "n_iter"):
             raise ValueError(f"against={against!r}: must be 'seconds' or 'n_iter'.")
-        return super().plot(ax=ax, against=against, **style)
-
-    def _draw(self, ax: Any, against: str = "seconds", **style: Any) -> None:
         self.lines_ = []
         floor = np.finfo(float).eps  # an exact answer has no place on a logarithmic axis
         for history, label in zip(self.histories, self.labels, strict=True):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from rectiline.problems import Problem
@@ -19,28 +21,6 @@ from rectiline.solvers import Solution
 __all__ = ["write_report"]
 
 _MOST_PROBLEMS = 12  # problems with sections of their own
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --line: #c9d1d9;
-  --mark: #0b63c5; --minus: #b3421b; --good: #12743b; --bad: #b3261e; --soft: #f3f5f8; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --paper: #14171b; --line: #3a424d;
-  --mark: #6cb0ff; --minus: #ff9b73; --good: #5fd38d; --bad: #ff8a80; --soft: #1d2228; } }
-body { background: var(--paper); color: var(--ink); margin: 2rem auto; max-width: 46rem;
-  padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-h1.part { border-top: 2px solid var(--line); font-size: 1.35rem; margin-top: 3rem;
-  padding-top: 1rem; }
-.verdict { background: var(--soft); border-left: 4px solid var(--good); padding: .6rem 1rem; }
-.verdict.open { border-color: var(--bad); }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-td, th { border-bottom: 1px solid var(--line); padding: .2rem .8rem .2rem 0; text-align: left; }
-td.n, th.n { text-align: right; } .words td.n { text-align: left; }
-pre { background: var(--soft); overflow-x: auto; padding: .6rem; }
-svg { max-width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 12px; }
-.axis { fill: none; stroke: var(--line); }
-.curve { fill: none; stroke: var(--mark); stroke-width: 2; }
-.mark, .bar { fill: var(--mark); } .bar.negative { fill: var(--minus); }
-.wide { overflow-x: auto; } @media print { body { margin: 0; max-width: none; } }
-"""
 
 
 def write_report(
@@ -106,7 +86,9 @@ def write_report(
             content += f'<h1 class="part">{escape(name)}</h1>{_part(one, answer, y, columns, "")}'
         if len(problems) > _MOST_PROBLEMS:
             content += f"<p>Shown are the first {_MOST_PROBLEMS} of {len(problems)} problems.</p>"
-    Path(path).write_text(_page("Rectiline: report of a fit", content), "utf-8")
+    template = Template(files("rectiline.reports").joinpath("page.html").read_text("utf-8"))
+    page = template.substitute(content=content + sections.how_to_verify())
+    Path(path).write_text(page, "utf-8")
 
 
 def _names(problem: Problem, given: Sequence[str] | None) -> list[str]:
@@ -131,12 +113,3 @@ def _part(problem: Problem, solution: Solution, y: Any, names: list[str], whole:
             sections.convergence(solution),
         ]
     return "".join([*parts, sections.loss_curve(problem)])
-
-
-def _page(title: str, content: str) -> str:
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{content}"
-        f"{sections.how_to_verify()}</body></html>\n"
-    )

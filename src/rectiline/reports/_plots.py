@@ -43,7 +43,7 @@ class Display(ABC):
         **style
             For the method of `matplotlib.axes.Axes` that draws: `fill_between` of a
             `QuantileDisplay` or `CoefficientDisplay`, `scatter` of a `SubspaceDisplay`, `plot` of
-            the others.
+            the others. A `ConvergenceDisplay` also takes `against`, "seconds" or "n_iter".
 
         Returns
         -------

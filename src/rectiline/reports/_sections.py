@@ -14,22 +14,6 @@ from rectiline.reports._svg import bars, histogram, line
 from rectiline.reports._tables import solution_table
 from rectiline.solvers import Solution
 
-__all__ = [
-    "certificate",
-    "coefficients",
-    "constraints",
-    "convergence",
-    "errors",
-    "fit",
-    "groups",
-    "how_to_verify",
-    "loss_curve",
-    "overview",
-    "section",
-    "statement",
-    "verdict",
-]
-
 _MOST_BARS = 30  # coefficients in the picture, the largest ones
 _MOST_ROWS = 200  # rows of a table
 _MOST_LOSSES = 4  # losses with a picture
