@@ -133,8 +133,8 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 def array(name: str, raw: bytes) -> Any:
     """Return an array of finite numbers (bounds may be infinite) from the bytes of a .npy file."""
     stream, kinds = io.BytesIO(raw), "iu" if name.removesuffix(".npy") in INTEGERS else "f"
-    need(np.lib.format.read_magic(stream) == (1, 0), f"{name} has an unknown format")  # type: ignore[no-untyped-call]
-    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+    need(np.lib.format.read_magic(stream) == (1, 0), f"{name} has an unknown format")
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     need(dtype.kind in kinds and dtype.itemsize <= 8, f"{name} has a wrong dtype")
     body = raw[stream.tell() :]
     need(len(body) == math.prod(shape) * dtype.itemsize, f"{name} is cut off")
@@ -147,7 +147,8 @@ def array(name: str, raw: bytes) -> Any:
 
 def check_shapes(header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Refuse arrays of other shapes than declared, and indices out of range."""
-    vectors, per_row, listed = VECTORS, [n for n in PER_ROW if n in arrays], np.zeros(0)
+    vectors: tuple[str, ...] = VECTORS
+    per_row, listed = [name for name in PER_ROW if name in arrays], np.zeros(0)
     if header["kind"] == "infeasible":  # these files declare no sizes
         m, k, d, n, vectors = (*(arrays[name].size for name in ("c", "f", "lower")), 0, VECTORS[:2])
     else:
@@ -197,17 +198,19 @@ class Curve:
             (f, s, size, steep), (g, t, other, steeper) = (at(knot, *one) for one in (left, right))
             need(abs(f - g) <= JUMP * (size + other), "a loss jumps at a knot")
             need(s <= t + JUMP * (steep + steeper), "a loss is not convex at a knot")
-        number = Fraction if exact else float
-        ends = [-math.inf, *map(number, knots), math.inf]
-        self.pieces = [(*ends[k : k + 2], *map(number, one)) for k, one in enumerate(pieces)]
+        number: Any = Fraction if exact else float
+        ends: list[Any] = [-math.inf, *map(number, knots), math.inf]
+        self.pieces: list[Any] = [
+            (*ends[k : k + 2], *map(number, one)) for k, one in enumerate(pieces)
+        ]
         self.low, self.high = (
             math.copysign(math.inf, side) if piece[5] else piece[4]
             for side, piece in ((-1, self.pieces[0]), (1, self.pieces[-1]))
         )
         need(self.low <= self.high, "a loss is not convex")
-        self.u = 0 if exact else 2.0**-53
-        self.least, self.is_bounded = -math.inf, self.low <= 0 <= self.high
-        if self.is_bounded:  # all but a linear term are
+        self.u: Any = 0 if exact else 2.0**-53
+        self.least: Any = -math.inf
+        if self.low <= 0 <= self.high:  # all but a linear term are bounded below
             self.least = -self.conjugate(np.array([number(0.0)]))[1][0]
 
     def values(self, t: Any) -> tuple[Any, Any, Any, Any]:
@@ -253,7 +256,8 @@ class Checker:
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
         self.header, self.arrays = header, arrays
-        self.u, self.tiny = (Fraction(0), 0) if exact else (2.0**-53, TINY)
+        self.u: Any = Fraction(0) if exact else 2.0**-53
+        self.tiny: Any = 0 if exact else TINY
         fraction: Any = np.frompyfunc(lambda v: v if math.isinf(v) else Fraction(float(v)), 1, 1)
         self.number: Any = (
             (lambda a: np.asarray(fraction(a), dtype=object)) if exact else np.asarray
@@ -475,10 +479,10 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
     q, best, left = [Fraction(0)] * arrays["lower"].size, Fraction(0), Fraction(0)
     need((arrays["inequality"] >= 0).all(), "a multiplier of an inequality is negative")
     for rows, constant, given in (("A", "c", "inequality"), ("E", "f", "equality")):
-        for i in np.flatnonzero(arrays[given]):
+        for i in map(int, np.flatnonzero(arrays[given])):
             multiplier, row = Fraction(float(arrays[given][i])), arrays[rows][i]
             best += multiplier * Fraction(float(arrays[constant][i]))
-            for j in np.flatnonzero(row):
+            for j in map(int, np.flatnonzero(row)):
                 q[j] += multiplier * Fraction(float(row[j]))
     for j, pull in enumerate(q):
         side = float(arrays["upper" if pull > 0 else "lower"][j])
