@@ -75,11 +75,6 @@ class PenaltyParts:
         mask[self.free_columns] = True
         return mask
 
-    def penalty_on(self, columns: Indices) -> Penalty:
-        """Return the penalty of coefficients that are zero outside `columns`."""
-        part = self.problem.terms.penalty_on(columns)
-        return L1(0.0) if part is None else part
-
     def prox(self, v: Vector, step: float) -> Vector:
         """Return the minimiser of ``Omega(b) + |b - v|^2 / (2 step)``, bounds included."""
         if self.sorted_strengths is not None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from rectiline._polling import checkpoint
-from rectiline._typing import Indices, Vector
+from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers._screening import screened_columns, spread_of_arguments
@@ -34,7 +34,8 @@ def smoothed_start(form: CompositeForm, q: Vector, seed: int) -> tuple[Vector, f
     """Return coefficients and intercept of the smoothed problem on the columns that q asks for."""
     n, d = form.design.n_samples, form.design.n_features
     columns = screened_columns(form, q, min(d, _COLUMNS_PER_SAMPLE * n))
-    part, penalty = _on_columns(form.design, columns), form.penalty_on(columns)
+    some = form if columns.size == d else form.on_columns(columns)
+    part = some.design
     # The intercept is measured so that its column weighs as much as a typical one.
     squares = part.column_squares(form.weight)
     typical = float(np.median(squares[squares > 0])) if squares.any() else 1.0
@@ -49,7 +50,7 @@ def smoothed_start(form: CompositeForm, q: Vector, seed: int) -> tuple[Vector, f
         push = (momentum - 1.0) / following
         at, at0 = coef + push * (coef - old), b0 + push * (b0 - old0)
         g = _smoothed_slopes(form, part.dot(at) + unit * at0, mu)
-        new = penalty.prox(at - step * part.tdot(g), step)
+        new = some.prox(at - step * part.tdot(g), step)
         new0 = at0 - step * unit * float(g.sum())
         uphill = (at - new) @ (new - coef) + (at0 - new0) * (new0 - b0) > 0
         momentum = 1.0 if uphill else following
@@ -88,11 +89,3 @@ def _largest_squared_singular_value(
         v, v0 = design.tdot(u), intercept * float(u.sum())
         size = float(np.sqrt(v @ v + v0 * v0))
     return 1.05 * size + 1e-300
-
-
-def _on_columns(design: Design, columns: Indices) -> Design:
-    """Return the design on some columns, copied so that products are fast."""
-    if columns.size == design.n_features:
-        return design
-    part = design.X[:, columns]
-    return Design(part.tocsr() if design.is_sparse else np.asfortranarray(part))
