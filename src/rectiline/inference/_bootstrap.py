@@ -16,8 +16,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._bootstrap_quantile import QuantileReplicates
 from rectiline.inference._draws import METHODS, Resampling, replicate_seeds
 from rectiline.inference._fit import Fit
@@ -25,9 +26,6 @@ from rectiline.inference._parts import Options
 from rectiline.inference._read_fit import read_fit
 from rectiline.inference._sandwich import checked_groups
 from rectiline.paths import in_threads
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 __all__ = ["bootstrap", "bootstrap_covariance", "replicates"]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._bandwidth import bandwidth
 from rectiline.inference._draws import Resampling, mammen
 from rectiline.inference._fit import Fit
@@ -22,8 +23,6 @@ from rectiline.inference._rows import Rows
 from rectiline.inference._sandwich import group_sums, scores
 from rectiline.inference._sparsity import kernel_sparsity, kernel_width
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Seeds = Sequence[np.random.SeedSequence]
 
 __all__ = ["QuantileReplicates"]

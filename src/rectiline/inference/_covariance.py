@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rectiline._typing import Matrix
 from rectiline.inference._bootstrap import bootstrap_covariance
 from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options, Parts, assemble
 from rectiline.inference._quantile_kinds import iid_parts, kernel_parts, nid_parts
 from rectiline.inference._read_fit import read_fit
 from rectiline.inference._sandwich import cluster_parts, sandwich_parts
-
-Matrix = NDArray[np.float64]
 
 __all__ = [
     "KINDS",

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 __all__ = ["NearRows", "useful_count"]

@@ -17,17 +17,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from rectiline import _core
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit
 from rectiline.inference._near_rows import NearRows, useful_count
 from rectiline.inference._parts import Options
 from rectiline.inference._quantile_kinds import difference_densities
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["rank_intervals"]
 

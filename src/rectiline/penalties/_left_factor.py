@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from rectiline._typing import Matrix
 
 __all__ = ["LeftFactor", "column_blocks"]
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from rectiline._typing import Vector
 
 __all__ = ["weights_by_sorting"]
 

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline import _core
+from rectiline._typing import Vector
 from rectiline.backends import Design, as_design
 from rectiline.problems.forms import EpigraphForm, FormPoint
 from rectiline.solvers.interior.rows import DataRows, ProgramRows, stacked
 from rectiline.solvers.interior.samples import Samples
 from rectiline.solvers.interior.scaling import Scales, measure, row_matrices
 
-Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 __all__ = ["UnitProgram", "build"]

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.parts import Shape, shapes_of
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 __all__ = ["Samples"]
 

@@ -7,10 +7,10 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rectiline import _core
 from rectiline._polling import time_left
+from rectiline._typing import Matrix, Vector
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import NearRows, with_frozen_rows
@@ -19,9 +19,6 @@ from rectiline.solvers._base import Budget
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.newton._model import Model
 from rectiline.solvers.newton._run import Run, Schedule
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Frozen", "Reduced", "solve_quietly", "solve_reduced"]
 

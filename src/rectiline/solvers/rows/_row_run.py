@@ -8,8 +8,8 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.problems.blocks import (
     NearRows,
@@ -24,8 +24,6 @@ from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.rows._reduced import Frozen, Reduced, solve_reduced
 from rectiline.solvers.rows._sample import Sample
 from rectiline.solvers.rows._second_split import SecondSplit, split_again
-
-Vector = NDArray[np.float64]
 
 __all__ = ["Judged", "Next", "RowRun"]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._typing import Vector
 from rectiline.problems import Problem
 from rectiline.problems.blocks import (
     BlockSamples,
@@ -27,8 +28,6 @@ from rectiline.problems.blocks import (
 )
 from rectiline.rows import ArrayRows, RowBlocks, TensorRows
 from rectiline.solvers.rows._reduced import Frozen
-
-Vector = NDArray[np.float64]
 
 __all__ = ["SecondSplit", "split_again"]
 
