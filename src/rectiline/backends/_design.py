@@ -32,6 +32,8 @@ _FULL, _TINY = 0.1, 2_000  # share of stored entries, and entries, from which on
 _ENTRIES_CHEAPER_THAN_CALLS = (
     100_000  # entries up to which zeros cost less than calls of SciPy, if there are not many
 )
+_ENTRIES_PER_SPARSE_COLUMN = 20  # of X'X, up to which a sparse factor of it may pay
+_SQUARES_PER_ENTRY = 20  # products of entries within rows for each entry of X, up to which likewise
 _SPARSE_PRODUCT_COST = 30.0  # one product of two stored entries, in flops of a dense product
 
 
@@ -363,6 +365,19 @@ class Design:
     @cached_property
     def _copy_by_rows(self) -> Design:
         return Design(self.X.tocsr())
+
+    @cached_property
+    def has_sparse_squares(self) -> bool:
+        """Whether X'X has few entries for each column, as with fixed effects, trends and graphs."""
+        if not self.is_sparse:
+            return False
+        X = self.by_rows.X
+        stored = np.diff(X.indptr).astype(np.float64)
+        most = _ENTRIES_PER_SPARSE_COLUMN * self.n_features
+        if stored.max(initial=0.0) ** 2 > most or stored @ stored > _SQUARES_PER_ENTRY * X.nnz:
+            return False
+        pattern = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+        return bool((pattern.T @ pattern).nnz <= most)
 
     def __repr__(self) -> str:
         kind = self.X.format if self.is_sparse else "dense"

@@ -86,6 +86,12 @@ RULES = (
         "generation-try interior interior-32 generation",
         "a penalty that couples columns leaves few clusters",
     ),
+    # Fixed effects, trends and graphs. Measured on panels and trend filters.
+    Rule(
+        lambda f: f.is_sparse and not f.warm and not f.has_ridge and f.has_sparse_squares,
+        "interior newton generation rehline",
+        "sums of squares have few entries",
+    ),
     # Linear programs. Measured on qp, paths, L1 suites, tf-idf text, regret.
     Rule(
         lambda f: f.has_no_samples,

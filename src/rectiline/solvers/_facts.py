@@ -17,6 +17,7 @@ from rectiline.solvers.interior import Interior
 __all__ = ["Facts"]
 
 _COLUMNS_TO_LOOK_AT_PRICES = 60
+_COLUMNS_FOR_SPARSE_SQUARES = 250
 _LARGE_BASIS = 200  # rows and columns from which on a basis of that size is slow to find
 _LARGE_BASIS_SHARE = 0.5  # of the rows or columns that would be in it
 _CONSTRAINTS_PER_COLUMN = 0.1  # from which on sweeps over them take long
@@ -65,6 +66,11 @@ class Facts:
         self.is_coupled = not problem.is_separable
         self.has_ridge = not self.is_coupled and problem.columns.strongly_convex
         self.has_rows = problem.has_constraint_rows
+
+    @property
+    def has_sparse_squares(self) -> bool:
+        """Whether X'X has few entries for each of many columns."""
+        return self.d >= _COLUMNS_FOR_SPARSE_SQUARES and self.problem.design.has_sparse_squares
 
     @cached_property
     def rows_per_column(self) -> float:

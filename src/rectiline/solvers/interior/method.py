@@ -12,9 +12,10 @@ from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.program import build
 from rectiline.solvers.interior.systems import DenseColumns, DenseRows, SparseColumns
 
-__all__ = ["LARGEST_SYSTEM", "Method", "n_unknowns", "step_work"]
+__all__ = ["LARGEST_SYSTEM", "Method", "largest_system", "n_unknowns", "step_work"]
 
 LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
+_LARGEST_SPARSE_SYSTEM = 1_000_000
 _MOST_COMPILED_PRODUCTS = 3e6  # of a step, up to which calls of a library cost more than they save
 _STEPS = 10  # that a program takes, about
 _COLUMNS_PER_STEADY_ROW = 1.7  # up to which a factor of the columns is as fast
@@ -67,16 +68,23 @@ class Method:
         """Return the linear systems; whether sparse ones pay shows in their first factor."""
         program, rows = self.program, self.program.rows
         is_sparse = rows.data.design.is_sparse and program.width >= _LEAST_SPARSE_WIDTH
-        if is_sparse and not (by_rows or is_part) and rows.squares_have_few_entries():
+        if is_sparse and not (by_rows or is_part) and rows.has_sparse_squares:
             sparse = SparseColumns(program, proximal)
             most = _SPARSE_FILL * float(program.width) ** 2
-            if sparse.factorise(np.ones(rows.size)) and sparse.factor.nnz <= most:
+            found = sparse.factorise(np.ones(rows.size))
+            if found and (sparse.factor.nnz <= most or program.width > LARGEST_SYSTEM):
                 return sparse
         return (DenseRows if by_rows else DenseColumns)(program, proximal)
 
     def step(self, seconds: float) -> bool:
         """Take a step; return whether there was one."""
         return bool(self.core.step(seconds, self.needs_python))
+
+
+def largest_system(form: EpigraphForm) -> int:
+    """Return how many unknowns the linear systems may have."""
+    is_sparse = form.design.has_sparse_squares and not form.n_constraints
+    return _LARGEST_SPARSE_SYSTEM if is_sparse and not _has_fewer_rows(form) else LARGEST_SYSTEM
 
 
 def n_unknowns(form: EpigraphForm) -> int:

@@ -18,7 +18,6 @@ from rectiline.backends import Design
 __all__ = ["DataRows", "ProgramRows", "stacked"]
 
 _FULL, _MOST_ENTRIES = 0.1, 2e7  # share of entries, and entries, of rows that become an array
-_ENTRIES_PER_SPARSE_COLUMN = 20  # of the sum of squares, up to which a sparse factor may pay
 _FEW_CHANGE = 4  # rows per row whose weight changes from which on the others are summed up once
 
 
@@ -189,13 +188,11 @@ class ProgramRows:
         image[self.single] += single
         return image
 
-    def squares_have_few_entries(self) -> bool:
-        """Whether the sum of the squares of the rows has so few entries that its factor may too."""
-        begin, columns, values = self.compressed()
-        if float(np.sum(np.diff(begin).astype(np.float64) ** 2)) > _MOST_ENTRIES:
-            return False
-        rows = sp.csr_array((np.ones(values.size), columns, begin), shape=(self.size, self.width))
-        return bool((rows.T @ rows).nnz <= _ENTRIES_PER_SPARSE_COLUMN * self.width)
+    @property
+    def has_sparse_squares(self) -> bool:
+        """Whether the sum of the squares of the rows has few entries for each column."""
+        few = self.data.design.has_sparse_squares
+        return few and (not self.matrix.shape[0] or Design(self.matrix).has_sparse_squares)
 
     def compressed(self) -> tuple[Any, Any, Vector]:
         """Return the rows as begins, columns and values, the columns of a row in order."""

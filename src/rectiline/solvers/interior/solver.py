@@ -30,6 +30,7 @@ from rectiline.solvers.interior.columns import WorkingColumns, generates_columns
 from rectiline.solvers.interior.method import (
     LARGEST_SYSTEM,
     Method,
+    largest_system,
     n_unknowns,
     step_work,
 )
@@ -183,10 +184,10 @@ class Interior:
         if constant and not form.linear_rows.size:
             return "the loss is constant"
         size = 0 if generates_columns(form) else n_unknowns(form)
-        if size > LARGEST_SYSTEM:
+        if size > largest_system(form):
             return (
-                f"its linear systems would have {size} unknowns, more than the {LARGEST_SYSTEM} "
-                "that it factorises"
+                f"its linear systems would have {size} unknowns, more than the "
+                f"{largest_system(form)} that it factorises"
             )
         if self.digits == 32 and step_work(form) > _MOST_PRODUCTS_OF_32_DIGITS:
             return f"a step takes {step_work(form):.0e} products, too many for 32 digits"
