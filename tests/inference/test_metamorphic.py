@@ -104,3 +104,32 @@ def test_without_intercept():
     explicit = model.summary(constant, Y, kind="kernel").std_error
     expected = np.sqrt(np.diag(quantile_cov("kernel", quantile=0.5)))
     np.testing.assert_allclose(explicit, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["iid", "nid", "kernel", "sandwich", "rank", "bootstrap"])
+def test_one_huge_target_does_not_change_the_errors_of_the_others(kind):
+    changed = Y.copy()
+    top = np.argmax(Y)
+    changed[top] = 1e9  # it stays above every fitted quantile
+    models = [QuantileRegressor(quantile=0.4, alpha=0).fit(X, y) for y in (Y, changed)]
+    np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-6)
+    before, after = (
+        model.summary(X, y, kind=kind).interval
+        for model, y in zip(models, (Y, changed), strict=True)
+    )
+    np.testing.assert_allclose(after, before, rtol=2e-3)
+
+
+@pytest.mark.parametrize("kind", ["iid", "kernel", "sandwich"])
+def test_a_shift_of_the_targets_changes_no_error(kind):
+    # Seconds since 1970; the rounding of y alone moves residuals by 1e-7.
+    shifted = quantile_cov(kind, y=Y + 1.7e9)
+    np.testing.assert_allclose(shifted, quantile_cov(kind), rtol=1e-3)
+
+
+@pytest.mark.parametrize(("of_x", "of_y"), [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e200)])
+@pytest.mark.parametrize("kind", ["iid", "nid", "bootstrap"])
+def test_values_without_squares_are_refused_with_the_reason(kind, of_x, of_y):
+    model = QuantileRegressor(quantile=0.4, alpha=0).fit(of_x * X, of_y * Y)
+    with pytest.raises(ValueError, match=r"made of squares.*Choose another unit"):
+        model.summary(of_x * X, of_y * Y, kind=kind)

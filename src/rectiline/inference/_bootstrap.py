@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._bootstrap_quantile import QuantileReplicates
 from rectiline.inference._draws import METHODS, Resampling, replicate_seeds
-from rectiline.inference._fit import Fit
+from rectiline.inference._fit import Fit, check_squares
 from rectiline.inference._parts import Options
 from rectiline.inference._read_fit import read_fit
 from rectiline.inference._sandwich import checked_groups
@@ -164,6 +164,7 @@ def _refit(fit: Fit, weight: Vector) -> Matrix:
 
 def bootstrap_covariance(fit: Fit, options: Options) -> tuple[Matrix, int]:
     """Return the covariance of the replicates, (m p, m p), and how many there were."""
+    check_squares("y", fit.targets)
     made = replicates(fit, options)
     flat = made.reshape(made.shape[0], -1)
     usable = flat[np.isfinite(flat).all(axis=1)]

@@ -238,6 +238,11 @@ class _TwiceRows(Rows):
         once = self.rows.predict(coef)
         return np.concatenate([once, once])
 
+    def predict_sizes(self, coef: Matrix) -> Matrix:
+        """Return the sizes of the terms of predictions, twice."""
+        once = self.rows.predict_sizes(coef)
+        return np.concatenate([once, once])
+
     def cross(self, values: Matrix) -> Matrix:
         """Return ``values.T @ rows``."""
         return self.rows.cross(values[: self.rows.n] + values[self.rows.n :])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rectiline._typing import Matrix
 from rectiline.inference._bootstrap import bootstrap_covariance
-from rectiline.inference._fit import Fit
+from rectiline.inference._fit import Fit, check_squares
 from rectiline.inference._parts import Options, Parts, assemble
 from rectiline.inference._quantile_kinds import iid_parts, kernel_parts, nid_parts
 from rectiline.inference._read_fit import read_fit
@@ -72,6 +72,7 @@ def _has_margin_kinks(fit: Fit) -> bool:
 
 def compute_parts(fit: Fit, kind: str, options: Options) -> Parts:
     """Return breads and meats of an analytic kind."""
+    check_squares("y", fit.targets)
     return _PARTS[kind](fit, options)
 
 

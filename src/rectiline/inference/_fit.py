@@ -16,12 +16,14 @@ from rectiline.losses import Loss
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-__all__ = ["Fit", "full_rank"]
+__all__ = ["Fit", "check_squares", "full_rank"]
 
 _DEPENDENT_PIVOT_SHARE = (
     1e-10  # a pivot below this share of its column's length: the columns are dependent
 )
-_ZERO_RESIDUAL_SHARE = 1e-9  # residuals up to this share of their scale count as zero
+_ROUNDING_SHARE = 2.0**-44  # of the terms of a row: what its residual may lose to rounding
+_SOLVED_SHARE = 1e-9  # of the largest target: what a solver may leave of a residual of zero
+_LARGEST_WITH_SQUARE = 1e150  # values beyond this, or below its inverse, have no usable squares
 _INSIDE_RANGE_SHARE = 1e-7  # a multiplier this far from the ends of its range, relative, is inside
 
 
@@ -116,9 +118,40 @@ class Fit:
         return self.levels is not None and not any(one.curve.curvature.any() for one in self.losses)
 
     @cached_property
-    def zero(self) -> float:
-        """Residuals up to this size count as zero."""
-        return _ZERO_RESIDUAL_SHARE * max(float(np.max(np.abs(self.targets))), 1e-300)
+    def rounding(self) -> Matrix:
+        """Residuals up to this size count as zero, (m, n).
+
+        It is the rounding level of the terms of each row alone: one huge target says nothing about
+        the residuals of the others.
+        """
+        terms = self.rows.predict_sizes(self.coef).T + np.abs(self.targets)
+        return np.maximum(_ROUNDING_SHARE * terms, 1e-300)
+
+    @cached_property
+    def settled(self) -> Matrix:
+        """The arguments, (m, n), with those at a knot of the loss moved onto it.
+
+        Those are at a knot that are within rounding of it, or whose multiplier says so.
+        """
+        made = self.arguments.copy()
+        near = _SOLVED_SHARE * float(np.max(np.abs(self.targets)))
+        for k, loss in enumerate(self.losses):
+            curve = loss.curve
+            place = np.abs(made[k][:, None] - curve.knots).argmin(axis=1)
+            distance = np.abs(made[k] - curve.knots[place])
+            at = distance <= self.rounding[k]
+            if self.multipliers is not None:
+                at |= (distance <= near) & self._inside(k, curve.left[place], curve.right[place])
+            made[k][at] = curve.knots[place[at]]
+        return made
+
+    def _inside(self, k: int, low: Vector, high: Vector) -> NDArray[np.bool_]:
+        """Whether each multiplier of the k-th level lies strictly inside its range."""
+        assert self.multipliers is not None
+        slope = self.multipliers[k]
+        own = -slope if self.losses[k].of == "residual" else self.targets * slope
+        margin = _INSIDE_RANGE_SHARE * (high - low)
+        return np.asarray((own > low + margin) & (own < high - margin) & (self.weight > 0))
 
     @cached_property
     def unique(self) -> bool:
@@ -129,19 +162,25 @@ class Fit:
         """
         if self.multipliers is None:
             return True
-        for loss, argument, slope in zip(
-            self.losses, self.arguments, self.multipliers, strict=True
-        ):
+        for k, loss in enumerate(self.losses):
             curve = loss.curve
-            pins = curve.curvature[np.searchsorted(curve.knots, argument)] > 0
-            own = -slope if loss.of == "residual" else self.targets * slope
+            pins = curve.curvature[np.searchsorted(curve.knots, self.arguments[k])] > 0
             for low, high in zip(curve.left, curve.right, strict=True):
-                margin = _INSIDE_RANGE_SHARE * (high - low)
-                pins |= (own > low + margin) & (own < high - margin)
+                pins |= self._inside(k, low, high)
             pins &= self.weight > 0
             if not full_rank(self.rows.gram(np.where(pins, self.weight, 0.0))):
                 return False
         return True
+
+
+def check_squares(name: str, values: Vector) -> None:
+    """Raise if squares of the values, which covariances are made of, leave the range of doubles."""
+    size = float(np.max(np.abs(values), initial=0.0))
+    if size > _LARGEST_WITH_SQUARE or 0.0 < size < 1.0 / _LARGEST_WITH_SQUARE:
+        raise ValueError(
+            f"{name} has values of size {size:.0e}: variances, which are made of squares, are "
+            "beyond the range of floating-point numbers. Choose another unit."
+        )
 
 
 def full_rank(gram: Matrix) -> bool:

@@ -22,8 +22,8 @@ Index = NDArray[np.int64]
 
 __all__ = ["NearRows", "useful_count"]
 
-_JITTER_PER_TARGET = (
-    1e-11  # of the largest target: breaks ties between samples, which make bases singular
+_JITTER_PER_ROUNDING = (
+    16.0  # of `Fit.rounding`: breaks ties between samples, which make bases singular
 )
 _MOST_STEPS = 10_000_000
 
@@ -89,7 +89,6 @@ class NearRows:
         kept = np.zeros(fit.rows.n, dtype=bool)
         kept[index] = True
         scale = np.sqrt(np.diag(fit.gram) / fit.n)
-        size = float(np.abs(fit.targets).max()) or 1.0
         jitter = np.random.default_rng(0).uniform(-1.0, 1.0, index.size)
         columns = np.ascontiguousarray((fit.rows.take(index) / scale).T)
         first = _independent(columns, np.abs(residual[index]))
@@ -103,7 +102,7 @@ class NearRows:
             columns=columns,
             targets=fit.predictions[k][index]
             + residual[index]
-            + _JITTER_PER_TARGET * size * jitter,
+            + _JITTER_PER_ROUNDING * fit.rounding[k][index] * jitter,
             scale=scale,
             above=((residual > 0) & ~kept).astype(np.float64),
             centre=fit.coef[k] * scale,

@@ -33,9 +33,9 @@ def iid_parts(fit: Fit, options: Options) -> Parts:
     breads, notes = [], []
     for k, level in enumerate(_levels(fit)):
         h = bandwidth(options.bandwidth, level, fit.n)
-        residual = fit.arguments[k]
+        residual = fit.settled[k]
         if options.sparsity == "order":
-            sparsity = order_sparsity(residual, fit.weight, fit.p, h, fit.zero)
+            sparsity = order_sparsity(residual, fit.weight, fit.p, h)
         else:
             sparsity = kernel_sparsity(residual, fit.weight, level, h, options.sparsity)
         breads.append(fit.gram / sparsity)

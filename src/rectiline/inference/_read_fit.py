@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline._typing import Matrix, Vector
-from rectiline.inference._fit import Fit, full_rank
+from rectiline.inference._fit import Fit, check_squares, full_rank
 from rectiline.inference._rows import Rows
 
 __all__ = ["read_fit"]
@@ -68,6 +68,8 @@ def read_fit(
             f"(the sum of the weights) in {np.count_nonzero(weight)} rows and {fit.p} coefficients."
         )
     _check_same_data(fit)
+    for j, size in enumerate(fit.rows.largest()):
+        check_squares(f"Column {j} of X", size)
     if not full_rank(fit.gram):
         raise ValueError(
             "The columns of X (with the intercept) are linearly dependent, so that the "

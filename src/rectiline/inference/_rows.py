@@ -54,6 +54,16 @@ class Rows:
         made = np.asarray(self.X @ slopes.T, dtype=np.float64)
         return made + coef[..., 0] if self.constant else made
 
+    def predict_sizes(self, coef: Matrix) -> Matrix:
+        """Return ``abs(rows) @ abs(coef).T``: the sizes of the terms of predictions, (n, m)."""
+        sizes = np.asarray(abs(self.X) @ np.abs(coef[:, int(self.constant) :]).T)
+        return sizes + np.abs(coef[:, 0]) if self.constant else sizes
+
+    def largest(self) -> Vector:
+        """Return the largest absolute entry of each column of X."""
+        made = abs(self.X).max(axis=0)
+        return np.asarray(made.toarray() if sp.issparse(made) else made, dtype=np.float64).ravel()
+
     def cross(self, values: Matrix) -> Matrix:
         """Return ``values.T @ rows``: one row of p sums per column of `values`, or p sums."""
         sums = np.asarray((self.X.T @ values).T, dtype=np.float64)

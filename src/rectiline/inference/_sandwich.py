@@ -56,13 +56,10 @@ def scores(fit: Fit) -> Matrix:
     """Return the derivative of each loss in its prediction, (m, n).
 
     On a kink it is the left derivative in the argument, so that a residual of zero counts as
-    negative; arguments within rounding of a kink count as on it.
+    negative.
     """
     made = []
-    for loss, argument in zip(fit.losses, fit.arguments, strict=True):
-        knots = loss.curve.knots
-        near = knots[np.abs(argument[:, None] - knots).argmin(axis=1)]
-        settled = np.where(np.abs(argument - near) <= fit.zero, near, argument)
+    for loss, settled in zip(fit.losses, fit.settled, strict=True):
         left = loss.curve.derivative(settled)[0]
         made.append(-left if loss.of == "residual" else fit.targets * left)
     return np.array(made)

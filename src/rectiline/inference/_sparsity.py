@@ -36,7 +36,7 @@ KERNELS: dict[str, Callable[[Vector], Vector]] = {
 }
 
 
-def order_sparsity(residual: Vector, weight: Vector, p: int, h: float, zero: float) -> float:
+def order_sparsity(residual: Vector, weight: Vector, p: int, h: float) -> float:
     """Return the slope of a median regression of central order statistics on their rank.
 
     The residuals nearest to zero, those on the fitted plane left out, are regressed on
@@ -49,12 +49,10 @@ def order_sparsity(residual: Vector, weight: Vector, p: int, h: float, zero: flo
         Number of coefficients.
     h : float
         Bandwidth in the level.
-    zero : float
-        Residuals up to this size count as zero.
     """
     n = float(weight.sum())
     size = np.abs(residual)
-    on_plane = float(weight[size <= zero].sum())
+    on_plane = float(weight[size == 0.0].sum())
     count = max(p + 1, math.ceil(n * h)) + 1
     ranks = on_plane + np.arange(1.0, count + 1.0)
     ranks = ranks[ranks <= n + 1e-9]
