@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from rectiline._polling import Clock
 from rectiline._typing import Vector
@@ -48,7 +48,7 @@ class Progress:
 Callback = Callable[[Progress], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Budget:
     """What one burst of a solver may spend, and where it should stop by its own estimate.
 
@@ -103,8 +103,7 @@ class Budget:
         return self.left() <= 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one burst did. ``reached``: the solver's own estimate met the target."""
 
     iterations: int
@@ -138,8 +137,7 @@ class Solver(Protocol):
         """Return the current primal-dual pair as a point of the form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """A configured solver, why it is its turn, and whether it starts without the best pair."""
 
     method: Solver

@@ -74,6 +74,8 @@ def _is_wide(f: Facts) -> bool:
     return f.d > f.n and f.d >= 250 and not f.has_prices
 
 
+_SECOND_ORDER = "newton interior rehline", "second order at any strength"
+
 RULES = (
     # Slope and groups. Measured by regret.
     Rule(
@@ -102,6 +104,11 @@ RULES = (
         lambda f: f.warm and f.is_linear_program,
         "generation newton interior",
         "a basis that a neighbouring problem left is a few pivots away",
+    ),
+    # Few columns: of the rules below only the last two can hold. Asking all takes time.
+    Rule(
+        lambda f: f.d < 30 and f.d <= 3 * f.n and not f.sweeps_pay,
+        *_SECOND_ORDER,
     ),
     Rule(
         lambda f: f.is_sparse and _is_priced_program(f) and f.tol < 1e-3 and f.largest_pull <= 3.0,
@@ -234,7 +241,7 @@ RULES = (
         "rehline-try newton interior rehline",
         "a try, as the penalty looks strong",
     ),
-    Rule(lambda f: True, "newton interior rehline", "second order at any strength"),
+    Rule(lambda f: True, *_SECOND_ORDER),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,9 @@ def solve(
     limits = checked_limits(tol, max_iter, time_limit, random_state, callback)
     # What overflows is not finite, and only finite pairs are ever certified.
     quiet, threads = np.errstate(all="ignore"), using_threads(n_threads)
-    with quiet, threads, showing(callback, verbose, progress_bar, tol) as told:
+    shows = verbose or progress_bar
+    shown = showing(callback, verbose, progress_bar, tol) if shows else nullcontext(callback)
+    with quiet, threads, shown as told:
         if solver == "passes" or not _checked_kind(problem).is_in_memory:
             check_takes_rows(solver, options)
             return solve_together([_checked_kind(problem)], limits, [told])[0]

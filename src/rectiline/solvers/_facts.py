@@ -204,13 +204,14 @@ class Facts:
         """
         if not self.has_ridge:
             return False
-        n, d, has_kinks = self.n, self.d, self.form.slope_width()[1]
+        n, d = self.n, self.d
+        if not self.warm and n * d <= _SWEPT_ENTRIES:
+            return False
+        has_kinks = self.form.slope_width()[1]
         squared = _EASY * d**2
         if self.warm:
             few = d <= n < _ROWS_PER_COLUMN_NEARBY * d
             return few and has_kinks and self.difficulty <= _WARM_GAIN * max(200.0, squared)
-        if n * d <= _SWEPT_ENTRIES:
-            return False
         if n > _ROWS_FOR_SAMPLES and n >= _ROWS_PER_COLUMN_FOR_SAMPLES * d:
             is_margin = self.problem.losses[0].of == "margin"
             return has_kinks and is_margin and self.difficulty <= 0.5 * d

@@ -6,7 +6,7 @@ Everybody who has to know whether there are enough rows for something asks a `Ro
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["RowPlan"]
 
@@ -30,8 +30,7 @@ _ROWS_PER_NEWTON_SAMPLED, _LEAST_GROWTH = 5, 3  # all rows, and those of the nex
 _WORKING_SET_ROWS, _WORKING_SET_ROWS_PER_COLUMN = 1000, 20  # from which on freezing rows pays
 
 
-@dataclass(frozen=True, slots=True)
-class RowPlan:
+class RowPlan(NamedTuple):
     """What is done with so many rows and columns.
 
     Attributes

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,17 +44,19 @@ def _learn_nothing(state: Any, certificate: Certificate) -> None:
     """Stand in for the method that solvers may leave out."""
 
 
-@contextmanager
-def polled(clock: Clock) -> Iterator[None]:
-    """Let compiled loops of this thread poll the clock now and then, if it makes reports."""
-    if not clock.is_polled:
-        yield
-        return
-    before = _core.set_poll(clock.poll)
-    try:
-        yield
-    finally:
-        _core.set_poll(before)
+class polled:
+    """While entered, compiled loops of this thread poll the clock, if it makes reports."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock if clock.is_polled else None
+
+    def __enter__(self) -> None:
+        if self._clock is not None:
+            self._before = _core.set_poll(self._clock.poll)
+
+    def __exit__(self, *_: object) -> None:
+        if self._clock is not None:
+            _core.set_poll(self._before)
 
 
 @dataclass(frozen=True, slots=True)

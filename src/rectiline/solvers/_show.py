@@ -199,11 +199,8 @@ def _tqdm_bar(total: float, title: str) -> _Drawn | None:
 @contextmanager
 def showing(
     callback: Callback | None, verbose: bool, progress_bar: bool, tol: float
-) -> Iterator[Callback | None]:
+) -> Iterator[Callback]:
     """Give a callback that shows each certificate and then asks the user's callback."""
-    if not verbose and not progress_bar:
-        yield callback
-        return
     bar = ProgressBar(1.0, "solve") if progress_bar else None
     meter = GapProgress(tol)
 

@@ -182,13 +182,13 @@ class Generation:
             step = _INTERIOR.advance(engine, budget)
             if step.exhausted:
                 state.engine = self._second_order(state.form, engine.point())
-            return replace(step, exhausted=False)
+            return step._replace(exhausted=False)
         if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
         for done in range(1, budget.iterations + 1):
             step = advance_linear(engine, replace(budget, iterations=1))
             if step.reached or step.exhausted or budget.is_over():
-                return replace(step, iterations=done)
+                return step._replace(iterations=done)
             if engine.is_lost(_LOST_STEPS):
                 if _refused_by_interior(engine.form) is None:
                     state.engine = self._interior(engine.form)

@@ -7,6 +7,7 @@ how the solver holds a run.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rectiline import _core
 from rectiline._typing import Vector
@@ -25,8 +26,7 @@ class Schedule:
     inner_steps: int = 15  # more than this means that the penalty grew too fast
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Where a run ended."""
 
     steps: int
