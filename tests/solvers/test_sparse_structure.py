@@ -21,7 +21,7 @@ def panel(n: int, firms: int, seed: int) -> tuple[sp.csr_array, np.ndarray]:
 
 def least_absolute(X: sp.csr_array, y: np.ndarray, price: np.ndarray) -> float:
     """Return the optimum of ``|y - X b|_1 + price @ |b|`` by HiGHS."""
-    n, d = X.shape
+    n = X.shape[0]
     eye = sp.eye_array(n)
     A = sp.hstack([X, -X, eye, -eye])
     cost = np.concatenate([price, price, np.ones(2 * n)])

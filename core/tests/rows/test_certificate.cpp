@@ -54,9 +54,10 @@ void check_sums(const RowFunctions& rows) {
     // slopes at the predictions close every row's gap
     slopes_at(rows, z, g);
     for (std::int64_t i = 0; i < rows.n; ++i)
-        CHECK_NEAR(g[i],
-                   rows.direction[i] * rows.weight[i] * rows.curve(i).slope_at(rows.argument(i, z[i])),
-                   1e-13 * (1 + std::fabs(g[i])));
+        CHECK_NEAR(
+            g[i],
+            rows.direction[i] * rows.weight[i] * rows.curve(i).slope_at(rows.argument(i, z[i])),
+            1e-13 * (1 + std::fabs(g[i])));
     CHECK_NEAR(row_sums(rows, z, g).fenchel_young, 0.0, 1e-12 * (1 + loss));
 }
 
