@@ -164,16 +164,16 @@ class Solution:
 
 def answer_of(run: Any, status: Status, proof: InfeasibilityCertificate | None) -> Solution:
     """Return the answer of a run; `proof` says that there is no feasible point."""
-    problem, best = run.problem, run.best
-    given = problem if isinstance(problem, Problem) else None
+    best = run.best
+    problem = run.problem if isinstance(run.problem, Problem) else run.problem.problem
     about: dict[str, Any] = {
         "status": status,
         "seconds": run.clock.seconds,
-        "problem": given,
-        "feature_names": None if given is None else given.feature_names,
+        "problem": problem,
+        "feature_names": problem.feature_names,
     }
     if proof is not None:
-        n = 0 if given is None else given.n_samples
+        n = problem.n_samples if problem.is_in_memory else 0
         return Solution(
             coef=np.full(problem.n_features, math.nan),
             intercept=math.nan,
