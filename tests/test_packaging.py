@@ -55,8 +55,8 @@ def test_a_default_install_has_the_linear_program_solver_and_all_extras_have_a_n
     assert extras["lp"] == []
     (everything,) = extras["all"]
     listed = set(re.fullmatch(r"rectiline\[(.+)\]", everything).group(1).split(","))
-    assert listed == set(extras) - {"all", "coverage", "docs", "lint", "lp", "test"}
-    assert {"arrow", "cli", "dask", "formula", "gpu", "plots"} <= listed
+    assert listed == set(extras) - {"all", "coverage", "docs", "gpu", "lint", "lp", "test"}
+    assert listed == {"arrow", "cli", "dask", "formula", "plots"}  # torch is large: by name only
 
 
 def test_importing_the_package_leaves_heavy_modules_alone():
