@@ -1,6 +1,7 @@
 #include "rectiline/proof/free_columns.hpp"
 #include "rectiline/proof/measure.hpp"
 #include "rectiline/proof/twofold.hpp"
+#include "rectiline/support/dense_algebra.hpp"
 #include "rectiline/support/vectors.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kFewestRows = 64, kRowsPerColumn = 4;
 constexpr std::size_t kMostEntries = 20'000'000;  // of M where all rows are tried
 constexpr double kOpen = 1e150;                   // room of rows without end
+constexpr int kPowerSteps = 6;  // of the inverse iteration that estimates an eigenvalue
 
 struct Row {
     std::int64_t index;
@@ -81,11 +83,38 @@ bool invert(Matrix M, Matrix& P) {
     return true;
 }
 
+// A lower bound on the smallest eigenvalue of M'M for columns of norm one, zero if it is unknown.
+// If the shifted matrix has a Cholesky factor in floating point, its exact smallest eigenvalue is
+// above the shift up to the errors of the factor and of M'M, which are sums of unit products
+// (Rump, "Verification of positive definiteness", BIT 46, 2006).
+double smallest_eigenvalue(const Matrix& M) {
+    const auto k = static_cast<std::int64_t>(M.columns), m = static_cast<std::int64_t>(M.rows);
+    std::vector<double> gram(M.columns * M.columns), factor, x(M.columns, 1.0);
+    support::square_of_rows(M.entries.data(), k, m, m, gram.data());
+    const auto has_factor = [&](double shift) {
+        factor = gram;
+        for (std::int64_t j = 0; j < k; ++j)
+            factor[j * k + j] -= shift;
+        return support::cholesky(factor.data(), k);
+    };
+    if (!has_factor(0.0)) return 0;
+    double estimate = 0;
+    for (int step = 0; step < kPowerSteps; ++step) {
+        support::cholesky_solve(factor.data(), k, x.data(), 1);
+        estimate = 1 / std::sqrt(dot(x, x));
+        for (double& one : x)
+            one *= estimate;
+    }
+    const double missed = static_cast<double>(k) * (gamma(M.rows + 8) + gamma(2 * M.columns + 8));
+    const double shift = 0.5 * estimate;
+    return missed < 0.5 * shift && has_factor(shift) ? shift - 1.01 * missed : 0;
+}
+
 // Moves of these rows alone, each by at most its room; nothing if there are none.
 std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
                               std::span<const double> left) {
     const std::size_t m = rows.size(), k = left.size();
-    Matrix M(m, k), P(m, k);
+    Matrix M(m, k);
     std::visit(
         [&]<class View>(const View& X) {
             if constexpr (requires { X.row_stride; })
@@ -96,20 +125,39 @@ std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
         },
         Z.X);
     if (Z.intercept) std::fill(M[k - 1].begin(), M[k - 1].end(), 1.0);
-    double largest = 0, most = 0, rho = 0;
+    double largest = 0;
     for (const Row& row : rows)
         largest = std::max(largest, row.room);
     const auto weight = [&](std::size_t r) {
         return largest < kOpen ? rows[r].room / largest : 1.0;
     };
+    std::vector<double> scaled(k);  // what is left, for columns of norm one
     for (std::size_t j = 0; j < k; ++j) {
-        const double size = std::sqrt(dot(M[j], M[j]));
-        if (!(size > 1e-150 && size < kInfinity)) return std::nullopt;
         for (std::size_t r = 0; r < m; ++r)
-            M[j][r] = weight(r) * M[j][r] / size;
-        most = std::max(most, left[j] / size);
+            M[j][r] *= weight(r);
+        const double size = std::sqrt(dot(M[j], M[j]));
+        if (!(size > 1e-100 && size < kInfinity)) return std::nullopt;
+        for (double& one : M[j])
+            one /= size;
+        scaled[j] = left[j] / size * (1 + 8 * kUnit);
     }
+    const auto moves_by = [&](auto&& share) -> std::optional<Moves> {
+        Moves moves;
+        for (std::size_t r = 0; r < m; ++r) {
+            moves.row.push_back(rows[r].index);
+            moves.by.push_back(weight(r) * share(r) * (1 + gamma(k)));
+            if (!(moves.by.back() <= rows[r].room)) return std::nullopt;
+        }
+        return moves;
+    };
+    if (const double least = smallest_eigenvalue(M); least > 0) {
+        const double norm =
+            std::sqrt((dot(scaled, scaled) + static_cast<double>(k) * kSmallest) / least);
+        if (auto found = moves_by([&](std::size_t) { return norm; })) return found;
+    }
+    Matrix P(m, k);
     if (!invert(M, P)) return std::nullopt;
+    double rho = 0;
     for (std::size_t i = 0; i < k; ++i) {
         double sum = 0;
         for (std::size_t j = 0; j < k; ++j)
@@ -117,17 +165,13 @@ std::optional<Moves> moves_of(const FreeColumns& Z, std::span<const Row> rows,
         rho = sum <= rho ? rho : sum;
     }
     if (!(rho < 0.5)) return std::nullopt;
-    const double y = most * (1 + 8 * kUnit) / (1 - 1.01 * rho);
-    Moves moves;
-    for (std::size_t r = 0; r < m; ++r) {
+    const double rest = *std::max_element(scaled.begin(), scaled.end()) * rho / (1 - 1.01 * rho);
+    return moves_by([&](std::size_t r) {
         double size = 0;
         for (std::size_t j = 0; j < k; ++j)
-            size += size_of(P[j][r]);
-        moves.row.push_back(rows[r].index);
-        moves.by.push_back(weight(r) * size * y * (1 + gamma(k)));
-        if (!(moves.by.back() <= rows[r].room)) return std::nullopt;
-    }
-    return moves;
+            size += size_of(P[j][r]) * (scaled[j] + 1.01 * rest);
+        return size;
+    });
 }
 
 // How far a multiplier is from an end of its box, which may have been rounded.

@@ -75,9 +75,12 @@ struct Moves {
 // Bounds on how far multipliers have to move, inside their boxes, for an exact balance, where Z'g
 // is known to be at most `left` in size; nothing if none were found. X must be dense.
 //
-// With a choice of rows and the room w_i in their boxes, let M = diag(w) Z and P a floating-point
-// approximation of its pseudo-inverse, transposed. If |I - M'P| <= rho < 1 in the maximum norm,
-// d = diag(w) P y with y = (M'P)^-1 left balances exactly, and |y| <= |left| / (1 - rho).
+// With a choice of rows and the room w_i in their boxes, let M = diag(w) Z with columns scaled to
+// norm one, and r what is left, scaled likewise. d = diag(w) M u with M'M u = r balances exactly,
+// and |M u|^2 = r'(M'M)^-1 r <= |r|^2 / lambda for the smallest eigenvalue lambda of M'M. Where
+// columns are too nearly dependent for a bound on that, let P be a floating-point approximation of
+// the pseudo-inverse of M, transposed. If |I - M'P| <= rho < 1 in the maximum norm, d = diag(w) P y
+// with y = (M'P)^-1 r balances exactly, and |y - r| <= rho |r| / (1 - rho).
 std::optional<Moves> exact_moves(const FreeColumns& Z, DualBoxes boxes, std::span<const double> g,
                                  std::span<const double> left);
 
