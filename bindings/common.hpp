@@ -16,6 +16,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "gil.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -111,7 +112,7 @@ inline NumpyMatrix new_matrix(std::int64_t rows, std::int64_t columns) {
 template <class Work>
 NumpyVector filled(std::int64_t size, Work&& work) {
     NumpyVector out = new_vector(size);
-    nb::gil_scoped_release release;
+    gil::Released released;
     work(in(out));
     return out;
 }
@@ -120,7 +121,7 @@ NumpyVector filled(std::int64_t size, Work&& work) {
 template <class Work>
 std::pair<NumpyVector, NumpyVector> filled(std::int64_t first, std::int64_t second, Work&& work) {
     std::pair out(new_vector(first), new_vector(second));
-    nb::gil_scoped_release release;
+    gil::Released released;
     work(in(out.first), in(out.second));
     return out;
 }
@@ -237,7 +238,7 @@ class PythonInterrupt {
     bool stop(std::int64_t ahead) {
         const std::chrono::duration<double> left = deadline_ - std::chrono::steady_clock::now();
         if (left.count() <= kSecondsPerMultiplyAdd * static_cast<double>(ahead)) return true;
-        nb::gil_scoped_acquire gil;
+        gil::Acquired acquired;
         signalled_ = signalled_ || PyErr_CheckSignals() != 0;
         if (signalled_ || poll_of_thread == nullptr) return signalled_;
         PyObject* answer = PyObject_CallNoArgs(poll_of_thread);
@@ -256,7 +257,7 @@ template <class Work>
 auto run_interruptibly(double seconds, Work&& work) {
     PythonInterrupt interrupt(seconds);
     auto result = [&] {
-        nb::gil_scoped_release release;
+        gil::Released released;
         return work(interrupt.handle());
     }();
     interrupt.rethrow();

@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
     // Python never unwinds daemon threads at exit, so that objects which they hold are still there
     // when nanobind counts. To a user that looks like an error; set the variable to look for leaks.
     nb::set_leak_warnings(std::getenv("RECTILINE_REPORT_LEAKS") != nullptr);
+    gil::end_threads_with_process();
     m.doc() = "Compiled core of rectiline: products, certificates and solver loops.";
     m.def("set_poll", &set_poll, "poll"_a.none(),
           "Let compiled loops of this thread call `poll` now and then; a true answer stops them. "

@@ -32,17 +32,56 @@ def hold():
 threading.Thread(target=hold, daemon=True).start()
 ready.wait()
 """
+SOLVING = """
+import threading, time
+def solve_on(**options):
+    more = rl.Problem(np.tile(X, (50, 1)), np.tile(X[:, 0], 50), rl.losses.Absolute())
+    while True:
+        rl.solve(more, tol=1e-9, **options)
+for options in ({}, {"callback": lambda record: None}):
+    threading.Thread(target=solve_on, kwargs=options, daemon=True).start()
+time.sleep(%s)
+"""
+FORKING = """
+import os, threading, time, warnings
+warnings.simplefilter("ignore")  # newer Pythons warn about every fork beside threads
+from rectiline.solvers._threads import one_thread
+locked = threading.Event()
+def lock():
+    with one_thread._lock:
+        locked.set()
+        time.sleep(60)
+threading.Thread(target=lock, daemon=True).start()
+locked.wait()
+child = os.fork()
+big = rl.Problem(np.tile(X, (50, 1)), np.tile(X[:, 0], 50), rl.losses.Absolute())
+if child == 0:
+    with one_thread:
+        rl.solve(big)
+    os._exit(7)
+for _ in range(300):
+    done, status = os.waitpid(child, os.WNOHANG)
+    if done:
+        break
+    time.sleep(0.1)
+else:
+    os.kill(child, 9)
+os._exit(os.waitstatus_to_exitcode(status))
+"""
 
 
 def ended(lines, **environment):
-    run = subprocess.run(
+    return run(lines, **environment).stderr
+
+
+def run(lines, **environment):
+    return subprocess.run(
         [sys.executable, "-X", "dev", "-c", textwrap.dedent(SETUP) + lines],
         capture_output=True,
         text=True,
         timeout=300,
         env={**os.environ, **environment},
     )
-    return run.stderr
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -54,3 +93,15 @@ def test_daemon_threads_are_no_reason_to_complain():
     """Python never unwinds them, so what they hold is there at the end: asked for, it is listed."""
     assert "leaked" in ended(DAEMON, RECTILINE_REPORT_LEAKS="1")
     assert "nanobind" not in ended(DAEMON)
+
+
+@pytest.mark.parametrize("seconds", [0.2, 0.5])
+def test_a_process_ends_while_daemon_threads_solve(seconds):
+    done = run(SOLVING % seconds)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_forked_while_a_thread_holds_the_lock_solves():
+    done = run(FORKING)
+    assert done.returncode == 7, done.stderr

@@ -62,7 +62,7 @@ void copy_part(const Design& X, IndexIn rows, IndexIn columns, VectorIn factor, 
     const BlockOf block{checked_indices(rows, X.n(), "rows"),
                         checked_indices(columns, X.d(), "columns"), checked(centre, d, "centre"),
                         checked(factor, d, "factor"), checked(row_factor, n, "row_factor")};
-    nb::gil_scoped_release release;
+    gil::Released released;
     copy_block(X.view, block, out.stride(0), out.data());
 }
 
@@ -75,7 +75,7 @@ void take_rows(const Design& X, IndexIn rows, BlockOut<T> out) {
     require(out.size() == 0 || ((d == 1 || out.stride(1) == 1) && out.stride(0) == d),
             "out must lie in one piece");
     const auto taken = checked_indices(rows, X.n(), "rows");
-    nb::gil_scoped_release release;
+    gil::Released released;
     copy_rows(X.view, taken, out.data());
 }
 
@@ -101,7 +101,7 @@ NumpyMatrix gram_of_rows(const Design& X, VectorIn weight, bool intercept) {
     const auto weights = checked(weight, X.n(), "weight");
     const std::int64_t size = X.d() + (intercept ? 1 : 0);
     NumpyMatrix gram = new_matrix(size, size);
-    nb::gil_scoped_release release;
+    gil::Released released;
     std::vector<std::int64_t> rows(weights.size());
     std::iota(rows.begin(), rows.end(), std::int64_t{0});
     rectiline::support::Interrupt never;
@@ -114,7 +114,7 @@ std::tuple<NumpyVector, NumpyVector, NumpyVector, NumpyVector, NumpyVector> mome
     const std::int64_t d = X.d();
     std::tuple out(new_vector(d), new_vector(d), new_vector(d), new_vector(d), new_vector(X.n()));
     auto& [sum, square, scale, column_norm, row_norm] = out;
-    nb::gil_scoped_release release;
+    gil::Released released;
     moments(X.view, {in(sum), in(square), in(scale), in(column_norm), in(row_norm)});
     return out;
 }

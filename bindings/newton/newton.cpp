@@ -14,14 +14,14 @@ void make_state(NewtonState* self, const Design& X, const Rows& rows, bool inter
 std::unique_ptr<NewtonState> subset(const NewtonState& self, IndexIn index, double weight_factor) {
     const auto chosen = checked_indices(index, self.rows->n(), "index");
     auto out = std::make_unique<NewtonState>(NewtonState{nullptr, self.keep});
-    nb::gil_scoped_release release;
+    gil::Released released;
     out->rows = self.rows->subset(chosen, weight_factor);
     return out;
 }
 
 void place(NewtonState& self, VectorIn b) {
     const auto at = checked(b, self.rows->order(), "b");
-    nb::gil_scoped_release release;
+    gil::Released released;
     self.rows->place(at);
 }
 

@@ -18,13 +18,13 @@ void add(SmoothedState& self, const Design& X, IndexIn columns, VectorIn l1) {
     require(X.n() == self.n(), "X and the row functions differ in length");
     const auto joining = checked_indices(columns, X.d(), "columns");
     const auto strengths = checked(l1, length(columns), "l1");
-    nb::gil_scoped_release release;
+    gil::Released released;
     self.add(X.view, joining, strengths);
 }
 
 void place(SmoothedState& self, VectorIn b, double intercept) {
     const auto at = checked(b, std::ssize(self.coefficients()), "b");
-    nb::gil_scoped_release release;
+    gil::Released released;
     self.place(at, intercept);
 }
 

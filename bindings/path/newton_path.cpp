@@ -20,7 +20,7 @@ void make_path(PathState* self, NewtonRowsState& rows, const NewtonLoopState& lo
 void place(PathState& self, VectorIn b, VectorIn g) {
     const auto coef = checked(b, self.rows().order(), "b");
     const auto slopes = checked(g, self.rows().n(), "g");
-    nb::gil_scoped_release release;
+    gil::Released released;
     self.place(coef, slopes);
 }
 

@@ -23,7 +23,7 @@ template <class Work>
 FourVectors twofold(std::int64_t size, Work&& work) {
     FourVectors out{new_vector(size), new_vector(size), new_vector(size), new_vector(size)};
     auto& [hi, lo, error, sizes] = out;
-    nb::gil_scoped_release release;
+    gil::Released released;
     work(proof::TwofoldVector{size, hi.data(), lo.data(), error.data(), sizes.data()});
     return out;
 }
@@ -39,7 +39,7 @@ FourVectors twofold_tdot(const Design& X, VectorIn g) {
 }
 
 FourNumbers twofold_sum(VectorIn x) {
-    nb::gil_scoped_release release;
+    gil::Released released;
     const proof::Twofold total = proof::sum(in(x));
     return {total.hi, total.lo, total.error, total.size};
 }
@@ -93,7 +93,7 @@ FourVectors measure(const Design& X, const Rows& rows, VectorIn b, double interc
         checked(products->second, X.d(), "X'g");
     }
     Measured found(X.n(), X.d());
-    nb::gil_scoped_release release;
+    gil::Released released;
     if (twofold) {
         proof::measure_twofold(X.view, rows.view, pair, shifted, found.spans());
     } else if (products) {
@@ -120,7 +120,7 @@ FourNumbers row_terms(const Rows& rows, VectorIn argument, VectorIn radius, Vect
         checked(moves->second, length(moves->first), "moves");
         listed = {vector_of(moves->first), vector_of(moves->second)};
     }
-    nb::gil_scoped_release release;
+    gil::Released released;
     const proof::RowTerms found = proof::row_terms(rows.view, at, dual, listed, share);
     return {found.loss, found.loss_error, found.gap, found.gap_upper};
 }
@@ -133,7 +133,7 @@ class CalledSystem final : public proof::NormalSystem {
                 std::span<double> out) override {
         std::vector<double> x;
         {
-            nb::gil_scoped_acquire gil;
+            gil::Acquired acquired;
             const nb::object found = solve_(copy_vector(weight), copy_vector(right));
             if (found.is_none()) return false;
             x = vector_of(nb::cast<VectorIn>(found));
@@ -186,7 +186,7 @@ std::optional<std::tuple<NumpyIndices, NumpyVector, NumpyVector>> exact_moves(
     NumpyVector error = new_vector(X.d());
     std::optional<proof::Moves> found;
     {
-        nb::gil_scoped_release release;
+        gil::Released released;
         found = proof::exact_moves(Z, boxes, dual, sizes);
         std::fill_n(error.data(), error.size(), 0.0);
         if (found) proof::add_moved_sizes(X.view, *found, in(error));
@@ -216,7 +216,7 @@ std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_p
     Measured measured(X.n(), X.d());
     std::optional<proof::ClosedPair> found;
     {
-        nb::gil_scoped_release release;
+        gil::Released released;
         found = proof::close_pair(problem, coef, intercept, twofold, least, in(moved),
                                   measured.spans());
     }

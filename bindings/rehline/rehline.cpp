@@ -17,7 +17,7 @@ void make_state(RehlineState* self, const Design& X, const Rows& rows, const Col
                                         checked(equality, A.n(), "equality")};
     const RehlineOptions options{shuffle, accelerate, shrink, intercept_step, seed};
     std::vector<nb::object> keep = kept(X, rows, columns, A, c, equality);
-    nb::gil_scoped_release release;
+    gil::Released released;
     new (self) RehlineState(std::move(keep), X.view, rows.view, columns.view, constraints, options);
 }
 
@@ -25,7 +25,7 @@ void restart(RehlineState& self, std::optional<VectorIn> sample, std::optional<V
              double intercept) {
     const auto rows = checked(sample, self.n(), "sample");
     const auto constraints = checked(constraint, std::ssize(self.constraint_dual()), "constraint");
-    nb::gil_scoped_release release;
+    gil::Released released;
     self.restart(rows, constraints, intercept);
 }
 
@@ -37,7 +37,7 @@ RehlineProgress run(RehlineState& self, std::int64_t max_sweeps, double absolute
 }
 
 std::int64_t screen(RehlineState& self, double gap) {
-    nb::gil_scoped_release release;
+    gil::Released released;
     return self.screen(gap);
 }
 

@@ -40,14 +40,14 @@ void make_rows(Rows* self, const std::vector<CurveArrays>& curves, VectorIn dire
 
 std::pair<double, double> sums(const Rows& rows, VectorIn z, VectorIn g) {
     const auto at = checked(z, rows.n(), "z"), dual = checked(g, rows.n(), "g");
-    nb::gil_scoped_release release;
+    gil::Released released;
     const RowSums out = row_sums(rows.view, at, dual);
     return {out.loss, out.fenchel_young};
 }
 
 double loss(const Rows& rows, VectorIn z) {
     const auto at = checked(z, rows.n(), "z");
-    nb::gil_scoped_release release;
+    gil::Released released;
     return loss_sum(rows.view, at);
 }
 
@@ -65,25 +65,25 @@ StateArrays states(const Rows& rows, VectorIn z, VectorIn g, std::int64_t most) 
     require(most >= 0, "most must not be negative");
     StateArrays found{new_vector(n), new_vector(n), new_vector(n), new_array<bool>(n)};
     auto& [moved, bend, target, held] = found;
-    nb::gil_scoped_release release;
+    gil::Released released;
     row_states(rows.view, at, dual, most, {in(moved), in(bend), in(target), in(held)});
     return found;
 }
 
 void clip(const Rows& rows, VectorOut g) {
     const auto dual = checked(g, rows.n(), "g");
-    nb::gil_scoped_release release;
+    gil::Released released;
     clip_dual(rows.view, dual);
 }
 
 double balance(const Rows& rows, VectorOut g) {
     const auto dual = checked(g, rows.n(), "g");
-    nb::gil_scoped_release release;
+    gil::Released released;
     return balance_dual(rows.view, dual).sum;
 }
 
 std::tuple<double, double, double, double> sums_of_slopes(const Rows& rows, double z) {
-    nb::gil_scoped_release release;
+    gil::Released released;
     const SlopeSums sums = slope_sums(rows.view, z);
     return {sums.low, sums.low_size, sums.high, sums.high_size};
 }
@@ -103,19 +103,19 @@ Ranges boxes(const Rows& rows, const std::vector<double>& least, const std::vect
 }
 
 double spread(const Rows& rows, bool about_median) {
-    nb::gil_scoped_release release;
+    gil::Released released;
     return offset_spread(rows.view, about_median);
 }
 
 double bend_near(const Rows& rows, double z) {
-    nb::gil_scoped_release release;
+    gil::Released released;
     return nearest_bend(rows.view, z);
 }
 
 bool is_any_inside(const Rows& rows, VectorIn g, double margin, std::optional<IndexIn> index) {
     checked(g, index ? length(*index) : rows.n(), "g");
     const auto listed = checked_indices(in(index), rows.n(), "index");
-    nb::gil_scoped_release release;
+    gil::Released released;
     return index ? any_inside(rows.view, listed, in(g), margin)
                  : any_inside(rows.view, in(g), margin);
 }

@@ -115,12 +115,6 @@ def solve_together(
             except StopIteration as end:
                 ended[place] = end.value
                 del courses[place]
-            except KeyboardInterrupt:
-                if any(run.best.pair is None for run in runs):
-                    raise
-                runs[place].clock.stop()
-                ended[place] = Status.STOPPED
-                del courses[place]
         if any(run.clock.stopped for run in runs):
             for run in runs:
                 run.clock.stop()

@@ -7,6 +7,7 @@ keep the setting of the process.
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -30,13 +31,13 @@ class _OneThread:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users = 0
+        self._users: list[int] = []  # the threads that ask for it, once for each time
         self._libraries: Any = None
         self._limited: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._users == 0:
+            if not self._users:
                 if self._libraries is None:
                     blas = ThreadpoolController().select(user_api="blas")
                     self._libraries = blas.lib_controllers
@@ -45,17 +46,32 @@ class _OneThread:
                 self._limited = [(one, count) for one, count in found if count != 1]
                 for one, _ in self._limited:
                     one.set_num_threads(1)
-            self._users += 1
+            self._users.append(threading.get_ident())
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                for one, count in self._limited:
-                    one.set_num_threads(count)
+            self._users.remove(threading.get_ident())
+            self._put_back_if_unused()
+
+    def _put_back_if_unused(self) -> None:
+        if not self._users:
+            for one, count in self._limited:
+                one.set_num_threads(count)
+            self._limited = []
+
+    def start_in_child(self) -> None:
+        """Forget the threads that a process just forked does not have, and what they have locked.
+
+        The thread that has forked is the only one there.
+        """
+        self._lock = threading.Lock()
+        self._users = [one for one in self._users if one == threading.get_ident()]
+        self._put_back_if_unused()
 
 
 one_thread = _OneThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=one_thread.start_in_child)
 
 
 def limited_threads(problem: Problem) -> AbstractContextManager[None]:
