@@ -76,9 +76,10 @@ void bind_newton_run(nb::module_& m) {
              "b with kinked columns moved onto the kinks that they have reached")
         .def("move_to_polished", &NewtonRun::move_to_polished)
         .def("constraint_multipliers", &constraint_multipliers, "Of the constraints at b")
-        .def_prop_ro("b", &copied<RunState, &NewtonRun::b>, nb::rv_policy::move)
-        .def_prop_ro("column", &copied<RunState, &NewtonRun::column>, nb::rv_policy::move)
-        .def_prop_ro("constraint", &copied<RunState, &NewtonRun::constraint>, nb::rv_policy::move)
+        .def_prop_ro("b", &copied<RunState, &NewtonRun::b>, nb::rv_policy::automatic)
+        .def_prop_ro("column", &copied<RunState, &NewtonRun::column>, nb::rv_policy::automatic)
+        .def_prop_ro("constraint", &copied<RunState, &NewtonRun::constraint>,
+                     nb::rv_policy::automatic)
         .def_prop_ro("relative_gap", &NewtonRun::relative_gap)
         .def_prop_ro("objective", &NewtonRun::objective)
         .def_prop_ro("growth", &NewtonRun::growth);

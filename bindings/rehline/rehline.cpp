@@ -66,9 +66,9 @@ void bind_rehline(nb::module_& m) {
         .def("screen", &screen, "gap"_a)
         .def("take_all_rows_back", &Rehline::take_all_rows_back,
              "Visit all rows again, those set aside too")
-        .def_prop_ro("coef", &copied<RehlineState, &Rehline::coef>, nb::rv_policy::move)
+        .def_prop_ro("coef", &copied<RehlineState, &Rehline::coef>, nb::rv_policy::automatic)
         .def_prop_ro("intercept", &Rehline::intercept)
-        .def_prop_ro("sample_dual", &sample_dual, nb::rv_policy::move)
+        .def_prop_ro("sample_dual", &sample_dual, nb::rv_policy::automatic)
         .def_prop_ro("constraint_dual", &copied<RehlineState, &Rehline::constraint_dual>,
-                     nb::rv_policy::move);
+                     nb::rv_policy::automatic);
 }
