@@ -73,9 +73,10 @@ def test_storage_does_not_matter(make):
 
 
 def test_samples_grow_and_are_left_out_where_they_do_not_pay():
-    assert RowPlan(1_000_000, 20).newton_samples == [10_000, 100_000]
-    assert RowPlan(40_000, 100).newton_samples == [5000]
-    assert RowPlan(2000, 20).newton_samples == []
+    assert RowPlan(1_000_000, 20).newton_samples(smooth=False) == [10_000, 100_000]
+    assert RowPlan(40_000, 100).newton_samples(smooth=False) == [5000]
+    assert RowPlan(40_000, 100).newton_samples(smooth=True) == [2000]
+    assert RowPlan(2000, 20).newton_samples(smooth=False) == []
 
 
 def started(one, **options):

@@ -167,7 +167,7 @@ class Newton:
 
     def _start_on_samples(self, state: NewtonState, budget: Budget) -> None:
         model, n = state.model, state.rows.n
-        sizes = RowPlan(n, model.order).newton_samples
+        sizes = RowPlan(n, model.order).newton_samples(state.smooth)
         for size in sizes:
             index, _ = spread_rows(n, size, on_host(state.seed))
             rows = copy_rows(state.rows, index, model, n / index.size)
