@@ -49,7 +49,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
+.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
 	bench bench-quick bench-against bench-coverage bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -122,6 +122,9 @@ fuzz-solve: $(STAMPS)/package $(STAMPS)/extra-test  ## solve PROBLEMS=1000 rando
 
 fuzz-verify: $(STAMPS)/package $(STAMPS)/extra-test  ## make FILES=10000 false certificate files: none may verify
 	@PYTHONPATH=tests $(PY) tests/fuzz_verify.py --files $(or $(FILES),10000) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+test-browser: $(STAMPS)/package $(STAMPS)/extra-test  ## check certificates in node and Chromium, where they are installed
+	@$(PY) -m pytest tests/certificates/test_browser.py
 
 fuzz-certificates: $(STAMPS)/package  ## flip 10,000 bits of certificate files: refused or harmless
 	@PYTHONPATH=tests $(PY) tests/fuzz_certificates.py --flips $(or $(FLIPS),10000) $(if $(SEED),--seed $(SEED))

@@ -87,7 +87,8 @@ def write_report(
         if len(problems) > _MOST_PROBLEMS:
             content += f"<p>Shown are the first {_MOST_PROBLEMS} of {len(problems)} problems.</p>"
     template = Template(files("rectiline.reports").joinpath("page.html").read_text("utf-8"))
-    page = template.substitute(content=content + sections.how_to_verify())
+    script = sections.checker_script() if "data-rectiline-checker" in content else ""
+    page = template.substitute(content=content + sections.how_to_verify() + script)
     Path(path).write_text(page, "utf-8")
 
 
@@ -112,4 +113,5 @@ def _part(problem: Problem, solution: Solution, y: Any, names: list[str], whole:
             sections.constraints(names, problem, solution),
             sections.convergence(solution),
         ]
-    return "".join([*parts, sections.loss_curve(problem)])
+    parts += [sections.loss_curve(problem), sections.checker(problem, solution, names)]
+    return "".join(parts)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +20,7 @@ from rectiline.solvers import Solution
 _MOST_BARS = 30  # coefficients in the picture, the largest ones
 _MOST_ROWS = 200  # rows of a table
 _MOST_LOSSES = 4  # losses with a picture
+_MOST_ENTRIES_TO_CERTIFY = 10_000_000  # of X: writing the certificate reads all of them twice
 
 
 def section(title: str, content: str) -> str:
@@ -221,6 +225,36 @@ def loss_curve(problem: Problem) -> str:
         labels = (axis.get(loss.of, "prediction"), repr(loss))
         pictures.append(line(t, loss.curve.value(t), labels))
     return section("The loss", "".join(pictures))
+
+
+def checker(problem: Problem, solution: Solution, names: list[str]) -> str:
+    """Return the certificate with a form that checks it on data, or nothing if it has no file."""
+    if problem.n_samples * problem.n_features > _MOST_ENTRIES_TO_CERTIFY:
+        return ""
+    named = names != [f"x{k}" for k in range(len(names))]
+    file = io.BytesIO()
+    try:
+        solution.save(cast(Any, file), problem, names if named else None)
+    except (ValueError, RuntimeError, AttributeError):  # no proof, or none that a file can hold
+        return ""
+    held = base64.b64encode(file.getvalue()).decode("ascii")
+    return section(
+        "Verify here",
+        "<p>This page holds the certificate and a checker. Choose or drop the data (.csv, .npy or "
+        ".npz): the gap is proved again from them in this browser, and nothing leaves it.</p>"
+        f'<div data-rectiline-checker><div hidden data-part="embedded">{held}</div>'
+        '<p><label>Data <input type="file" data-part="data"></label></p>'
+        '<p><label>Target column <input data-part="target"></label> '
+        '<label>Weight column <input data-part="weight"></label></p>'
+        '<button data-part="verify">Verify</button>'
+        '<p class="verdict" data-part="verdict" role="status"></p></div>',
+    )
+
+
+def checker_script() -> str:
+    """Return the checker, once for a page."""
+    script = Path(__file__).with_name("checker.js").read_text("utf-8")
+    return f"<script>{script}</script>"
 
 
 def how_to_verify() -> str:

@@ -1,0 +1,252 @@
+"""The checker of the browser agrees with `rectiline.verify` on every vector, true and forged.
+
+It runs under node, and in Chromium through the file inputs of its page, where these are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz_verify import another, forgeries, solved
+from random_problems import random_problem
+
+import rectiline as rl
+from certificates.make_vectors import write
+from certificates.test_forged import MALFORMED, Arrays, Header, X, Y, claim, honest, infeasible
+from rectiline import reports, verify
+
+HERE = Path(__file__).parent
+VECTORS = HERE / "vectors"
+PAGE = Path(reports.__file__).with_name("checker.html")
+NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+PROBLEMS = 12  # random problems whose true and false files are checked
+MOST_LINES = 600
+
+File = tuple[Path, Path, dict[str, str]]  # certificate, data, options of the page
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+
+def run(files: list[File], page: Path | None = None) -> list[dict[str, Any]]:
+    """Return what the checker says under node, or in Chromium if a page is given."""
+    if page is not None and CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    program = [HERE / "run_checker.js"] if page is None else [HERE / "run_chromium.js", CHROMIUM]
+    lines = "\n".join(json.dumps([str(file), str(data), more]) for file, data, more in files)
+    command = [NODE, *program, *([] if page is None else [page])]
+    done = subprocess.run(
+        list(map(str, command)), input=lines, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def vectors() -> list[File]:
+    paths = sorted(VECTORS.glob("*.rlcert"))
+    return [(path, VECTORS / f"{path.stem.split('_')[2]}.npz", {}) for path in paths]
+
+
+def holds(file: Path, data: Path, exact: bool = False) -> bool:
+    with np.load(data) as table:
+        try:
+            verify.check(file, [(table["X"], table["y"])], exact)
+        except verify.Refused:
+            return False
+    return True
+
+
+def forged(folder: Path) -> list[File]:
+    """Write the files of `test_forged`, true ones among them."""
+    data = folder / "data.npz"
+    np.savez(data, X=X, y=Y)
+    files: list[File] = []
+
+    def put(header: Any, arrays: Arrays) -> Path:
+        if isinstance(header, dict):
+            header = {**header, "arrays": sorted(arrays)}
+        path = folder / f"{len(files)}.rlcert"
+        write(path, header, arrays)
+        files.append((path, data, {}))
+        return path
+
+    def parts(**terms: Any) -> tuple[Header, Arrays]:
+        return honest(folder, **terms)
+
+    for change in MALFORMED.values():
+        header, arrays = parts()
+        change(header, arrays)
+        put(header, arrays)
+    for header in ([], "text", 3, None, [[[]]]):
+        put(header, parts()[1])
+    header, arrays = parts()
+    claim(header, 0.0, 1e-9)
+    put({**header, "losses": header["losses"] * 2}, arrays | {"loss_index": np.full(30, 7)})
+    for penalty in (None, rl.penalties.Ridge(1.0), rl.penalties.L1(0.1)):
+        for gap in (1.0, 1e-9):
+            header, arrays = parts(penalty=penalty)
+            claim(header, float.fromhex(header["claim"]["objective"]), gap)
+            arrays["coef"] = arrays["coef"] * 1.001
+            put(header, arrays)
+    for second, level in [
+        (-1 + 1e-10, 1 - 1e-5),
+        (-1.0, 1.0),
+        (-1.0, 1 - 1e-12),
+        (-1 + 1e-13, 0.5),
+    ]:
+        put(*infeasible([[1.0], [second]], [-1.0, level], [1.0, 1.0]))
+    header, arrays = parts()
+    with zipfile.ZipFile(put(header, arrays), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({**header, "arrays": sorted(arrays)}))
+        with archive.open("weight.npy", "w", force_zip64=True) as member:
+            for _ in range(20):
+                member.write(bytes(2**24))
+    path = put(header, arrays)
+    path.write_bytes(path.read_bytes()[:-40])
+    path = put(header, arrays)
+    path.write_bytes(b"")
+    for side, sign in (("lower", 1.0), ("upper", -1.0)):  # finite bounds are not cut
+        box = rl.constraints.Box(-1e6, 1.0) if side == "lower" else rl.constraints.Box(-1.0, 1e6)
+        problem = rl.Problem(
+            np.zeros((1, 1)), [0.0], "absolute", None, box, fit_intercept=False, linear=[sign]
+        )
+        rl.solve(problem).save(folder / "true.rlcert", problem)
+        header, arrays = verify.read(folder / "true.rlcert")
+        np.savez(folder / f"{side}.npz", X=np.array([[0.0], [sign]]), y=np.zeros(2))
+        for gap, coef in ((1.0, arrays["coef"]), (5e5, np.array([-sign]))):
+            claim(header, float(coef[0] * sign), gap)
+            put(header, {**arrays, "coef": coef, "split_coef": coef})
+            files[-1] = (files[-1][0], folder / f"{side}.npz", {})
+    return files
+
+
+def fuzzed(folder: Path) -> list[File]:
+    """Write true and false files of random problems."""
+    files: list[File] = []
+    for case in range(PROBLEMS):
+        rng = np.random.default_rng(case)
+        one = solved(random_problem(30, case))
+        if one is None:
+            continue
+        data = folder / f"fuzzed_{case}.npz"
+        np.savez(data, X=one.blocks[0][0], y=one.blocks[0][1])
+        kind, changed = another(one.given, rng)
+        other = solved(changed)
+        found = [("true", one.header, one.arrays)]
+        for _, header, arrays in found + (list(forgeries(kind, one, other, rng)) if other else []):
+            path = folder / f"fuzzed_{case}_{len(files)}.rlcert"
+            write(path, {**header, "arrays": sorted(arrays)}, arrays)
+            files.append((path, data, {}))
+    return files
+
+
+@pytest.mark.parametrize("page", [None, PAGE], ids=["node", "chromium"])
+def test_vectors(page: Path | None) -> None:
+    files = vectors()
+    found = run(files, page)
+    assert len(found) == len(files) == 40
+    for (path, _, _), one in zip(files, found, strict=True):
+        wanted = "holds" if path.stem.startswith("valid") else "refused"
+        assert one["verdict"] == wanted, (path.stem, one)
+
+
+@pytest.mark.parametrize("page", [None, PAGE], ids=["node", "chromium"])
+def test_forged_files(tmp_path: Path, page: Path | None) -> None:
+    files = forged(tmp_path) + fuzzed(tmp_path)
+    found = run(files, page)
+    said = [one["verdict"] for one in found]
+    wanted = ["holds" if holds(file, data) else "refused" for file, data, _ in files]
+    assert [pair for pair in zip(said, wanted, found, strict=True) if pair[0] != pair[1]] == []
+    assert wanted.count("holds") > 10 and wanted.count("refused") > 50
+
+
+def test_pieces_anchored_far_away(tmp_path: Path) -> None:
+    """Sums of two doubles bear cancellation that double precision does not, up to their limit."""
+    np.savez(tmp_path / "data.npz", X=X, y=Y)
+    files: list[File] = []
+    for far in (2.0**20, 2.0**40):
+        header, arrays = honest(tmp_path, loss=rl.losses.SquaredError())
+        objective = float.fromhex(header["claim"]["objective"])
+        numbers = [value.hex() for value in (far, far * far / 2, far, 1.0)]
+        header["losses"][0]["pieces"] = 2 * [numbers]
+        claim(header, objective, 1e-6 * objective)
+        path = tmp_path / f"{len(files)}.rlcert"
+        write(path, header, arrays)
+        files.append((path, tmp_path / "data.npz", {}))
+        assert holds(*files[-1][:2], exact=True)
+    assert [one["verdict"] for one in run(files)] == ["holds", "refused"]
+
+
+def test_gaps_are_those_of_the_other_checker() -> None:
+    for (path, data, _), one in zip(vectors(), run(vectors()), strict=True):
+        if path.stem.startswith("valid") and "gap" in one:
+            with np.load(data) as table:
+                other = verify.check(path, [(table["X"], table["y"])])
+            assert other is not None
+            assert 0.0 <= one["gap"] <= 1.01 * other.gap
+            assert math.isclose(one["objective"], other.objective, rel_tol=1e-12)
+
+
+def test_tables_labels_and_weights(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    data = rng.standard_normal((50, 2))
+    y = np.array(["no", "yes"])[(data[:, 0] + rng.standard_normal(50) > 0).astype(int)]
+    weight = np.arange(1.0, 51.0)
+    problem = rl.Problem(data, y, rl.losses.Hinge(), rl.penalties.Ridge(1.0), sample_weight=weight)
+    fit, table = tmp_path / "fit.rlcert", tmp_path / "data.csv"
+    rl.solve(problem).save(fit, columns=["a", 'b "or" c'])
+    lines = ['"b ""or"" c",w,v,answer,a']
+    lines += [
+        f"{b!r},{i + 1},1,{one},{a!r}" for i, (a, b, one) in enumerate(zip(*data.T.tolist(), y))
+    ]
+    table.write_text("\n".join(lines), "utf-8")
+    np.save(tmp_path / "data.npy", np.column_stack([data, np.zeros(50)]))
+    asked = [
+        (fit, table, {"target": "answer"}),
+        (fit, table, {"target": "answer", "weight": "w"}),
+        (fit, table, {"target": "answer", "weight": "v"}),
+        (fit, table, {"target": "a"}),
+        (fit, table, {"target": "missing"}),
+        (fit, tmp_path / "data.npy", {}),
+        (fit, fit, {}),
+    ]
+    equal = VECTORS / "valid_06_numbers.rlcert", VECTORS / "numbers.npz"
+    asked += [(*equal, {"weight": "w"})]  # a file without weights takes those of the data
+    said = [one["verdict"] for one in run(asked)]
+    assert said[:4] == ["holds", "holds", "refused", "refused"]
+    assert said[4:] == ["cannot", "refused", "cannot", "refused"]
+
+
+def test_the_words_come_from_the_arrays(tmp_path: Path) -> None:
+    header, arrays = honest(tmp_path, penalty=rl.penalties.L1(0.1))
+    header["penalty"] = "none at all"
+    write(tmp_path / "fit.rlcert", header, arrays)
+    np.savez(tmp_path / "data.npz", X=X, y=Y)
+    (found,) = run([(tmp_path / "fit.rlcert", tmp_path / "data.npz", {})])
+    assert "30 rows, 2 columns and an intercept" in found["text"]
+    assert "slopes from -1 to 1" in found["text"] and "L1 on 2" in found["text"]
+    assert "none at all" not in found["text"]
+
+
+def test_a_report_carries_its_certificate_and_the_checker(tmp_path: Path) -> None:
+    problem = rl.Problem(X, Y, "absolute", rl.penalties.L1(0.1))
+    reports.write_report(tmp_path / "fit.html", problem, rl.solve(problem))
+    np.savez(tmp_path / "data.npz", X=X, y=Y)
+    np.savez(tmp_path / "other.npz", X=X, y=Y + 1e-9)
+    files: list[File] = [(tmp_path, tmp_path / f"{name}.npz", {}) for name in ("data", "other")]
+    found = run(files, tmp_path / "fit.html")
+    assert [one["verdict"] for one in found] == ["holds", "refused"]
+
+
+def test_the_script_is_short_and_asks_nobody() -> None:
+    script = PAGE.with_name("checker.js").read_text("utf-8")
+    assert len(script.splitlines()) <= MOST_LINES
+    for word in ("fetch(", "XMLHttpRequest", "WebSocket", "import(", "http", "eval(", "innerHTML"):
+        assert word not in script
