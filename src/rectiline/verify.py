@@ -372,11 +372,13 @@ class Checker:
             q = q + M.T @ y
             e = e + (y.size + 8) * (u * (abs(M).T @ abs(y)) + self.tiny)
         share, value, terms, blur = self.penalty(q, e + 4 * u * abs(q))
-        if share < 1 and self.least > -math.inf:  # the dual is concave
-            rest = self.loss - self.least + 4 * SUMMED * u * (abs(self.loss) + abs(self.least))
-            gap = share * gap + (1 - share) * rest
-        elif share < 1:  # a linear term does not shrink: the rest of q counts with its radius
-            gap, self.is_cut = gap + (1 - share) * ((abs(q) + e) * self.far).sum(), True
+        if share < 1:
+            charged = gap + (1 - share) * ((abs(q) + e) * (self.far + abs(b))).sum()
+            gap = share * gap + (1 - share) * (self.loss - self.least)  # the dual is concave
+            if self.least > -math.inf:  # a linear term does not shrink
+                noise += (1 - share) * 4 * SUMMED * u * (abs(self.loss) + abs(self.least))
+            if 10 * charged < gap:  # then the rest of q counts with its radius
+                gap, self.is_cut = charged, True
         noise = noise + blur
         claim = {name: float.fromhex(text) for name, text in self.header["claim"].items()}
         objective, total = self.loss + value, (gap + terms + noise) * (1 + 16 * u)
