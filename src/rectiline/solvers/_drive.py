@@ -214,12 +214,12 @@ def _run(
 
 def _certificate_seconds(problem: Problem) -> float:
     """Return a guess at what a certificate takes: products with X, and balancing free columns."""
-    free = float(problem.terms.free_columns.size)
+    n, free = problem.n_samples, float(problem.terms.free_columns.size)
     rounds = _BALANCING_ROUNDS if free else 0
-    sums = rounds if free <= problem.n_samples else 1  # products of rows are known once
-    products = 0.5 * sums * problem.n_samples * free * min(free, problem.n_samples)
+    sums = rounds if free <= n else 1  # products of rows are known once
+    products = 0.5 * sums * n * free * min(free, n)
     passes = SECONDS_PER_ENTRY_CERTIFIED + 2 * rounds * SECONDS_PER_ENTRY
-    seconds = passes * problem.design.n_stored + SECONDS_PER_ROW_CERTIFIED * problem.n_samples
+    seconds = passes * problem.design.n_stored + SECONDS_PER_ROW_CERTIFIED * n
     return seconds + SECONDS_PER_PRODUCT * products
 
 

@@ -142,9 +142,11 @@ class Run:
     def verdict(self, tol: float) -> Status | None:
         """Return how the run ends here, or None if it goes on."""
         best = self.best
-        if not best.certificate.holds(tol) and best.can_meet(tol) and not self.is_over():
+        is_solved = best.certificate.holds(tol)
+        if not is_solved and best.can_meet(tol) and not self.is_over():
             best.combine()
-        if best.certificate.holds(tol):
+            is_solved = best.certificate.holds(tol)
+        if is_solved:
             return Status.SOLVED
         if self.clock.stopped:
             return Status.STOPPED
