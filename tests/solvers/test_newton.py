@@ -125,23 +125,48 @@ def test_rows_that_cannot_balance_are_not_frozen():
     assert WorkingSet.split(state.rows, state.model, state.b, 0.0, length) is None
 
 
+def refused(method, state, *gaps):
+    """Answer a burst for each gap and let the certificate refuse it."""
+    for gap in gaps:
+        assert method.advance(state, Budget(400, np.inf, 1e-6)).reached
+        method.learn(state, Certificate(1.0, gap, 0.0, 0.0))
+
+
 def test_a_working_set_that_missed_rows_is_enlarged_and_never_shrinks_again():
     """Shrinking again after each refusal, it would mislead the solver for ever."""
     one = problem("pinball", 40_000, 5, C=1e2)
     method, _, state = started(one)
-    budget = Budget(400, np.inf, 1e-6)
-    poor = Certificate(1.0, 0.5, 0.0, 0.0)
-    assert method.advance(state, budget).reached and state.reach is not None
-    method.learn(state, poor)
-    for _ in range(2):  # whoever asks again does not believe the answer
-        before = state.reach
-        assert method.advance(state, budget).reached
-        method.learn(state, poor)
-        assert state.reach >= 5.0 * before
+    refused(method, state, 1e-4)
+    before = state.reach
+    refused(method, state, 5e-5)
+    assert state.reach >= 5.0 * before and state.has_working_set
     reach = state.reach
-    method.advance(state, budget)
-    method.learn(state, Certificate(1.0, 1e-5, 0.0, 0.0))
+    refused(method, state, 5e-6)
     assert state.reach == reach
+
+
+def test_two_working_sets_in_a_row_that_do_not_help_are_enough():
+    """All rows follow, and they start at the best answer and not at the last one."""
+    method, _, state = started(problem("pinball", 40_000, 5, C=1e2))
+    refused(method, state, 1e-4)
+    best = state.b.copy()
+    refused(method, state, 0.5)
+    assert state.has_working_set and np.array_equal(state.b, best)
+    refused(method, state, 0.5)
+    assert not state.has_working_set and np.array_equal(state.b, best)
+    assert method.advance(state, Budget(400, np.inf, 1e-6)).reached and state.run is not None
+
+
+@pytest.mark.parametrize("seed", [1, 5, 13, 21])
+def test_a_first_working_set_that_misleads_costs_few_steps(seed):
+    """Raw, skewed columns: narrower sets around a rough answer ran away, up to 480 steps in vain."""
+    rng = np.random.default_rng(seed)
+    X = np.exp(1.5 * rng.standard_normal((20_000, 8))) * 10.0 ** np.linspace(0.0, 3.0, 8)
+    y = np.minimum(X @ (1.0 / X.std(axis=0)) * np.exp(rng.standard_normal(20_000)), 5.0)
+    weight = np.full(y.size, 1.0 / y.size)
+    one = rl.Problem(X, y, rl.losses.Pinball(0.1), None, sample_weight=weight, fit_intercept=True)
+    solution = rl.solve(one, solver="newton")
+    assert solution.status == "solved" and solution.n_iter <= 150
 
 
 def test_too_stiff_a_start_is_stepped_back_from():

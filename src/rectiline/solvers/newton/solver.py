@@ -3,7 +3,8 @@
 1. Samples (many more rows than columns): solve on about one percent of the rows, then on ten.
    Without samples: solve roughly on all rows.
 2. Working set (losses with kinks): freeze the rows far from every knot on their piece and solve on
-   the others. The certificate looks at all rows; a refused answer is the centre of the next set.
+   the others. The certificate looks at all rows: an answer that it finds better is the centre of
+   the next set, and one that fails or is no better is dropped and the next set wider.
 3. Otherwise, and as the fallback: all rows.
 
 The method itself is in ``rectiline/newton/newton_run.hpp``, its work per row in
@@ -37,9 +38,10 @@ _WARM_START = 30.0
 _FAST_ROWS_PER_COLUMN = 200  # from which on the fast schedule is measured to win
 _MOST_CONSTRAINT_ENTRIES = 50_000_000  # of constraint rows, which are made dense
 _SAMPLE_TARGET, _SAMPLE_STEPS = 1e-4, 60
-_REACH = 4.0  # rows within this many typical moves of a knot stay in the working set
+_REACH = 5.0  # rows within this many typical moves of a knot stay in the working set
 _WIDER, _NARROWER = 5.0, 0.2  # reach of the next working set after a poor step, and after a good
 _GOOD_STEP = 0.2  # share of the gap that a good step leaves at most
+_MOST_POOR_STEPS = 2  # in a row, after which all rows are looked at
 _WARM_ROUGH_GAP = 1e-2  # of a warm start, up to which rows are frozen around it
 _ROUGH_GAP = 1e-3  # on all rows, from which on most rows stay on their piece
 _NEAR_SHARE = 0.1  # rows of the first working set when nothing is known about moves to come
@@ -47,7 +49,7 @@ _STIFFER = 5.0  # start of the working set against the start on all rows: multip
 _STIFFEST_START = 1e3
 _LATER_START = 1 / 25  # of the stiffness that the last working set ended with
 _WORKING_SET_AIM = 0.2  # of the target
-_WORKING_SET_STEPS = 200
+_WORKING_SET_STEPS = 100
 _TINY_ENTRIES = 2000  # of X, up to which a few steps take less time than a certificate in vain
 _TINY_AIM, _LEAST_AIM = 1e-3, 1e-11  # of the target, for those; no less than this relative gap
 _MOST_GUARDS = 4
@@ -73,7 +75,9 @@ class NewtonState:
     length: Vector | None = None  # of each row, for the working set
     moved: float | None = None  # by how much arguments moved in the last working set
     growth: float = 0.0  # stiffness that it ended with
-    certified_gap: float = np.inf  # of the last answer
+    poor_steps: int = 0  # of working sets, in a row
+    certified_gap: float = np.inf  # of the best answer (estimated before the first certificate),
+    best: tuple[Vector, Multipliers, Vector, float] | None = None  # and the answer, with its growth
     run: Run | None = None  # on all rows
     steps: int = 0
     relative_gap: float = np.inf  # estimated
@@ -159,10 +163,13 @@ class Newton:
             self._prepare_to_freeze(state, target, last - state.steps, budget)
         state.is_cold = False
         failed = False
-        if state.relative_gap > target and not budget.is_over() and state.steps < last:
+        while state.relative_gap > target and not budget.is_over() and state.steps < last:
             left = last - state.steps
-            if not self._on_working_set(state, target, left, budget):
+            if not state.has_working_set:
                 failed = self._on_all_rows(state, target, left, budget)
+                break
+            if self._on_working_set(state, target, left, budget):
+                break
         return Step(state.steps - before, state.relative_gap <= target, exhausted=failed)
 
     def _start_on_samples(self, state: NewtonState, budget: Budget) -> None:
@@ -192,8 +199,12 @@ class Newton:
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> None:
         """Find which rows are near a knot, after a rough answer on all rows."""
-        if state.is_cold or self._whole_run(state).look() > _WARM_ROUGH_GAP:
+        gap = np.inf if state.is_cold else self._whole_run(state).look()
+        if gap > _WARM_ROUGH_GAP:
             self._on_all_rows(state, max(target, _ROUGH_GAP), max_steps, budget)
+            gap = state.relative_gap
+        state.certified_gap = gap
+        state.best = state.b, state.multipliers, state.sample, state.growth
         state.length = row_lengths(state.model)
         near = state.rows.slack() / state.length
         share = int(_NEAR_SHARE * near.size)
@@ -202,9 +213,7 @@ class Newton:
     def _on_working_set(
         self, state: NewtonState, target: float, max_steps: int, budget: Budget
     ) -> bool:
-        """Solve on the rows near a knot; return whether they are few enough for that."""
-        if not state.has_working_set:
-            return False
+        """Solve on the rows near a knot; return whether there is an answer to be judged."""
         assert state.reach is not None and state.length is not None
         working = WorkingSet.split(
             state.rows, state.model, state.b, state.reach, state.length, budget.left
@@ -224,12 +233,23 @@ class Newton:
             min(_WORKING_SET_STEPS, max_steps),
             budget,
         )
+        state.steps += max(out.steps, 1)
+        if out.failed:  # too few rows to hold the others: where it ends is no centre
+            self._widen(state, 0.0)
+            return False
         change = (working.rows.arguments() - before) / state.length[working.index]
-        state.moved = np.inf if out.failed else _REACH * float(np.sqrt(np.mean(change * change)))
+        state.moved = _REACH * float(np.sqrt(np.mean(change * change)))
         state.b, state.multipliers, state.sample = run.b, run.multipliers, sample
         state.relative_gap, state.growth, state.run = run.relative_gap, run.growth, None
-        state.steps += max(out.steps, 1)
         return True
+
+    @staticmethod
+    def _widen(state: NewtonState, moved: float) -> None:
+        """Widen the next working set, or do without after too many that did not help."""
+        assert state.reach is not None
+        state.reach = state.least_reach = max(_WIDER * state.reach, 2.0 * moved)
+        state.poor_steps += 1
+        state.has_working_set = state.poor_steps < _MOST_POOR_STEPS
 
     @staticmethod
     def _whole_run(state: NewtonState) -> Run:
@@ -268,16 +288,23 @@ class Newton:
         return FormPoint(coef, intercept, state.sample, constraint / state.model.row_norm)
 
     def learn(self, state: NewtonState, certificate: Certificate) -> None:
-        """Choose the reach of the next working set: all rows did not bear out the last answer."""
-        gap, before = certificate.relative_gap, state.certified_gap
-        state.relative_gap, state.certified_gap = np.inf, gap
-        if state.moved is None or state.reach is None:
+        """Choose centre and reach of the next working set: the last answer was refused."""
+        gap, before, moved = certificate.relative_gap, state.certified_gap, state.moved
+        state.relative_gap, state.moved = np.inf, None
+        if moved is None:  # it was an answer on all rows
             return
-        if gap <= _GOOD_STEP * before and state.moved < np.inf:
-            state.reach = max(_NARROWER * state.reach, state.least_reach)
+        if gap < before:
+            state.certified_gap, state.objective = gap, certificate.primal
+            state.best = state.b, state.multipliers, state.sample, state.growth
+        elif state.best is not None:
+            state.b, state.multipliers, state.sample, state.growth = state.best
+        if gap <= min(_GOOD_STEP * before, _ROUGH_GAP):
+            assert state.reach is not None
+            if moved <= state.reach:
+                state.reach = max(_NARROWER * state.reach, state.least_reach)
+            state.poor_steps = 0
         else:
-            state.reach = state.least_reach = max(_WIDER * state.reach, 2.0 * state.moved)
-        state.objective, state.moved = certificate.primal, None
+            self._widen(state, moved)
         state.rows.place(state.model.expand(state.b))
 
 
