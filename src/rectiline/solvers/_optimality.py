@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from scipy import sparse as sp
 from scipy.linalg import lapack
 
 from rectiline import _core
-from rectiline._typing import Vector
+from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, Problem
 
 __all__ = ["PolishPair", "optimality_step"]
@@ -42,9 +43,22 @@ class PolishPair:
     dual: DualPoint
 
 
-def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
+class Beside(Protocol):
+    """A quadratic function of the coefficients beside the problem: what other rows add."""
+
+    gradient: Vector
+    total: float  # the entry of the intercept
+    curvature: Matrix | None
+
+    def moved_to(self, coef: Vector, intercept: float) -> Beside:
+        """Return this term written around another point."""
+
+
+def optimality_step(
+    problem: Problem, pair: PolishPair, beside: Beside | None = None
+) -> PolishPair | None:
     """Return the pair that solves the optimality conditions of the pieces at hand, or None."""
-    coef, free = _columns(problem, pair)
+    coef, free = _columns(problem, pair, beside)
     z = problem.design.dot(coef) + pair.intercept
     matrix, constant, multiplier, tight = _tight_rows(problem, coef, pair.dual)
     spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
@@ -54,7 +68,7 @@ def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
     knots = np.flatnonzero(on_knot[near])
     has_b0 = int(problem.fit_intercept)
     n_free, n_knots = free.size, knots.size
-    if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS or n_free + n_knots == 0:
+    if n_free + has_b0 + n_knots + tight.size > _MOST_UNKNOWNS:
         return None
 
     part = problem.design.X[near]
@@ -75,9 +89,16 @@ def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
         slope -= matrix.T @ multiplier
         left[n_primal + n_knots :] = matrix @ coef + constant
     system[:n_primal, n_primal:] = system[n_primal:, :n_primal].T
+    total = sample.sum()
+    if beside is not None:
+        here = beside.moved_to(coef, pair.intercept)
+        slope, total = slope + here.gradient, total + here.total
+        if here.curvature is not None:
+            at = np.append(free, coef.size)[:n_primal]
+            system[:n_primal, :n_primal] += here.curvature[np.ix_(at, at)]
     left[:n_free] = -slope[free]
     if has_b0:
-        left[n_free] = -sample.sum()
+        left[n_free] = -total
     left[n_primal : n_primal + n_knots] = (target - z)[on_knot]
     move = _solve(system, left)
     if move is None:
@@ -97,6 +118,8 @@ def optimality_step(problem: Problem, pair: PolishPair) -> PolishPair | None:
 
 def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
     """Solve a symmetric system after equilibration; the shortest answer if it is singular."""
+    if not right.size:  # every coefficient is held
+        return right
     sizes, scale = np.abs(system), np.ones(right.size)
     for _ in range(3):
         top = (sizes * scale * scale[:, None]).max(axis=0)
@@ -121,13 +144,17 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
         return None
 
 
-def _columns(problem: Problem, pair: PolishPair) -> tuple[Vector, NDArray[np.intp]]:
+def _columns(
+    problem: Problem, pair: PolishPair, beside: Beside | None
+) -> tuple[Vector, NDArray[np.intp]]:
     """Return coefficients with those that are held put in place, and the free ones."""
     columns, coef = problem.columns, pair.coef.copy()
     if not (columns.has_l1 or columns.has_bounds):
         return coef, np.arange(coef.size)
     lower, upper = columns.lower, columns.upper
     q = problem.terms.region.combined(pair.dual) - problem.design.tdot(pair.dual.sample)
+    if beside is not None:
+        q = q - beside.moved_to(coef, pair.intercept).gradient
     size = np.abs(coef[coef != 0])
     scale = (float(np.median(size)) if size.size else 1.0) / max(
         float(np.median(np.abs(q))), 1e-300

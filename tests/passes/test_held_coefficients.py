@@ -1,0 +1,65 @@
+"""Rows in blocks where a penalty or bounds hold coefficients: right answers are also proved."""
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline import constraints as C
+from rectiline import penalties as P
+
+LOSSES = (
+    "squared_error",
+    "absolute",
+    "huber",
+    "hinge",
+    "squared_hinge",
+    "epsilon_insensitive",
+    "expectile",
+    "modified_huber",
+)
+TERMS = {
+    "nonnegative": lambda strength: (None, C.Nonnegative()),
+    "nonnegative ridge": lambda strength: (P.Ridge(strength), C.Nonnegative()),
+    "box": lambda strength: (None, C.Box(-0.3, 0.4)),
+    "box away from zero": lambda strength: (None, C.Box(0.05, 0.4)),
+    "l1": lambda strength: (P.L1(strength), None),
+    "l1 in a box": lambda strength: (P.L1(strength), C.Box(-0.3, 0.4)),
+}
+TOL = 1e-8
+
+
+def problem_of(loss, terms, seed):
+    """Return a random problem on 60 to 1,500 rows in small blocks: dense, or of zeros and ones."""
+    rng = np.random.default_rng([seed, LOSSES.index(loss), list(TERMS).index(terms)])
+    penalty, constraints = TERMS[terms](10 ** rng.uniform(-2, 2))
+    n, d = int(rng.integers(60, 1500)), int(rng.integers(1, 12))
+    X = rng.normal(size=(n, d))
+    if rng.random() < 0.3:
+        X = (rng.random((n, d)) < 0.1).astype(float)
+    if rng.random() < 0.3:
+        X += 3 * rng.normal(size=d)
+    z = X @ (rng.normal(size=d) * (rng.random(d) < 0.6))
+    z += 10 ** rng.uniform(-2, 0.5) * rng.normal(size=n)
+    y = np.sign(z - np.median(z) + 1e-9) if rl.losses.get(loss).of == "margin" else z
+    rows = rl.rows.from_arrays(X, y, block_rows=int(rng.choice([37, 64, 500])))
+    return rl.Problem(
+        rows, None, loss, penalty, constraints=constraints, fit_intercept=bool(rng.integers(2))
+    )
+
+
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_right_answers_are_proved(loss, terms):
+    for seed in range(2):
+        solution = rl.solve(problem_of(loss, terms, seed), tol=TOL)
+        assert solution.certificate.holds(TOL), (seed, solution.certificate)
+
+
+def test_least_squares_in_a_box():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 5))
+    y = X @ [0.1, -1.0, 1.0, 0.2, 0.0] + rng.normal(size=400)
+    rows = rl.rows.from_arrays(X, y, block_rows=100)
+    problem = rl.Problem(rows, None, "squared_error", constraints=C.Box(-0.3, 0.4))
+    solution = rl.solve(problem, tol=1e-10)
+    assert solution.certificate.holds(1e-10)
