@@ -50,7 +50,7 @@ def problem_of(loss, terms, seed):
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_right_answers_are_proved(loss, terms):
-    for seed in range(2):
+    for seed in range(4):
         solution = rl.solve(problem_of(loss, terms, seed), tol=TOL)
         assert solution.certificate.holds(TOL), (seed, solution.certificate)
 

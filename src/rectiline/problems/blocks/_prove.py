@@ -101,8 +101,12 @@ def judge(
     dual: SplitDual,
     totals: Totals,
     listed: NearRows,
+    tol: float = 0.0,
 ) -> BlockProof:
-    """Return the certificate of a pair from the sums of a pass and the listed rows."""
+    """Return the certificate of a pair from the sums of a pass and the listed rows.
+
+    `tol` is as for `prove`: by default the best bound there is.
+    """
     near = listed.problem(problem.terms)
     frozen = _frozen_rows(totals, facts, facts.least_loss - near.least_loss)
     region = problem.terms.region.rows
@@ -115,7 +119,7 @@ def judge(
         point = balanced(near, point, frozen)
     products = near.design.dot(coef), near.design.tdot(point.sample)
     program = _Program(problem.terms, facts.coef_unit)
-    closed = closed_pair(near, coef, intercept, point, products, None, frozen, program)
+    closed = closed_pair(near, coef, intercept, point, products, tol, frozen, program)
     made = replace(
         dual,
         values=closed.point.sample if closed.share else np.zeros_like(point.sample),

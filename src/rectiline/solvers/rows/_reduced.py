@@ -26,8 +26,9 @@ __all__ = ["Frozen", "Reduced", "solve_quietly", "solve_reduced"]
 _SCHEDULE = Schedule(50.0, 5.0, 40)
 _MOST_STEPS = 300
 _CURVED_TARGET = 1e-13
-_MOST_POLISH_STEPS = 5
-_POLISHED_STEP = 1e-13  # of the largest coefficient: a step that changes nothing any more
+_MOST_POLISH_STEPS = 8
+_SAME_COEFFICIENTS = 1e-13  # of the largest: smaller changes are rounding
+_SAME_MULTIPLIERS = 1e-9  # likewise, in a proof that bears them
 _FAILED_GAP = 1e-4  # relative gap from which on another solver has a try
 
 
@@ -137,13 +138,21 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         moved = optimality_step(near, pair, frozen)
         if moved is None:
             return found
-        step = np.abs(moved.coef - pair.coef).max(initial=0.0)
+        ended = not (
+            _differs(pair.coef, moved.coef, _SAME_COEFFICIENTS)
+            or _differs(pair.dual.sample, moved.dual.sample, _SAME_MULTIPLIERS)
+        )
         pair = moved
-        if step <= _POLISHED_STEP * np.abs(pair.coef).max(initial=0.0):
+        if ended:
             made = Reduced(pair.coef, pair.intercept, pair.dual, found.relative_gap)
             better = _usable_share(near, frozen, made) >= _usable_share(near, frozen, found)
             return made if better else found
     return found
+
+
+def _differs(one: Vector, other: Vector, share: float) -> bool:
+    size = np.abs(other).max(initial=0.0)
+    return bool(np.abs(one - other).max(initial=0.0) > share * size)
 
 
 def _usable_share(near: Problem, frozen: Frozen, found: Reduced) -> float:
@@ -151,6 +160,8 @@ def _usable_share(near: Problem, frozen: Frozen, found: Reduced) -> float:
     sample = found.dual.sample.copy()
     if sample.size:
         near.rows.clip(sample)
+    if _differs(sample, found.dual.sample, _SAME_MULTIPLIERS):
+        return 0.0  # they are outside their boxes
     here = frozen.moved_to(found.coef, found.intercept)
     q = near.terms.region.combined(found.dual) - near.design.tdot(sample) - here.gradient
     return near.terms.safe_share(q, np.zeros(q.size))

@@ -211,7 +211,8 @@ class RowRun:
         if self.second is not None:
             frozen_too, multipliers = self.second.judged(self.coef, self.intercept)
             sums = totals.plus(frozen_too)
-        proof = judge(self.problem, self.facts, self.coef, self.intercept, dual, sums, self.near)
+        candidate = (self.coef, self.intercept, dual)
+        proof = judge(self.problem, self.facts, *candidate, sums, self.near, self.plan.tol)
         dual = proof.dual
         if multipliers is not None and self.second is not None:
             multipliers[self.second.places] = dual.values
