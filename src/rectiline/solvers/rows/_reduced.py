@@ -145,8 +145,8 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         pair = moved
         if ended:
             made = Reduced(pair.coef, pair.intercept, pair.dual, found.relative_gap)
-            better = _usable_share(near, frozen, made) >= _usable_share(near, frozen, found)
-            return made if better else found
+            before, after = (_usable_share(near, frozen, one) for one in (found, made))
+            return made if after >= (1.0 - _SAME_MULTIPLIERS) * before else found
     return found
 
 
