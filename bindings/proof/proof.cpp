@@ -198,7 +198,7 @@ std::optional<std::tuple<NumpyIndices, NumpyVector, NumpyVector>> exact_moves(
 std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_pair(
     const Design& X, NormArrays norms, const Design* free, IndexIn free_columns, bool fit_intercept,
     const Rows& rows, const Columns& columns, VectorIn low, VectorIn high, VectorIn b,
-    double intercept, VectorIn g, bool twofold, double least) {
+    double intercept, VectorIn g, bool twofold) {
     require(X.n() == rows.n() && X.d() == columns.d(), "X must have the rows and columns");
     const DesignView view = free_view(free, X.n());
     const auto places = checked_indices(free_columns, X.d(), "free_columns");
@@ -217,8 +217,7 @@ std::optional<std::tuple<FourNumbers, double, NumpyVector, FourVectors>> close_p
     std::optional<proof::ClosedPair> found;
     {
         gil::Released released;
-        found = proof::close_pair(problem, coef, intercept, twofold, least, in(moved),
-                                  measured.spans());
+        found = proof::close_pair(problem, coef, intercept, twofold, in(moved), measured.spans());
     }
     if (!found) return std::nullopt;
     const auto& [loss, loss_error, gap, upper] = found->terms;
@@ -260,8 +259,7 @@ void bind_proof(nb::module_& m) {
           "columns are dense, or None for the intercept alone");
     m.def("close_pair", &close_pair, "X"_a, "norms"_a, "free"_a.none(), "free_columns"_a,
           "fit_intercept"_a, "rows"_a, "columns"_a, "low"_a, "high"_a, "b"_a, "intercept"_a, "g"_a,
-          "twofold"_a, "least"_a,
+          "twofold"_a,
           "row_terms of any finite g that is clipped, balanced, measured and shrunk into the dual "
-          "range: (terms, share, g, measured), None if no exact balance was found or the share is "
-          "not above `least`");
+          "range: (terms, share, g, measured), None if no exact balance was found");
 }

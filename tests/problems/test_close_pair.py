@@ -52,8 +52,7 @@ def test_small_problems_are_proved_alike(stored, penalty, intercept, monkeypatch
         for tol in (None, 1e-3, 1e-8, 1e-13, 0.0):
             small = problem.prove(solution.coef, b0, sample, tol)
             with monkeypatch.context() as patch:
-                patch.setattr(_gather, "_ENTRIES_FOR_ONE_CALL", 0)
-                patch.setattr(_gather, "_ENTRIES_FOR_ONE_SURE_CALL", 0)
+                patch.setattr(_gather, "_WORK_FOR_ONE_CALL", 0)
                 general = problem.prove(solution.coef, b0, sample, tol)
             np.testing.assert_allclose(small.dual.sample, general.dual.sample, atol=1e-14)
             primal = general.certificate.primal

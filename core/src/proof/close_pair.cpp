@@ -30,8 +30,8 @@ void repair(const SmallProblem& problem, std::span<double> g) {
 }  // namespace
 
 std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<const double> b,
-                                     double intercept, bool twofold, double least,
-                                     std::span<double> g, PairProducts out) {
+                                     double intercept, bool twofold, std::span<double> g,
+                                     PairProducts out) {
     const auto [argument, radius, q, error] = out;
     repair(problem, g);
     const Candidate pair{b, intercept, g};
@@ -55,7 +55,6 @@ std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<cons
     for (const std::int64_t j : problem.free_columns)
         q[j] = error[j] = 0.0;
     const double share = dual_share(problem.columns, q, error);
-    if (!(share > least)) return std::nullopt;
     double shrunk = 0;  // by how much more than without rounding errors
     if (share != 1.0) {
         const std::vector<double> none(q.size(), 0.0);

@@ -31,10 +31,9 @@ struct SmallProblem {
 };
 
 // Moves any finite multipliers g into their boxes and balances them. Sets q for the share of them
-// that is in the dual range, zero on the free columns. Nothing if no exact balance was found, or if
-// the share is not above `least`.
+// that is in the dual range, zero on the free columns. Nothing if no exact balance was found.
 std::optional<ClosedPair> close_pair(const SmallProblem& problem, std::span<const double> b,
-                                     double intercept, bool twofold, double least,
-                                     std::span<double> g, PairProducts out);
+                                     double intercept, bool twofold, std::span<double> g,
+                                     PairProducts out);
 
 }  // namespace rectiline::proof

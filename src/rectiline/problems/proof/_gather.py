@@ -35,8 +35,7 @@ _ALLOWED_SHRINKAGE = 1e-11  # of the multipliers: costs next to nothing
 _ROOM_AT_ENDS = 2.0**-36  # by this share multipliers shrink where too few can move
 _SHARE_OF_TOL_FOR_ROOM = 2.0**-4  # shrinking adds about as much to the relative gap
 _ROUNDED_SHARE = 2.0**-46  # of the terms of q: what rounding of multipliers may change
-_ENTRIES_FOR_ONE_CALL = 20_000  # below this many the overhead of Python calls dominates
-_ENTRIES_FOR_ONE_SURE_CALL = 1_000_000  # from there on a pass asks whether there is time for it
+_WORK_FOR_ONE_CALL = 2_000_000  # entries times columns; from there on there may be no time for it
 
 
 class Pair(NamedTuple):
@@ -138,11 +137,12 @@ def best_closed(
 
 
 def _closed_without_linear_term(pair: Pair, tol: float | None) -> ClosedPair:
+    problem, sample = pair.problem, pair.point.sample
     if tol:
         found = _closed(pair, allowed_shrinkage=1.0)
         if found.in_range > 1.0 - _ALLOWED_SHRINKAGE or found.certificate.holds(tol, math.inf):
             return found
-        if not _outside_by_rounding(pair, _ALLOWED_SHRINKAGE)[0].size:
+        if not _outside_by_rounding(problem, sample, *pair.q_on_penalised_columns)[0].size:
             return found
     return _closed(pair, _ALLOWED_SHRINKAGE)
 
@@ -219,16 +219,13 @@ def small_closed(
 ) -> ClosedPair | None:
     """Return the closed pair of a small problem by one compiled step.
 
-    None where that is not possible, or where multipliers shrink by more than rounding and the
-    certificate does not hold to `tol`.
+    None where that is not possible, or where exact multipliers nearby may have q inside.
     """
     data, terms = problem.data, problem.terms
     design, samples, free = data.design, data.samples, terms.free_columns
     if not terms.is_separable or terms.is_constrained or samples.linear_rows.size:
         return None
-    is_sure = terms.columns.strongly_convex  # any multipliers are in the dual range
-    most = _ENTRIES_FOR_ONE_SURE_CALL if is_sure else _ENTRIES_FOR_ONE_CALL
-    if design.n_stored > most:
+    if design.n_stored * (1 + free.size) > _WORK_FOR_ONE_CALL:
         return None
     part = free_part(design, free)
     if part is not None and part.is_sparse:
@@ -246,7 +243,6 @@ def small_closed(
         b0,
         point.sample,
         twofold,
-        0.0 if tol else 1.0 - _ALLOWED_SHRINKAGE,
     )
     if found is None:
         return None
@@ -255,7 +251,8 @@ def small_closed(
     rows = RowTerms(loss, loss_error, [Term(*term)], at_zero)
     terms_of_all = _certificate_terms(problem, b, b0, q, error, rows)
     certificate, by_zero_dual = close(problem, b, terms_of_all)
-    if share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf)):
+    is_enough = share > 1.0 - _ALLOWED_SHRINKAGE or (tol and certificate.holds(tol, math.inf))
+    if is_enough or not _outside_by_rounding(problem, sample, q / share, error / share)[0].size:
         return ClosedPair(certificate, DualPoint(sample), 0.0 if by_zero_dual else share, share)
     return None
 
@@ -273,7 +270,7 @@ class _Placed(NamedTuple):
 def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
     problem, b, b0, point, measured, free, *_ = pair
     q, error = pair.q_on_penalised_columns
-    outside, excess = _outside_by_rounding(pair, allowed_shrinkage)
+    outside, excess = _outside_by_rounding(problem, point.sample, q, error, allowed_shrinkage)
     balance = Balance()
     if outside.size:
         balance = exact_balance(problem, b, b0, point.sample, free, measured, outside, excess)
@@ -296,17 +293,21 @@ def _q_in_dual_range(pair: Pair, allowed_shrinkage: float) -> _Placed:
     return _Placed(q, error, balance, share, shrunk)
 
 
-def _outside_by_rounding(pair: Pair, allowed_shrinkage: float) -> tuple[Indices, Vector]:
+def _outside_by_rounding(
+    problem: Problem,
+    sample: Vector,
+    q: Vector,
+    error: Vector,
+    allowed_shrinkage: float = _ALLOWED_SHRINKAGE,
+) -> tuple[Indices, Vector]:
     """Return columns where q leaves the dual range by what rounding of the multipliers explains.
 
     Their penalty is so weak that multipliers would shrink by more than `allowed_shrinkage`. Also
     returns by how much: exact multipliers nearby have q inside.
     """
-    problem, sample = pair.problem, pair.point.sample
     nothing = np.zeros(0, dtype=np.intp), np.zeros(0)
     if not problem.is_separable or problem.columns.strongly_convex:
         return nothing
-    q, error = pair.q_on_penalised_columns
     if problem.terms.safe_share(q, error) > 1.0 - allowed_shrinkage:
         return nothing
     low, high = problem.columns.dual_range
