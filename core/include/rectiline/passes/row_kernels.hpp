@@ -6,7 +6,6 @@
 #include "rectiline/rows/rows.hpp"
 
 #include <cstdint>
-#include <limits>
 
 namespace rectiline::passes {
 
@@ -84,17 +83,17 @@ RECTILINE_MULTIVERSION void look_at_rows(const Curves& curves, const rows::RowFu
 #pragma omp simd
     for (std::int64_t i = 0; i < c.count; ++i) {
         const auto& f = of[first + i];
-        const double t = direction[i] * c.z[i] + offset[i], slack = f.slack(t);
-        c.slack[i] = weight[i] > 0 ? slack : std::numeric_limits<double>::infinity();
+        const double t = direction[i] * c.z[i] + offset[i];
+        c.slack[i] = f.slack(t);
         c.g_next[i] =
             direction[i] * weight[i] * f.slope_at(t) + 0.0 * t;  // shows what is not finite
         c.curved_next[i] = weight[i] * f.curvature_at(t);
     }
 }
 
-// Lists the rows that are to be looked at closely: within reach of a knot by the bound on their
-// length, across it and neither listed nor without weight, or near in any case. Returns their
-// number.
+// Lists the rows that are to be looked at closely: those with a weight that are within reach of a
+// knot by the bound on their length, or across it and not listed; and those near in any case.
+// Returns their number.
 template <bool Judged>
 RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double least, Chunk& c) {
     const double factor = reach * reach, base = factor * least;
@@ -102,11 +101,8 @@ RECTILINE_MULTIVERSION int list_close(const double* weight, double reach, double
 #pragma omp simd reduction(+ : any)
     for (std::int64_t i = 0; i < c.count; ++i) {
         double close = c.slack[i] * c.slack[i] <= base + factor * c.length[i] ? 1.0 : 0.0;
-        if constexpr (Judged) {
-            const double gone = c.crossed[i] * (1.0 - c.listed[i]);
-            close = weight[i] > 0 && gone > 0 ? 1.0 : close;
-        }
-        close = larger(close, c.kept[i]);
+        if constexpr (Judged) close = larger(close, c.crossed[i] * (1.0 - c.listed[i]));
+        close = larger(weight[i] > 0 ? close : 0.0, c.kept[i]);
         c.close[i] = close;
         any += close;
     }

@@ -12,6 +12,7 @@
 #include "rectiline/rows/rows.hpp"
 #include "rectiline/support/small_count.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -89,9 +90,10 @@ struct PackedCurve {
     }
     // Distance from t to the nearest knot at which slope or curvature changes.
     RECTILINE_INLINE double slack(double t) const {
-        double nearest = std::numeric_limits<double>::infinity();
+        // Compilers make a branch of one choice alone: there is none with one knot, else several.
+        double nearest = K == 1 ? std::fabs(t - bend[0]) : std::numeric_limits<double>::infinity();
         for (int k = 0; k < K; ++k) {
-            const double gone = t - bend[k], far = gone < 0 ? -gone : gone;
+            const double far = std::fabs(t - bend[k]);
             nearest = far < nearest ? far : nearest;
         }
         return nearest;
