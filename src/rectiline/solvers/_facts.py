@@ -26,9 +26,9 @@ _LEAST_INTERIOR_SECONDS = 6e-3  # what interior takes on small problems
 _PRODUCTS_PER_LEVEL = 2e4  # in the time of an interior step per level of a Slope and column
 _NEWTON_RATE = 0.25  # products of small systems in the time of one of a large matrix product
 _LEAST_TRY = 5e6  # products: a few milliseconds
-# Simplex budget as a share of one interior step's flops: about half of interior's time. Hinge with
-# L1 at a twentieth of the largest strength: 800 x 3,000 1.5 -> 0.46 s, 600 x 2,000 0.6 -> 0.2 s.
-_SIMPLEX_SHARE = 1.5
+# Simplex budget in flops of interior steps: more than half of interior's time. Hinge with
+# L1, 0.05 to 0.01 of the largest strength: 800 x 3,000 1.5 -> 0.46 s, 600 x 2,000 0.6 -> 0.3 s.
+_SIMPLEX_SHARE = 2.0
 _SWEPT_ENTRIES = 2000  # below, Newton's steps take less time than one more certificate
 _ROWS_FOR_SAMPLES = 60_000  # beyond, Newton on working sets of rows beats coordinate ascent
 _ROWS_PER_COLUMN_FOR_SAMPLES = 2000  # below, samples are too large a share to start Newton on
