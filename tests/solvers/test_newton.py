@@ -159,7 +159,7 @@ def test_two_working_sets_in_a_row_that_do_not_help_are_enough():
 
 @pytest.mark.parametrize("seed", [1, 5, 13, 21])
 def test_a_first_working_set_that_misleads_costs_few_steps(seed):
-    """Raw, skewed columns: narrower sets around a rough answer ran away, up to 480 steps in vain."""
+    """Raw, skewed columns: narrower sets around a rough answer ran away for 480 steps."""
     rng = np.random.default_rng(seed)
     X = np.exp(1.5 * rng.standard_normal((20_000, 8))) * 10.0 ** np.linspace(0.0, 3.0, 8)
     y = np.minimum(X @ (1.0 / X.std(axis=0)) * np.exp(rng.standard_normal(20_000)), 5.0)
