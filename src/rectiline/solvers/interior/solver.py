@@ -158,8 +158,8 @@ class Interior:
     ...     penalty=None, constraints=[rl.constraints.Monotone()],
     ... )
     >>> solution = rl.solve(problem, solver="interior", digits=32, tol=1e-10)
-    >>> round(solution.objective, 8), solution.coef.round(8)
-    (2.74125676, array([0.0034995, 0.0034995, 0.0034995]))
+    >>> round(solution.objective, 6), solution.coef.round(6)
+    (2.741257, array([0.0035, 0.0035, 0.0035]))
     """
 
     proximal: float = 1e-12
