@@ -128,10 +128,12 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
 
     The slope at a coefficient that a penalty or bound holds costs as much in a proof as it is
     wrong, and multipliers of frozen rows cannot be moved to mend it: coefficients that are right
-    to half the digits would prove an objective to half of them.
+    to half the digits would prove an objective to half of them. Tight rows beside bounds leave
+    multipliers undetermined, and the step may choose worse ones.
     """
-    columns = near.columns
-    if not (near.is_separable and (columns.has_l1 or columns.has_bounds)):
+    if not near.is_separable or near.has_constraint_rows:
+        return found
+    if not (near.columns.has_l1 or near.columns.has_bounds):
         return found
     pair = PolishPair(found.coef, found.intercept, found.dual)
     for _ in range(_MOST_POLISH_STEPS):
