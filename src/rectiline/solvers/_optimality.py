@@ -46,9 +46,17 @@ class PolishPair:
 class Beside(Protocol):
     """A quadratic function of the coefficients beside the problem: what other rows add."""
 
-    gradient: Vector
-    total: float  # the entry of the intercept
-    curvature: Matrix | None
+    @property
+    def gradient(self) -> Vector:
+        """Its gradient at the point around which it is written."""
+
+    @property
+    def total(self) -> float:
+        """The entry of the intercept."""
+
+    @property
+    def curvature(self) -> Matrix | None:
+        """Its matrix of second derivatives, None for zero."""
 
     def moved_to(self, coef: Vector, intercept: float) -> Beside:
         """Return this term written around another point."""
