@@ -12,18 +12,10 @@ import rectiline as rl
 from rectiline import ConvergenceWarning
 from rectiline.solvers._names import SOLVERS as METHODS
 
-# Sixty rows are few for a method that draws samples of them.
-MAY_GIVE_UP = {"passes-huber/l1/box/weighted/origin"}
 RUNS = [
-    pytest.param(
-        solver,
-        case,
-        id=name,
-        marks=[pytest.mark.xfail(strict=False)] if name in MAY_GIVE_UP else [],
-    )
+    pytest.param(solver, case, id=f"{solver.name}-{case.name}")
     for solver in SOLVERS
     for case in pairwise(solver)
-    for name in [f"{solver.name}-{case.name}"]
 ]
 
 

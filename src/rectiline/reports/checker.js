@@ -90,9 +90,9 @@
         const sides = [pieces[k], pieces[k + 1]], [left, right] = sides.map((one) => pieceAt(one, exact(knot)));
         const sizes = sides.map(([at, , slope, bend]) => [Math.abs(knot) + Math.abs(at), Math.abs(slope) + bend * (Math.abs(knot) + Math.abs(at))]);
         const terms = [0, 1].map((l) => sizes.reduce((sum, [e, rise], k) => sum + (l ? rise : Math.abs(sides[k][1]) + e * rise), 0));
-        if (!(Math.abs(minus(left, right)[0]) <= 1e-9 * terms[0])) refuse("a loss jumps");
+        if (!(Math.abs(minus(left, right)[0]) <= 2 ** -40 * terms[0])) refuse("a loss jumps");
         const [down, up] = sides.map(([at, , slope, bend]) => slope + bend * (knot - at));
-        if (!(down - up <= 1e-9 * terms[1])) refuse("a loss is not convex");
+        if (!(down - up <= 2 ** -40 * terms[1])) refuse("a loss is not convex");
       });
     }
     where(t) { // the piece of the right derivative
@@ -322,7 +322,7 @@
     const mine = file.arrays.weight || given; // a file without weights takes those of the data
     if (given.length !== file.n || !given.every((one) => Number.isFinite(one) && one >= 0)) stop("weights must be one for each row, finite and not negative");
     const largest = (all) => all.reduce((a, b) => Math.max(a, b), 0), ratio = largest(given) / largest(mine);
-    if (given.some((one, i) => !(Math.abs(one - ratio * mine[i]) <= 1e-9 * ratio * mine[i]))) refuse("the weights of the data are not those of the certificate");
+    if (given.some((one, i) => !(Math.abs(one - ratio * mine[i]) <= 1e-12 * ratio * mine[i]))) refuse("the weights of the data are not those of the certificate");
   }
   function checkOptimal(file, data) {
     const { arrays, n, d, features, losses } = file, X = data.X;

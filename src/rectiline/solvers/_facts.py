@@ -229,7 +229,7 @@ class Facts:
 
     @property
     def sweeps_of_interior(self) -> float:
-        """The same, but at least as long as interior takes on small problems."""
+        """Sweeps of a try that lasts at least as long as interior takes on small problems."""
         seconds = SECONDS_PER_ENTRY_SWEPT * self.problem.design.n_stored
         seconds += SECONDS_PER_ROW_SWEPT * self.n
         return max(self.sweeps_for_a_try, _LEAST_INTERIOR_SECONDS / seconds)
