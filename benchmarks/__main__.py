@@ -5,20 +5,18 @@ python -m benchmarks check                       do all adapters mean the same o
 python -m benchmarks list [SUITE]                suites, or the cases of one
 python -m benchmarks quick                       one race per suite, under five minutes
 python -m benchmarks run SUITE [--filter TEXT]   race a suite (or "all")
-python -m benchmarks report [FOLDER]             write the tables and plots of the documentation
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from . import suites
-from .cases import Case, select
+from .cases import select
 from .environment import folder, make
 
 
@@ -37,23 +35,16 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="race a suite")
     run.add_argument("suite", help=f"{', '.join(suites.NAMES)}, multitask, quick or all")
     run.add_argument("--filter", help="only cases whose name contains this (or matches *, ?)")
-    run.add_argument("--also", default="", help="further solvers for every case, by comma")
-    run.add_argument("--time-limit", type=float, help="seconds for one solve, at most")
-    run.add_argument("--shard", default="1/1", help="K/M: the K-th of M parts, to run side by side")
-    run.add_argument("--repeats", type=int, help="timed repeats, at most")
+    run.add_argument("--time-limit", type=float, default=1e9, help="seconds for one solve, at most")
+    run.add_argument("--repeats", type=int, default=10**6, help="timed repeats, at most")
     for racing in (quick, run):
         racing.add_argument("--data", help="folder of .npz files (else $RECTILINE_DATA)")
         racing.add_argument("--offline", action="store_true", help="never ask OpenML")
-    report = commands.add_parser("report", help="write the tables and the plots")
-    report.add_argument("folder", nargs="?", type=Path, default=Path("build/benchmarks"))
-    report.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
-    for judging in (quick, report):
-        judging.add_argument("--strict", action="store_true", help="fail if a promise is broken")
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; a broken promise is a failure only with ``--strict``."""
+    """Run one command."""
     options = _parser().parse_args(arguments)
     if getattr(options, "data", None):
         os.environ["RECTILINE_DATA"] = str(Path(options.data).resolve())
@@ -68,12 +59,10 @@ def main(arguments: list[str] | None = None) -> int:
             _list(options.suite)
         case "quick":
             _say_where_data_comes_from()
-            return _quick(options.strict)
+            _quick()
         case "run":
             _say_where_data_comes_from()
             _run(options)
-        case "report":
-            return _report(options.folder, options.clock, options.strict)
     return 0
 
 
@@ -87,45 +76,18 @@ def _list(suite: str | None) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from . import multitask, report, rows, runner
+    from . import multitask, results, runner
 
     if options.suite == "multitask":  # tasks that share a subspace bring a loop of their own
         return multitask.run([options.filter] if options.filter else [])
-    extra = tuple(name for name in options.also.split(",") if name)
     for suite in suites.NAMES if options.suite == "all" else (options.suite.replace("-", "_"),):
         cases = select(suites.cases(suite), options.filter)
-        cases = [c.trimmed(options.time_limit or 1e9, options.repeats or 10**6) for c in cases]
-        cases = _shard(cases, options.shard)
+        cases = [case.trimmed(options.time_limit, options.repeats) for case in cases]
         if not cases:
             print(f"no case of {suite} matches {options.filter!r}", file=sys.stderr)
             continue
-        path = runner.run_suite(suite, cases, extra=extra)
-        report.print_table(rows.load([path], only={case.name for case in cases}))
-
-
-def _shard(cases: list[Case], part: str) -> list[Case]:
-    """Part K of M of the tables, dealt out in turn."""
-    try:
-        k, m = (int(number) for number in part.split("/"))
-    except ValueError:
-        raise SystemExit(f"--shard {part}: give K/M, such as 1/2") from None
-    if not 1 <= k <= m:
-        raise SystemExit(f"--shard {part}: K is between 1 and M")
-    tables = list(dict.fromkeys(case.data for case in cases))
-    return [case for case in cases if tables.index(case.data) % m == k - 1]
-
-
-def _report(folder: Path, clock: str, strict: bool) -> int:
-    """Write the tables and the pictures; the one of the README is kept beside the results."""
-    from .page import write_page
-    from .store import RESULTS
-
-    broken = write_page(folder, clock)
-    picture = folder / "accuracy.png"
-    if picture.exists():
-        shutil.copy(picture, RESULTS / picture.name)
-    print(f"wrote {folder}")
-    return int(broken > 0 and strict)
+        path = runner.run_suite(suite, cases)
+        results.print_table(results.load([path], only={case.name for case in cases}))
 
 
 def _elsewhere(module: str, *arguments: str) -> int:
@@ -136,11 +98,11 @@ def _elsewhere(module: str, *arguments: str) -> int:
     return subprocess.run(command, cwd=ROOT).returncode
 
 
-def _quick(strict: bool) -> int:
-    from . import report, rows, runner
+def _quick() -> None:
+    from . import results, runner
 
     path = runner.run_suite("quick", list(suites.cases("quick")))
-    return int(report.print_table(rows.load([path]), worst_last=True) > 0 and strict)
+    results.print_table(results.load([path]), worst_last=True)
 
 
 def _say_where_data_comes_from() -> None:

@@ -70,7 +70,6 @@ class Worker:
         chosen = next(one for one in suites.cases(suite) if one.name == case)
         objective, _ = build(chosen)
         rival = get(chosen.ours)
-        rival.capped = False
         # A new problem for each call: a version may remember products with X.
         self.prepare = lambda: rival.prepare(objective)
         self.call = lambda: rival.solve(min(chosen.targets), chosen.time_limit)

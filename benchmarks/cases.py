@@ -1,4 +1,4 @@
-"""What is raced: a data set, an objective on it, the solvers invited and what must hold.
+"""What is raced: a data set, an objective on it, and the solvers invited.
 
 Standard library only, so that listing and planning work in any Python.
 
@@ -47,23 +47,10 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Need:
-    """A promise: at ``target`` we are ``factor`` times as fast as the best of ``rivals``.
-
-    ``target=None`` means the tightest target that any of the rivals reaches.
-    """
-
-    rivals: tuple[str, ...]
-    factor: float
-    target: float | None = None
-
-
-@dataclass(frozen=True)
 class Case:
     """One race. ``solvers`` are names of ``benchmarks.rivals``; the first one is ours.
 
     A run is stopped after ``time_limit`` seconds, a rival's also after ``patience`` times ours.
-    ``how_far``: a rival without a clock that was stopped runs again to show the error it gets to.
     """
 
     data: Data
@@ -80,11 +67,8 @@ class Case:
     solvers: tuple[str, ...] = ("rectiline",)
     targets: tuple[float, ...] = (1e-6,)
     measure: str = "suboptimality"
-    needs: tuple[Need, ...] = ()
-    limit_seconds: float | None = None
     time_limit: float = 60.0
     patience: float = 50.0
-    how_far: bool = True
     repeats: int = 5
     tag: str = ""
 
@@ -109,9 +93,7 @@ class Case:
     def key(self) -> str:
         """A digest of everything that determines the optimum (not of who races)."""
         definition = asdict(self)
-        for field in ("solvers", "targets", "measure", "needs", "limit_seconds"):
-            definition.pop(field)
-        for field in ("time_limit", "patience", "how_far", "repeats", "tag"):
+        for field in ("solvers", "targets", "measure", "time_limit", "patience", "repeats", "tag"):
             definition.pop(field)
         return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -12,9 +12,9 @@ import sys
 
 from .build import build
 from .cases import Case, margin, residual
-from .judge import ROUNDING, Score, relative, score
 from .rivals import NAMES, get
 from .rivals._base import MARGIN
+from .scoring import ROUNDING, Score, relative, score
 
 SIZE = (400, 8)
 PLAIN = (
@@ -54,7 +54,7 @@ CASES = [
 
 
 def answers(case: Case) -> dict[str, Score | str]:
-    """The judge's score of every solver that takes the case, or what it raised."""
+    """The score of every solver that takes the case, or what it raised."""
     objective, _ = build(case)
     found: dict[str, Score | str] = {}
     for name in NAMES:

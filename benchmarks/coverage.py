@@ -9,7 +9,6 @@ the table says so. The draws are seeded one by one: the table is the same for an
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
@@ -20,7 +19,7 @@ from scipy.stats import norm
 
 import rectiline as rl
 
-from .store import write_table
+from . import tables
 
 LEVEL = 0.9
 # What is known about a kind in samples of a few hundred.
@@ -106,25 +105,17 @@ def rows_of(case, tau, draws, run):
         yield row | {"verdict": said, "mean_width": f"{width:.3f}"}
 
 
-def main():
-    """Simulate and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2000, help="draws per design and level")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    given = parser.parse_args()
-    if given.draws < 1 or given.jobs < 1:
-        parser.error(f"--draws and --jobs must be at least 1; got {given.draws} and {given.jobs}")
-    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
+def rows(draws, jobs):
+    """Simulate, with as many processes as asked for."""
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
 
         def run(function, *arguments):
             return pool.map(function, *arguments, chunksize=10)
 
         for case in CASES:
             for tau in QUANTILES:
-                for row in rows_of(case, tau, given.draws, run):
-                    print(*row.values(), sep=", ", flush=True)
-                    write_table("coverage", [row], ("data", "quantile", "kind"))
+                yield from rows_of(case, tau, draws, run)
 
 
 if __name__ == "__main__":
-    main()
+    tables.run(rows, ("data", "quantile", "kind"), draws=2000, jobs=1)

@@ -1,6 +1,6 @@
 """Fit rows from disk: seconds against reading twice, memory, gaps; to ``results/disk.csv``.
 
-    python -m benchmarks.disk [--rows 50_000_000] [--folder FOLDER]
+    python -m benchmarks.disk [--rows 50_000_000]
     python -m benchmarks.disk --data FOLDER --steps write
     python -m benchmarks.disk --data FOLDER --steps map parquet memory
 
@@ -14,12 +14,11 @@ publishes 20.3 s.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ import numpy as np
 
 import rectiline as rl
 
-from .store import write_table
+from . import tables
 
 COLUMNS, PART, TARGET = 20, 1_000_000, 1e-6
 STEPS = ["write", "map", "parquet", "memory"]
@@ -130,10 +129,10 @@ def fit(rows: Any, loss: str) -> Any:
     return rl.solve(problem, tol=TARGET)
 
 
-def show(source: str, loss: str, rows: int, found: Any, reading: float) -> None:
-    """Print and keep one row of the table."""
+def row_of(source: str, loss: str, rows: int, found: Any, reading: float) -> dict[str, Any]:
+    """Return one row of the table."""
     solution, seconds, memory = found
-    row = {
+    return {
         "source": source,
         "loss": loss,
         "rows": rows,
@@ -147,11 +146,9 @@ def show(source: str, loss: str, rows: int, found: Any, reading: float) -> None:
         "gap": f"{solution.certificate.relative_gap:.1e}",
         "status": solution.status.value,
     }
-    print(*row.values(), sep=", ", flush=True)
-    write_table("disk", [row], ("source", "loss", "rows"))
 
 
-def measure_map(folder: Path) -> None:
+def measure_map(folder: Path) -> Iterator[dict[str, Any]]:
     """Fit the memory map, against reading it twice."""
     forget(folder)
     _, reading, _ = timed(lambda: read_arrays(folder))
@@ -159,53 +156,44 @@ def measure_map(folder: Path) -> None:
         forget(folder)
         rows = rl.rows.from_npy(folder / "X.npy", folder / "y.npy")
         found = timed(lambda rows=rows, loss=loss: fit(rows, loss))
-        show("memory map", loss, rows.n_rows, found, reading)
+        yield row_of("memory map", loss, rows.n_rows, found, reading)
 
 
-def measure_parquet(folder: Path) -> None:
+def measure_parquet(folder: Path) -> Iterator[dict[str, Any]]:
     """Fit the Parquet files, against decoding them twice."""
     forget(folder)
     _, decoding, _ = timed(lambda: read_parquet(folder))
     forget(folder)
     rows = rl.rows.from_parquet(folder / "parquet", target="y")
-    show("Parquet", "pinball", rows.n_rows, timed(lambda: fit(rows, "pinball")), decoding)
+    yield row_of("Parquet", "pinball", rows.n_rows, timed(lambda: fit(rows, "pinball")), decoding)
 
 
-def measure_memory(m: int) -> None:
+def measure_memory(m: int) -> Iterator[dict[str, Any]]:
     """Fit rows in memory, the size for which fqr publishes a time."""
     X, y = rows_of(0, m, 11)
     X, y = X.astype(np.float64), y.astype(np.float64)
     problem = rl.Problem(X, y, loss=rl.losses.Absolute(), penalty=None)
-    show("memory", "absolute", m, timed(lambda: rl.solve(problem, "passes", tol=TARGET)), np.nan)
+    found = timed(lambda: rl.solve(problem, "passes", tol=TARGET))
+    yield row_of("memory", "absolute", m, found, np.nan)
 
 
-def main(n: int, folder: Path, steps: list[str]) -> None:
-    """Write, measure, print."""
-    if "write" in steps:
-        began = time.perf_counter()
-        write(folder, n)
-        seconds = time.perf_counter() - began
-        print(f"{n:,} x {COLUMNS} float32 written in {seconds:.0f} s", flush=True)
-    if "map" in steps:
-        measure_map(folder)
-    if "parquet" in steps:
-        measure_parquet(folder)
-    if "memory" in steps:
-        measure_memory(min(10_000_000, n))
+def measured(rows: int, data: str | None, warm: bool, steps: list[str]) -> Iterator[dict[str, Any]]:
+    """Write the files, then yield the rows of the table."""
+    global WARM
+    WARM = warm
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(data or made)
+        folder.mkdir(exist_ok=True)
+        if "write" in steps:
+            write(folder, rows)
+        if "map" in steps:
+            yield from measure_map(folder)
+        if "parquet" in steps:
+            yield from measure_parquet(folder)
+        if "memory" in steps:
+            yield from measure_memory(min(10_000_000, rows))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Rows from disk.")
-    parser.add_argument("--rows", type=int, default=50_000_000)
-    parser.add_argument("--folder", type=Path, default=None, help="on the disk to be measured")
-    parser.add_argument("--data", type=Path, default=None, help="folder of the files, which stay")
-    parser.add_argument("--warm", action="store_true", help="leave files in the page cache")
-    parser.add_argument("--steps", nargs="+", default=STEPS, choices=STEPS)
-    given = parser.parse_args()
-    WARM = given.warm
-    if given.data is not None:
-        given.data.mkdir(exist_ok=True)
-        main(given.rows, given.data, given.steps)
-    else:
-        with tempfile.TemporaryDirectory(dir=given.folder) as made:
-            main(given.rows, Path(made), given.steps)
+    keys = ("source", "loss", "rows")
+    tables.run(measured, keys, rows=50_000_000, data=None, warm=False, steps=STEPS)

@@ -11,9 +11,9 @@ import math
 import statistics
 from collections.abc import Iterable
 
-from .rows import load, solver_times
+from .pictures import PROFILED
+from .results import at_target, is_ours, load
 from .store import read_table
-from .verdict import PROMISED, TARGET
 
 
 def figures() -> dict[str, str]:
@@ -23,26 +23,20 @@ def figures() -> dict[str, str]:
 
 def races() -> dict[str, str]:
     """Compare with the best rival that reaches a relative error of 1e-6."""
-    ratios, promised = [], 0
-    for result in load():
-        for record in result["cases"]:
-            definition = record["definition"]
-            ours = definition["solvers"][0]
-            if TARGET not in definition["targets"] or "@" in ours:
-                continue
-            promised += result["suite"] in PROMISED
-            times = solver_times(record, TARGET, "cpu")
-            own = times.pop(ours, math.inf)
-            rivals = [time for name, time in times.items() if not name.startswith("rectiline")]
-            best = min(rivals, default=math.inf)
-            if math.isfinite(best):
-                ratios.append(best / own)
+    found = at_target(load())
+    ratios = []
+    for record in found:
+        own = record["times"].pop(record["definition"]["solvers"][0], math.inf)
+        rivals = [time for name, time in record["times"].items() if not is_ours(name)]
+        best = min(rivals, default=math.inf)
+        if math.isfinite(best):
+            ratios.append(best / own)
     return {
         "races": str(len(ratios)),
         "races_mean": f"{math.exp(statistics.fmean(map(math.log, ratios))):.1f}",
         "races_near": f"{100 * sum(ratio >= 0.8 for ratio in ratios) / len(ratios):.0f}",
         "races_lost_by_half": str(sum(ratio < 0.5 for ratio in ratios)),
-        "races_promised": str(promised),
+        "races_profiled": str(sum(record["suite"] in PROFILED for record in found)),
     }
 
 

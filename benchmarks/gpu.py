@@ -8,13 +8,13 @@ of the guide on rows. The first fit of each kind compiles kernels and is not cou
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import rectiline as rl
 
-from .store import write_table
+from . import tables
 
 CASES = (
     # rows, columns, dtype, loss; the penalty is Ridge(n), that is C = 1 / n
@@ -79,15 +79,12 @@ def measure(n: int, d: int, dtype: str, loss: str, repeats: int = 3) -> dict[str
     }
 
 
-def main(argv: list[str]) -> None:
-    """Measure every case, and keep its row."""
+def rows(small: bool) -> Iterator[dict[str, Any]]:
+    """Yield one row for each case; the small ones fit on any card."""
     for n, d, dtype, loss in CASES:
-        if "--small" in argv and n * d > 300_000_000:
-            continue
-        row = measure(n, d, dtype, loss)
-        print(*row.values(), sep=", ", flush=True)
-        write_table("gpu", [row], ("rows", "columns", "dtype", "loss"))
+        if not small or n * d <= 300_000_000:
+            yield measure(n, d, dtype, loss)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    tables.run(rows, ("rows", "columns", "dtype", "loss"), small=False)

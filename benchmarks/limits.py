@@ -1,7 +1,7 @@
 """How well time limits are kept: seconds taken under a limit, for every solver, path and search.
 
-    python -m benchmarks.limits                 # all cases, some minutes; writes results/limits.csv
-    python -m benchmarks.limits tall newton     # those with these words; prints, writes nothing
+    python -m benchmarks.limits                        # all cases, some minutes
+    python -m benchmarks.limits --words tall newton    # those with these words
 
 A limit counts as kept if the call returns within 10 % or 50 ms of it, whichever is larger, or ends
 earlier. Each case runs with one thread of linear algebra. Limits are counted in CPU time of this
@@ -17,8 +17,6 @@ import time
 if "--wall" not in sys.argv:
     time.perf_counter = time.process_time
 
-import argparse
-import faulthandler
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -33,18 +31,11 @@ from rectiline.paths import path
 from rectiline.problems import MultiTaskProblem
 from rectiline.solvers import solve_multitask
 
-from .store import write_table
+from . import tables
 
 LIMIT = 1.0  # seconds, of one solve
 MANY = 3.0  # times as long a limit for what solves several problems
-SOLVERS = [
-    "auto",
-    "generation",
-    "interior",
-    "newton",
-    "reduced_newton",
-    "rehline",
-]
+SOLVERS = ["auto", "generation", "interior", "newton", "reduced_newton", "rehline"]
 LOSSES = {
     "absolute": rl.losses.Absolute(),
     "huber": rl.losses.Huber(),
@@ -108,23 +99,19 @@ Case = tuple[str, Callable[[float], Any]]
 
 
 def solver_cases(table: Table) -> Iterator[Case]:
-    """Yield one solve per loss, penalty and solver that takes them."""
-    d = table.X.shape[1]
-    for loss, penalty in MIXES:
-        problem = rl.Problem(table.X, table.target(loss), LOSSES[loss], penalties(d)[penalty])
-        for solver in SOLVERS:
-            yield (
-                f"{table.name} {loss} {penalty} {solver}",
-                lambda limit, problem=problem, solver=solver: rl.solve(
-                    problem, solver, tol=1e-12, time_limit=limit
-                ),
-            )
+    """Yield one solve per loss, penalty and solver that takes them, and under monotone rows."""
+    known = penalties(table.X.shape[1])
+    problems = {
+        f"{loss} {penalty}": rl.Problem(table.X, table.target(loss), LOSSES[loss], known[penalty])
+        for loss, penalty in MIXES
+    }
     rows = rl.constraints.Monotone()
-    for loss in ("absolute",):
-        problem = rl.Problem(table.X, table.y, LOSSES[loss], rl.penalties.Ridge(1.0), rows)
+    ridge = rl.penalties.Ridge(1.0)
+    problems["absolute monotone"] = rl.Problem(table.X, table.y, "absolute", ridge, rows)
+    for name, problem in problems.items():
         for solver in SOLVERS:
             yield (
-                f"{table.name} {loss} monotone {solver}",
+                f"{table.name} {name} {solver}",
                 lambda limit, problem=problem, solver=solver: rl.solve(
                     problem, solver, tol=1e-12, time_limit=limit
                 ),
@@ -138,33 +125,29 @@ def many_cases(table: Table) -> Iterator[Case]:
     for loss, penalty in (("huber", "ridge"), ("absolute", "l1"), ("hinge", "ridge")):
         problem = rl.Problem(X, table.target(loss), LOSSES[loss], penalties(d)[penalty])
         yield f"{table.name} {loss} {penalty} path", lambda t, p=problem: path(p, time_limit=t)
-    fits: dict[str, Callable[[float], Any]] = {
-        "PLQRegressor": lambda t: rl.PLQRegressor(time_limit=t).fit(X, y),
-        "PLQRegressor epsilon": lambda t: rl.PLQRegressor("epsilon_insensitive", time_limit=t).fit(
-            X, y
-        ),
-        "PLQClassifier": lambda t: rl.PLQClassifier(time_limit=t).fit(X, labels),
-        "QuantileRegressor": lambda t: rl.QuantileRegressor(
-            quantile=[0.1, 0.5, 0.9], time_limit=t
-        ).fit(X, y),
-        "QuantileRegressor joint": lambda t: rl.QuantileRegressor(
-            quantile=[0.1, 0.5, 0.9], non_crossing=True, time_limit=t
-        ).fit(X, y),
-        "PLQRegressorCV": lambda t: rl.PLQRegressorCV("huber", time_limit=t).fit(X, y),
-        "PLQClassifierCV": lambda t: rl.PLQClassifierCV("hinge", time_limit=t).fit(X, labels),
-        "PLQClassifierCV l1": lambda t: rl.PLQClassifierCV("hinge", penalty="l1", time_limit=t).fit(
-            X, labels
-        ),
-        "QuantileRegressorCV": lambda t: rl.QuantileRegressorCV(time_limit=t).fit(X, y),
-        "passes": lambda t: rl.solve(
-            rl.Problem(X, labels, rl.losses.Hinge(), rl.penalties.Ridge(1.0)),
-            "passes",
-            tol=1e-12,
-            time_limit=t,
-        ),
+    three = {"quantile": [0.1, 0.5, 0.9]}
+    models = {
+        "PLQRegressor": rl.PLQRegressor(),
+        "PLQRegressor epsilon": rl.PLQRegressor("epsilon_insensitive"),
+        "PLQClassifier": rl.PLQClassifier(),
+        "QuantileRegressor": rl.QuantileRegressor(**three),
+        "QuantileRegressor joint": rl.QuantileRegressor(**three, non_crossing=True),
+        "PLQRegressorCV": rl.PLQRegressorCV("huber"),
+        "PLQClassifierCV": rl.PLQClassifierCV("hinge"),
+        "PLQClassifierCV l1": rl.PLQClassifierCV("hinge", penalty="l1"),
+        "QuantileRegressorCV": rl.QuantileRegressorCV(),
     }
-    for name, fit in fits.items():
-        yield f"{table.name} {name}", fit
+    for name, model in models.items():
+        target = labels if "Classifier" in name else y
+        yield (
+            f"{table.name} {name}",
+            lambda t, model=model, target=target: model.set_params(time_limit=t).fit(X, target),
+        )
+    hinge = rl.Problem(X, labels, rl.losses.Hinge(), rl.penalties.Ridge(1.0))
+    yield (
+        f"{table.name} passes",
+        lambda t: rl.solve(hinge, "passes", tol=1e-12, time_limit=t),
+    )
     tasks = np.arange(n) % 4
     for solver in ("auto", "apg", "bcd"):
         parts = [np.flatnonzero(tasks == task) for task in range(4)]
@@ -192,63 +175,42 @@ SHAPES = {
 }
 
 
-def measure(call: Callable[[float], Any], limit: float, repeats: int) -> tuple[float, str]:
-    """Return the least seconds of a few calls, and how the last one ended."""
+def measure(call: Callable[[float], Any], limit: float) -> tuple[float, str] | None:
+    """Return the least seconds of two calls and how the last one ended; None if refused."""
     least, ended = np.inf, ""
-    for _ in range(repeats):
+    for _ in range(2):
         began = time.perf_counter()
         try:
             found = call(limit)
-            ended = str(getattr(found, "status", getattr(found, "status_", "")))[:40]
         except rl.UnsupportedProblemError:
-            return np.nan, "refused"
+            return None
         least = min(least, time.perf_counter() - began)
+        ended = str(getattr(found, "status", getattr(found, "status_", "")))[:40]
         if least <= limit + allowed(limit):
             break
     return least, ended
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("words", nargs="*", help="run the cases whose names contain all of these")
-    parser.add_argument("--limit", type=float, default=LIMIT)
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--wall", action="store_true", help="measure wall time, not CPU time")
-    parser.add_argument("--late", action="store_true", help="print only limits that are not kept")
-    parser.add_argument("--where", action="store_true", help="print where a late call is")
-    arguments = parser.parse_args()
+def rows(words: list[str], wall: bool) -> Iterator[dict[str, str]]:
+    """Yield a row for each case whose name contains all of the words."""
     warnings.simplefilter("ignore")
-    words = arguments.words
-    rows: list[dict[str, str]] = []
-    chosen = [name for name in SHAPES if name in words] or list(SHAPES)
+    wanted = [word for word in words if word]
     with threadpool_limits(1):
-        for shape in chosen:
+        for shape in [name for name in SHAPES if name in wanted] or list(SHAPES):
             table = Table(shape, *SHAPES[shape])
-            cases = chain(
-                ((name, call, arguments.limit) for name, call in solver_cases(table)),
-                ((name, call, MANY * arguments.limit) for name, call in many_cases(table)),
-            )
-            for name, call, limit in cases:
-                if not all(word in name.split() for word in words):
+            single = ((name, call, LIMIT) for name, call in solver_cases(table))
+            several = ((name, call, MANY * LIMIT) for name, call in many_cases(table))
+            for name, call, limit in chain(single, several):
+                if not all(word in name.split() for word in wanted):
                     continue
-                if arguments.where:
-                    faulthandler.dump_traceback_later(limit + 2 * allowed(limit))
-                seconds, ended = measure(call, limit, arguments.repeats)
-                faulthandler.cancel_dump_traceback_later()
-                if np.isnan(seconds):
+                if (found := measure(call, limit)) is None:
                     continue
+                seconds, ended = found
                 over = max(seconds - limit, 0.0)
-                kept = over <= allowed(limit)
                 row = {"case": name, "limit": f"{limit:g}", "seconds": f"{seconds:.2f}"}
-                row |= {"over": f"{over:.2f}", "kept": "yes" if kept else "NO", "ended": ended}
-                rows.append(row)
-                if not (arguments.late and kept):
-                    print(*row.values(), sep="  ", flush=True)
-    late = sum(row["kept"] == "NO" for row in rows)
-    print(f"{late} of {len(rows)} limits not kept")
-    write_table("limits", rows, ("case",))
-    return 0
+                row |= {"over": f"{over:.2f}", "kept": "yes" if over <= allowed(limit) else "no"}
+                yield row | {"ended": ended}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    tables.run(rows, ("case",), words=[""], wall=False)

@@ -1,6 +1,6 @@
 """Solve the small convex quadratic programs of Maros and Meszaros and compare with Clarabel.
 
-    python -m benchmarks.maros_meszaros FOLDER [NAME ...] [--limit 60]
+    python -m benchmarks.maros_meszaros FOLDER [--filter NAME] [--limit 60]
 
 FOLDER holds one .mat file per problem with P, q, r, A, l, u of ``min x'Px/2 + q'x + r`` over
 ``l <= Ax <= u``, as osqp_benchmarks and maros_meszaros_qpbenchmark keep them; rows of A with one
@@ -10,10 +10,9 @@ its certificate holds at 1e-6; Clarabel's value is there to compare.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,76 +23,40 @@ from scipy.sparse.linalg import splu
 
 import rectiline as rl
 
-from .store import write_table
+from . import tables
+from .qp import Program, by_clarabel
 
 MOST_COLUMNS = 1200
 _INFINITE = 1e19  # the files write numbers near 1e20 for no bound
 
 
-@dataclass(frozen=True)
-class QuadraticProgram:
-    """``min x'Px/2 + q'x + r`` over ``l <= Ax <= u`` and ``lower <= x <= upper``."""
+def read(path: Path) -> Program:
+    """Read a file; for us, rows of A with one entry become bounds of that column."""
+    content = io.loadmat(path)
+    A = sp.csr_array(content["A"].astype(float))
+    A.eliminate_zeros()
+    q, low, high = (content[name].astype(float).ravel() for name in "qlu")
+    low, high = np.where(low <= -_INFINITE, -np.inf, low), np.where(high >= _INFINITE, np.inf, high)
+    P, r = sp.csc_array(content["P"].astype(float)), float(content["r"].ravel()[0])
+    return Program(P, q, sp.csc_matrix(A), low, high, lambda: _ours(P, q, A, low, high), r)
 
-    P: Any
-    q: np.ndarray
-    r: float
-    A: Any
-    l: np.ndarray  # noqa: E741
-    u: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
 
-    @classmethod
-    def read(cls, path: Path) -> QuadraticProgram:
-        """Read a file; rows of A with one entry become bounds of that column."""
-        content = io.loadmat(path)
-        P = sp.csc_array(content["P"].astype(float))
-        A = sp.csr_array(content["A"].astype(float))
-        A.eliminate_zeros()
-        q, l, u = (content[name].astype(float).ravel() for name in "qlu")  # noqa: E741
-        l, u = np.where(l <= -_INFINITE, -np.inf, l), np.where(u >= _INFINITE, np.inf, u)  # noqa: E741
-        lower, upper = np.full(q.size, -np.inf), np.full(q.size, np.inf)
-        single = np.diff(A.indptr) == 1
-        for row in np.flatnonzero(single):
-            column, value = A.indices[A.indptr[row]], A.data[A.indptr[row]]
-            ends = sorted((l[row] / value, u[row] / value))
-            lower[column] = max(lower[column], ends[0])
-            upper[column] = min(upper[column], ends[1])
-        rest = np.flatnonzero(np.diff(A.indptr) > 1)
-        r = float(content["r"].ravel()[0])
-        return cls(P, q, r, A[rest], l[rest], u[rest], lower, upper)
-
-    def problem(self) -> rl.Problem:
-        """The program as a problem of ours: half the squares of the rows of a factor of P."""
-        constraints: list[Any] = [rl.constraints.Box(self.lower, self.upper)]
-        if self.A.shape[0]:
-            constraints.append(rl.constraints.LinearConstraint(self.A, self.l, self.u))
-        factor = factor_of(self.P)
-        if factor.shape[0] == 0:
-            return rl.Problem(None, constraints=constraints, linear=self.q)
-        return rl.Problem(factor, None, "squared_error", constraints=constraints, linear=self.q)
-
-    def value(self, x: np.ndarray) -> float:
-        return float(x @ (self.P @ x) / 2 + self.q @ x + self.r)
-
-    def clarabel(self) -> float:
-        """Clarabel's value, the independent answer."""
-        import clarabel
-
-        rows = sp.vstack([self.A, sp.eye_array(self.q.size)], format="csc")
-        l, u = np.r_[self.l, self.lower], np.r_[self.u, self.upper]  # noqa: E741
-        equal = l == u
-        above, below = np.isfinite(u) & ~equal, np.isfinite(l) & ~equal
-        A = sp.vstack([rows[equal], rows[above], -rows[below]], format="csc")
-        b = np.r_[u[equal], u[above], -l[below]]
-        cones = [clarabel.ZeroConeT(int(equal.sum()))]
-        cones.append(clarabel.NonnegativeConeT(int(above.sum() + below.sum())))
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        upper_half = sp.csc_matrix(sp.triu(self.P))
-        solver = clarabel.DefaultSolver(upper_half, self.q, sp.csc_matrix(A), b, cones, settings)
-        answer = solver.solve()
-        return float(answer.obj_val) + self.r if "Solved" in str(answer.status) else np.nan
+def _ours(P: Any, q: np.ndarray, A: Any, low: np.ndarray, high: np.ndarray) -> rl.Problem:
+    """The program as a problem of ours: half the squares of the rows of a factor of P."""
+    lower, upper = np.full(q.size, -np.inf), np.full(q.size, np.inf)
+    for row in np.flatnonzero(np.diff(A.indptr) == 1):
+        column, value = A.indices[A.indptr[row]], A.data[A.indptr[row]]
+        ends = sorted((low[row] / value, high[row] / value))
+        lower[column] = max(lower[column], ends[0])
+        upper[column] = min(upper[column], ends[1])
+    constraints: list[Any] = [rl.constraints.Box(lower, upper)]
+    rest = np.flatnonzero(np.diff(A.indptr) > 1)
+    if rest.size:
+        constraints.append(rl.constraints.LinearConstraint(A[rest], low[rest], high[rest]))
+    factor = factor_of(P)
+    if factor.shape[0] == 0:
+        return rl.Problem(None, constraints=constraints, linear=q)
+    return rl.Problem(factor, None, "squared_error", constraints=constraints, linear=q)
 
 
 def factor_of(P: Any) -> Any:
@@ -156,19 +119,17 @@ def _pivoted(unit: np.ndarray) -> np.ndarray:
     return part
 
 
-def run(path: Path, limit: float) -> dict[str, Any]:
-    program = QuadraticProgram.read(path)
-    row: dict[str, Any] = {
-        "problem": path.stem,
-        "columns": program.q.size,
-        "rows": program.A.shape[0],
-    }
-    expected = program.clarabel()
+def measure(path: Path, limit: float) -> dict[str, Any]:
+    """Return the row of one problem."""
+    program = read(path)
+    size = {"columns": program.q.size, "rows": int(np.sum(np.diff(program.A.tocsr().indptr) > 1))}
+    row: dict[str, Any] = {"problem": path.stem, **size}
+    expected = program.value(by_clarabel(program))
     started = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rl.ConvergenceWarning)
-            solution = rl.solve(program.problem(), tol=1e-6, time_limit=limit)
+            solution = rl.solve(program.ours(), tol=1e-6, time_limit=limit)
     except Exception as error:
         return {**row, "status": f"{type(error).__name__}: {error}"[:120]}
     value = program.value(solution.coef)
@@ -179,29 +140,17 @@ def run(path: Path, limit: float) -> dict[str, Any]:
         "gap": f"{solution.certificate.relative_gap:.1e}",
         "objective": f"{value:.8g}",
         "clarabel": f"{expected:.8g}",
-        "difference": f"{abs(value - expected) / max(1.0, abs(expected - program.r)):.1e}",
+        "difference": f"{abs(value - expected) / max(1.0, abs(expected - program.constant)):.1e}",
         "seconds": f"{time.perf_counter() - started:.2f}",
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--limit", type=float, default=60.0)
-    chosen = parser.parse_args()
-    rows = []
-    for path in sorted(chosen.folder.glob("*.mat")):
-        if chosen.names and path.stem not in chosen.names:
-            continue
-        if io.loadmat(path, variable_names=["q"])["q"].size > MOST_COLUMNS:
-            continue
-        rows.append(run(path, chosen.limit))
-        print(*rows[-1].values(), flush=True)
-    solved = sum(row["status"] == "solved" for row in rows)
-    print(f"{solved} of {len(rows)} solved")
-    write_table("maros_meszaros", rows, ("problem",))
+def rows(folder: Path, filter: str, limit: float) -> Iterator[dict[str, Any]]:
+    """Yield a row for each small problem of the folder whose name contains the text."""
+    for path in sorted(folder.glob(f"*{filter}*.mat")):
+        if io.loadmat(path, variable_names=["q"])["q"].size <= MOST_COLUMNS:
+            yield measure(path, limit)
 
 
 if __name__ == "__main__":
-    main()
+    tables.run(rows, ("problem",), folder=Path, filter="", limit=60.0)

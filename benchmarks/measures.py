@@ -1,6 +1,6 @@
-"""Promises that are not races: one number each, measured in a process of its own.
+"""What is not a race: one number each, measured in a process of its own.
 
-    python -m benchmarks.measures [TEXT]      measure those whose name contains TEXT
+    python -m benchmarks.measures [--filter TEXT]
 
 Rows go to ``results/measures.csv``: searches and default grids over single fits, the overhead of an
 estimator, the memory of a fit.
@@ -14,23 +14,22 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import machine
+from . import machine, tables
 from .process import ROOT, THREAD_VARIABLES, interpreter
-from .store import write_table
 
 REPEATS = 9  # of searches and of cold fits: other programs only ever add time
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A function of this module with its arguments, and the most it may return."""
+    """A function of this module with its arguments, and the most it should return."""
 
     name: str
     function: str
@@ -273,7 +272,7 @@ def cpu_seconds(call: Callable[[], Any]) -> float:
 
 
 def run(measure: Measure) -> dict[str, Any]:
-    """Measure in a fresh process with one thread; an ``error`` if it fails."""
+    """Measure in a fresh process with one thread."""
     call = json.dumps([measure.function, list(measure.arguments)])
     done = subprocess.run(
         [interpreter(), "-m", "benchmarks.measures", "--one", call],
@@ -283,28 +282,19 @@ def run(measure: Measure) -> dict[str, Any]:
         text=True,
     )
     if done.returncode:
-        return {"error": done.stderr.strip().rpartition("\n")[2][:400]}
+        raise RuntimeError(f"{measure.name}: {done.stderr.strip().splitlines()[-1]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def main(text: str = "") -> int:
-    """Measure, keep and print; the number of broken promises is returned."""
-    broken = 0
+def rows(filter: str) -> Iterator[dict[str, Any]]:
+    """Yield a row for each measure whose name contains the text."""
     about = machine.describe()
     for measure in MEASURES:
-        if text not in measure.name:
-            continue
-        found = run(measure)
-        kept = found.get("value", float("inf")) <= measure.at_most
-        broken += not kept
-        shown = f"{found['value']:.3g}" if "value" in found else str(found["error"])[:80]
-        verdict = "kept" if kept else "BROKEN"
-        print(f"{verdict:7s} {measure.name}: {shown} (at most {measure.at_most:g})", flush=True)
-        row = {"what": measure.name, "measured": shown, "at_most": measure.at_most}
-        row |= {"unit": measure.unit, "cpu": about["cpu"], "revision": about["revision"]}
-        write_table("measures", [row], ("what",))
-    return broken
+        if filter in measure.name:
+            shown = f"{run(measure)['value']:.3g}"
+            row = {"what": measure.name, "measured": shown, "at_most": measure.at_most}
+            yield row | {"unit": measure.unit, "cpu": about["cpu"], "revision": about["revision"]}
 
 
 if __name__ == "__main__":
@@ -312,4 +302,4 @@ if __name__ == "__main__":
         name, arguments = json.loads(sys.argv[2])
         print(json.dumps(globals()[name](*arguments)))
     else:
-        main(*sys.argv[1:2])
+        tables.run(rows, ("what",), filter="")

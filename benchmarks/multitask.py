@@ -264,18 +264,15 @@ def _means(fit: Rows, new: Columns) -> Columns:
     return [np.full(len(rows), marks.mean()) for (_, marks), rows in zip(fit, new)]
 
 
-def _ridge(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
-    return np.linalg.solve(X.T @ X + strength * np.eye(X.shape[1]), X.T @ y)
+def _ridge(X: np.ndarray, y: np.ndarray, strength: float) -> Any:
+    from sklearn.linear_model import Ridge
+
+    return Ridge(strength * len(y)).fit(X, y)
 
 
 def _independent(fit: Rows, new: Columns) -> Columns:
     def model(fit: Rows, new: Columns, strength: float) -> Columns:
-        found = []
-        for (rows, marks), more in zip(fit, new):
-            mean, level = rows.mean(axis=0), marks.mean()
-            u = _ridge(rows - mean, marks - level, strength * len(marks))
-            found.append(level + (more - mean) @ u)
-        return found
+        return [_ridge(*part, strength).predict(more) for part, more in zip(fit, new)]
 
     return _chosen(fit, new, np.logspace(-2, 2, 9), model)
 
@@ -283,9 +280,8 @@ def _independent(fit: Rows, new: Columns) -> Columns:
 def _pooled(fit: Rows, new: Columns) -> Columns:
     def model(fit: Rows, new: Columns, strength: float) -> Columns:
         X, y = np.vstack([r for r, _ in fit]), np.concatenate([m for _, m in fit])
-        mean, level = X.mean(axis=0), y.mean()
-        u = _ridge(X - mean, y - level, strength * len(y))
-        return [level + (more - mean) @ u for more in new]
+        found = _ridge(X, y, strength)
+        return [found.predict(more) for more in new]
 
     return _chosen(fit, new, np.logspace(-6, 1, 8), model)
 
@@ -294,7 +290,7 @@ def _pooled_slopes(fit: Rows, new: Columns) -> Columns:
     def model(fit: Rows, new: Columns, strength: float) -> Columns:
         X = np.vstack([r - r.mean(axis=0) for r, _ in fit])
         y = np.concatenate([m - m.mean() for _, m in fit])
-        u = _ridge(X, y, strength * len(y))
+        u = _ridge(X, y, strength).coef_
         return [m.mean() + (more - r.mean(axis=0)) @ u for (r, m), more in zip(fit, new)]
 
     return _chosen(fit, new, np.logspace(-6, 1, 8), model)

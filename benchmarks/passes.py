@@ -12,7 +12,6 @@ product ``X @ b`` is NumPy's, on one thread.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -26,9 +25,8 @@ from scipy import sparse as sp
 
 import rectiline as rl
 
-from . import datasets, machine
+from . import datasets, machine, tables
 from .cases import Data
-from .store import write_table
 
 LOSSES: dict[str, Any] = {
     "hinge": rl.losses.Hinge(),
@@ -110,7 +108,7 @@ def counters(solution: Any, n: int) -> dict[str, Any]:
     }
 
 
-def tables(tol: float) -> Iterator[dict[str, Any]]:
+def real_tables(tol: float) -> Iterator[dict[str, Any]]:
     """Yield rows about real tables."""
     for name in TABLES:
         regression = name in ("diamonds", "keggundirected")
@@ -145,32 +143,29 @@ def family(tol: float, threads: list[int]) -> Iterator[dict[str, Any]]:
             yield row | {"ratio": round(nine / one, 2), "passes": found[0].passes, "solved": solved}
 
 
-def main() -> None:
-    """Measure the rows of one part."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("part", choices=["memory", "crossover", "tables", "family"])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1])
-    parser.add_argument("--losses", nargs="+", default=list(LOSSES), choices=list(LOSSES))
-    parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 200_000, 500_000])
-    parser.add_argument("--columns", type=int, nargs="+", default=list(WIDTHS))
-    parser.add_argument("--tol", type=float, default=None)
-    given = parser.parse_args()
-    tol = given.tol or (1e-6 if given.part == "crossover" else 1e-9)
-    sizes = LARGE
-    if given.part == "crossover":
-        sizes = tuple((n, d) for d in given.columns for n in given.rows if n * d <= 40_000_000)
-    rows = {
-        "memory": lambda: compared(sizes, given.losses, tol, given.threads),
-        "crossover": lambda: compared(sizes, given.losses, tol, [1]),
-        "tables": lambda: tables(tol),
-        "family": lambda: family(tol, given.threads),
+def measured(
+    part: str, threads: list[int], losses: list[str], rows: list[int], columns: list[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one part."""
+    sizes = tuple((n, d) for d in columns for n in rows if n * d <= 40_000_000)
+    parts = {
+        "memory": lambda: compared(LARGE, losses, 1e-9, threads),
+        "crossover": lambda: compared(sizes, losses, 1e-6, [1]),
+        "tables": lambda: real_tables(1e-9),
+        "family": lambda: family(1e-9, threads),
     }
     about = machine.describe()
-    place = {"part": given.part, "machine": f"{about['cpu']}, {about['cores']} cores"}
-    for row in rows[given.part]():
-        print(*row.values(), sep=", ", flush=True)
-        write_table("passes", [place | row], KEYS)
+    for row in parts[part]():
+        yield {"part": part, "machine": f"{about['cpu']}, {about['cores']} cores", **row}
 
 
 if __name__ == "__main__":
-    main()
+    tables.run(
+        measured,
+        KEYS,
+        part=str,
+        threads=[1],
+        losses=list(LOSSES),
+        rows=[50_000, 200_000, 500_000],
+        columns=list(WIDTHS),
+    )

@@ -65,8 +65,7 @@ class Player:
         return self.ask(self._case, timeout)
 
     def _start(self) -> None:
-        threads = self.solver.rpartition("@")[2] if "@" in self.solver else "1"
-        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, threads)}
+        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
         self._process = subprocess.Popen(
             [self._python, "-m", "benchmarks.worker"],
             cwd=ROOT,
@@ -105,15 +104,14 @@ class Player:
         reply: dict[str, Any] = json.loads(line)
         return reply
 
-    def run(self, tol: float, time_limit: float, capped: bool = False) -> dict[str, Any]:
-        """One timed solve, then the judge's score of it, for which the clock does not run."""
+    def run(self, tol: float, time_limit: float) -> dict[str, Any]:
+        """One timed solve, then its score, for which the clock does not run."""
         if not self.alive:
             self._start()
             if "error" in (reply := self.ask(self._case, 900.0)):
                 return reply
-        command = {"do": "run", "tol": tol, "time_limit": time_limit, "capped": capped}
-        # A capped run measures its own speed first.
-        solved = self._race(command, time_limit * (2.0 if capped else 1.05) + 0.2)
+        command = {"do": "run", "tol": tol, "time_limit": time_limit}
+        solved = self._race(command, 1.05 * time_limit + 0.2)
         if "error" in solved:
             return solved
         self.cold = False
@@ -122,7 +120,6 @@ class Player:
     def _race(self, command: dict[str, Any], limit: float) -> dict[str, Any]:
         """Like `ask`, but the limit is in CPU seconds: a busy machine must not stop a rival."""
         assert self._process is not None and self._process.stdin is not None
-        threads = int(self.solver.rpartition("@")[2]) if "@" in self.solver else 1
         before, began = cpu_seconds(self._process.pid), time.perf_counter()
         self._process.stdin.write(json.dumps(command) + "\n")
         self._process.stdin.flush()
@@ -132,7 +129,7 @@ class Player:
             except queue.Empty:
                 wall = time.perf_counter() - began
                 now = cpu_seconds(self._process.pid)
-                used = wall if now is None or before is None else (now - before) / threads
+                used = wall if now is None or before is None else now - before
                 if used > limit or wall > 5.0 * limit:
                     self.stop()
                     return {"error": f"killed after {limit:.3g} s", "timeout": True}

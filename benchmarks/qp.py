@@ -12,7 +12,6 @@ objectives are compared. Rows go to ``results/qp.csv``.
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from scipy import sparse as sp
 
 import rectiline as rl
 
-from .store import write_table
+from . import tables
 
 TOL = 1e-6
 SIZES = {
@@ -317,15 +316,5 @@ def rows(repeats: int, quick: bool) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="the smallest of each family")
-    asked = parser.parse_args()
-    for row in rows(asked.repeats, asked.quick):
-        print("  ".join(f"{name}={value}" for name, value in row.items()), flush=True)
-        write_table("qp", [row], ("program",))
-
-
 if __name__ == "__main__":
-    main()
+    tables.run(rows, ("program",), repeats=3, quick=False)

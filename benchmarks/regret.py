@@ -10,11 +10,10 @@ several runs on a fresh problem, so that nothing computed in an earlier run is a
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -27,7 +26,7 @@ from rectiline import constraints as rc
 from rectiline import losses as rlo
 from rectiline import penalties as rp
 
-from .store import write_table
+from . import tables
 
 NAMED = ("newton", "interior", "generation", "reduced_newton", "rehline")
 TOL = 1e-6
@@ -46,20 +45,6 @@ LOSSES = [
 ]
 PENALTIES = ("ridge", "elastic net", "l1", "weighted l1", "group", "slope", "oscar", "none")
 CONSTRAINTS = ("free",) * 6 + ("nonnegative", "box", "monotone", "rows", "simplex", "fairness")
-FIELDS = (
-    "mix",
-    "rows",
-    "columns",
-    "density",
-    "loss",
-    "penalty",
-    "constraint",
-    "auto_stages",
-    "auto_seconds",
-    "best_solver",
-    "best_seconds",
-    "regret",
-)
 Row = dict[str, str | int | float]
 
 
@@ -183,32 +168,22 @@ def measure(seed: int, mix: int, show: bool = False) -> Row | None:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mixes", type=int, default=300)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=18)
-    parser.add_argument("--seconds", type=float, default=np.inf, help="stop after this long")
-    arguments = parser.parse_args()
+def rows(mixes: int, first: int, seed: int, seconds: float) -> Iterator[Row]:
+    """Yield a row for each mix, and print a summary at the end."""
     warnings.simplefilter("ignore")
-    began, rows = time.perf_counter(), []
-    for mix in range(arguments.first, arguments.first + arguments.mixes):
-        if time.perf_counter() - began > arguments.seconds:
+    began, regrets = time.perf_counter(), []
+    for mix in range(first, first + mixes):
+        if time.perf_counter() - began > seconds:
             break
-        row = measure(arguments.seed, mix, show=arguments.mixes == 1)
-        if row is None:
-            continue
-        rows.append(row)
-        if row["regret"] > 1.5:
-            print(*row.values(), sep=", ", flush=True)
-    if arguments.mixes > 1:
-        write_table("regret", [{"seed": arguments.seed, **row} for row in rows], ("seed", "mix"))
-    regrets = np.array([float(row["regret"]) for row in rows])
+        row = measure(seed, mix, show=mixes == 1)
+        if row is not None:
+            regrets.append(float(row["regret"]))
+            yield {"seed": seed, **row}
     print(
-        f"{regrets.size} mixes: median regret {np.median(regrets):.2f}, "
-        f"90 % {np.quantile(regrets, 0.9):.2f}, worst {regrets.max():.1f}"
+        f"{len(regrets)} mixes: median regret {np.median(regrets):.2f}, "
+        f"90 % {np.quantile(regrets, 0.9):.2f}, worst {max(regrets):.1f}"
     )
 
 
 if __name__ == "__main__":
-    main()
+    tables.run(rows, ("seed", "mix"), mixes=300, first=0, seed=18, seconds=np.inf)

@@ -1,7 +1,7 @@
 """Run the races of a suite and keep every measurement.
 
 For each case: first a reference bound; then each solver climbs its own ladder of tolerances, loose
-to tight, until the judge says that all targets are reached; then the chosen rungs are repeated,
+to tight, until all targets are reached; then the chosen rungs are repeated,
 solver by solver in turn, so that a noisy moment hits all of them alike.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import judge, machine, store, suites
+from . import machine, scoring, store, suites
 from .cases import Case
 from .process import Player, Players
 
@@ -30,9 +30,7 @@ LEAST = 1.0  # seconds that a rival is given, however fast we are
 def run_suite(
     suite: str,
     cases: list[Case],
-    *,
     say: Callable[[str], None] = print,
-    extra: tuple[str, ...] = (),
 ) -> Path:
     """Race the cases; results are written after each one, replacing older ones of the same name."""
     path = RESULTS / f"{suite}.json"
@@ -40,7 +38,7 @@ def run_suite(
         for number, case in enumerate(_by_table(cases), 1):
             began = time.perf_counter()
             say(f"[{number}/{len(cases)}] {case.name}")
-            record = _race(suite, case, players, say, extra)
+            record = _race(suite, case, players, say)
             say(f"    {time.perf_counter() - began:.0f} s in all")
             _keep(path, suite, record)
     return path
@@ -64,9 +62,7 @@ def _keep(path: Path, suite: str, record: dict[str, Any]) -> None:
     store.update(path, change)
 
 
-def _race(
-    suite: str, case: Case, players: Players, say: Callable[[str], None], extra: tuple[str, ...]
-) -> dict[str, Any]:
+def _race(suite: str, case: Case, players: Players, say: Callable[[str], None]) -> dict[str, Any]:
     now = machine.describe()
     record: dict[str, Any] = {
         "name": case.name,
@@ -77,7 +73,7 @@ def _race(
     }
     record.update(_reference(suite, case, players, say))
     racing: list[Player] = []
-    for solver in (*case.solvers, *extra):
+    for solver in case.solvers:
         player = players[solver]
         info = player.load(suite, case.name)
         record["solvers"][solver] = entry = {"runs": [], **info}
@@ -113,23 +109,23 @@ def _reference(
     goal = 0.05 * min(case.targets)
     key = ""
     for solver in REFERENCES:
-        if judge.relative(best["best"], best["bound"]) <= goal:
+        if scoring.relative(best["best"], best["bound"]) <= goal:
             break
         player = players[solver]
         info = player.load(suite, case.name)
         if not key and "fingerprint" in info:
             key = f"{case.key}-{info['fingerprint']}"
             best = store.read(BOUNDS).get(key, best)
-        good = judge.relative(best["best"], best["bound"]) <= goal
+        good = scoring.relative(best["best"], best["bound"]) <= goal
         if good or "skip" in info or "error" in info:
             continue
         tight = player.ask({"do": "tight"}, 10.0)["tolerance"]
         for tol in (0.01 * min(case.targets), tight):
             run = player.run(tol, case.time_limit)
             _improve(best, run, solver)
-            if "error" in run or judge.relative(best["best"], best["bound"]) <= goal:
+            if "error" in run or scoring.relative(best["best"], best["bound"]) <= goal:
                 break
-    width = judge.relative(best["best"], best["bound"])
+    width = scoring.relative(best["best"], best["bound"])
     say(f"    bound {best['bound']} from {best['bound_from']}, known to {width:.1e}")
     store.update(BOUNDS, lambda known: {**known, key: best})
     return dict(best)
@@ -139,7 +135,7 @@ def _improve(best: dict[str, Any], run: dict[str, Any], solver: str) -> None:
     """Keep the highest bound and the lowest feasible objective."""
     if run.get("bound") is not None and (best["bound"] is None or run["bound"] > best["bound"]):
         best["bound"], best["bound_from"] = run["bound"], solver
-    if run.get("primal") is not None and (run.get("violation") or 0.0) <= judge.ROUNDING:
+    if run.get("primal") is not None and (run.get("violation") or 0.0) <= scoring.ROUNDING:
         best["best"] = min(run["primal"], math.inf if best["best"] is None else best["best"])
 
 
@@ -159,9 +155,6 @@ def _climb(case: Case, player: Player, record: dict[str, Any], say: Callable[[st
     for tol in rungs:
         run = first if counts else player.run(tol, limit)
         counts = False
-        if run.get("timeout") and entry.get("clockless") and case.how_far:
-            say(f"    {player.solver}: tol {tol:.1e}: {run['error']}; how far does it get?")
-            run = player.run(tol, limit, capped=True)
         if "error" in run:
             entry["runs"].append({"tol": tol, **run})
             say(f"    {player.solver}: tol {tol:.1e}: {run['error']}")
@@ -169,9 +162,8 @@ def _climb(case: Case, player: Player, record: dict[str, Any], say: Callable[[st
         _improve(record, run, player.solver)
         run["walls"], run["cpus"] = [run.pop("wall")], [run.pop("cpu")]
         entry["runs"].append(run)
-        reached = min(reached, judge.error(run, record["bound"], case.measure))
-        over = run["capped"] or run["cpus"][0] > limit
-        if over or reached <= min(case.targets):
+        reached = min(reached, scoring.error(run, record["bound"], case.measure))
+        if run["cpus"][0] > limit or reached <= min(case.targets):
             break
     entry["reached"] = None if math.isinf(reached) else reached
 
@@ -181,7 +173,7 @@ def fastest(entry: dict[str, Any], target: float, bound: float | None, measure: 
     good = [
         run
         for run in entry["runs"]
-        if "error" not in run and judge.error(run, bound, measure) <= target
+        if "error" not in run and scoring.error(run, bound, measure) <= target
     ]
     repeated = [run for run in good if len(run["cpus"]) > 1]  # a lucky single run does not count
     return min(repeated or good, key=lambda run: median(run["cpus"]), default=None)
@@ -201,8 +193,8 @@ def _repeat(
             if run["cpus"][0] > (LONG if turn < case.repeats else SHORT):
                 continue
             if player.cold:  # it had to be killed at a tighter tolerance
-                player.run(run["tol"], case.time_limit, run["capped"])
-            again = player.run(run["tol"], case.time_limit, run["capped"])
+                player.run(run["tol"], case.time_limit)
+            again = player.run(run["tol"], case.time_limit)
             if "error" not in again:
                 run["walls"].append(again["wall"])
                 run["cpus"].append(again["cpu"])

@@ -1,7 +1,7 @@
 """What threads buy: products, passes, Newton matrices, certificates, and fits of many problems.
 
     python -m benchmarks.threads                       # 4,000,000 rows, 1 2 4 8 16 threads, minutes
-    python -m benchmarks.threads passes --rows 500_000 --threads 1 2
+    python -m benchmarks.threads --suites passes --rows 500_000 --threads 1 2
 
 Rows go to ``results/threads.csv``, one per operation: the least wall seconds of some repeats with
 each number of threads, and whether all numbers of threads gave equal bits. Linear algebra of
@@ -10,7 +10,6 @@ NumPy stays on one thread, so that only our own threads are measured.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -26,8 +25,8 @@ import rectiline as rl
 from rectiline import _core
 from rectiline.backends import Design
 
+from . import tables
 from .passes import LOSSES, made
-from .store import write_table
 
 Work = Callable[[int], Any]  # of a number of threads; returns what must not depend on it
 COUNTS = (1, 2, 4, 8, 16)
@@ -133,30 +132,26 @@ def seconds(work: Work, threads: int) -> tuple[float, bytes]:
     return least, found
 
 
-def main() -> None:
-    """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
-    parser.add_argument("--rows", type=int, default=4_000_000)
-    parser.add_argument("--threads", type=int, nargs="+", default=list(COUNTS))
-    parser.add_argument("--filter", default="", help="only operations with this text")
-    asked = parser.parse_args()
-    unknown = set(asked.suites) - set(SUITES)
-    if unknown:
-        parser.error(f"unknown suite {sorted(unknown)[0]!r}; there are {', '.join(SUITES)}")
-    for name in asked.suites or SUITES:
-        for operation, work in SUITES[name](asked.rows):
-            if asked.filter not in operation:
+def measured(
+    suites: list[str], rows: int, threads: list[int], filter: str
+) -> Iterator[dict[str, str]]:
+    """Yield a row for each operation of the suites whose name contains the text."""
+    for suite in suites:
+        for operation, work in SUITES[suite](rows):
+            if filter not in operation:
                 continue
-            found = [seconds(work, threads) for threads in asked.threads]
-            took = {f"seconds_{t}": f"{one:.4f}" for t, (one, _) in zip(asked.threads, found)}
+            found = [seconds(work, count) for count in threads]
+            took = {f"seconds_{t}": f"{one:.4f}" for t, (one, _) in zip(threads, found)}
             equal = all(one == found[0][1] for _, one in found)
-            row = {"operation": operation, **took, "bits": "equal" if equal else "DIFFERENT"}
-            print(*row.values(), sep=", ", flush=True)
-            write_table("threads", [row], ("operation",))
+            yield {"operation": operation, **took, "bits": "equal" if equal else "different"}
 
 
 if __name__ == "__main__":
-    main()
+    tables.run(
+        measured,
+        ("operation",),
+        suites=list(SUITES),
+        rows=4_000_000,
+        threads=list(COUNTS),
+        filter="",
+    )

@@ -51,7 +51,7 @@ class Worker:
             return {**reply, "skip": f"{self.rival.package} cannot be imported: {error}"}
         except Exception as error:
             return {**reply, "error": f"{type(error).__name__}: {error}"[:400]}
-        reply["clockless"], reply["compiles"] = self.rival.clockless, self.rival.compiles
+        reply["compiles"] = self.rival.compiles
         if self.rival.package == "rectiline":  # our Problem() checks the data: others do so in fit
             began = time.perf_counter()
             self.rival.prepare(self.objective)
@@ -64,9 +64,8 @@ class Worker:
     def tight(self) -> dict[str, Any]:
         return {"tolerance": self.rival.tight}
 
-    def run(self, tol: float, time_limit: float, capped: bool) -> dict[str, Any]:
+    def run(self, tol: float, time_limit: float) -> dict[str, Any]:
         """Time one solve; only the call itself is between the clocks."""
-        self.rival.capped = capped
         gc.collect()
         gc.disable()
         try:
@@ -75,11 +74,11 @@ class Worker:
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         finally:
             gc.enable()
-        return {"tol": tol, "wall": wall, "cpu": cpu, "capped": capped}
+        return {"tol": tol, "wall": wall, "cpu": cpu}
 
     def score(self) -> dict[str, Any]:
-        """What the judge says of the solve just made."""
-        from .judge import score
+        """Return the score of the solve just made."""
+        from .scoring import score
 
         answer = self.rival.answer(self.raw)
         return {"word": answer.word, **score(self.objective, answer).to_json()}

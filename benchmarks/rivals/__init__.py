@@ -1,6 +1,6 @@
 """One small adapter per solver. `get` looks a solver up by its name in a case.
 
-Ours are ``rectiline``, ``rectiline:newton`` (a named solver) and ``rectiline@2`` (two threads).
+Ours are ``rectiline`` and, for a named solver, ``rectiline:newton``.
 Modules are imported on demand, so a missing package only skips its own adapter.
 """
 
@@ -21,7 +21,6 @@ _WHERE = {
     "statsmodels": ("statsmodels", "StatsmodelsQuantReg"),
     "pyfixest": ("pyfixest", "PyfixestFrischNewton"),
     "sklearn-quantile": ("sklearn_linear", "SklearnQuantile"),
-    "sklearn-huber": ("sklearn_linear", "SklearnHuber"),
     "sgd": ("sklearn_linear", "SklearnSGD"),
     "clarabel": ("clarabel", "Clarabel"),
     "piqp": ("piqp", "PIQP"),
@@ -36,7 +35,7 @@ NAMES = ("rectiline", *_WHERE)
 
 def get(name: str) -> Rival:
     """The adapter called ``name``; raises ``KeyError`` with the known names."""
-    if name.split(":")[0].split("@")[0] == "rectiline":
+    if name.split(":")[0] == "rectiline":
         from .rectiline import Rectiline
 
         return Rectiline(name)

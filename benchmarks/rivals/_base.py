@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,18 +25,11 @@ def around(targets: tuple[float, ...], unit: float = 1.0) -> tuple[float, ...]:
     """Tolerances for a solver that stops at its gap: some looser and some tighter than each target.
 
     A method may overshoot what it was asked for, so a looser request can be the fastest way to a
-    target; a request may also fall short by the judge's count.
+    target; a request may also fall short by the score.
     """
     steps = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
     rungs = {float(f"{min(t * f, 0.5) * unit:.3g}") for t in targets for f in steps}
     return tuple(sorted(rungs, reverse=True))
-
-
-def sweeps(call: Callable[[int], Any], trial: int = 10) -> float:
-    """Sweeps per second of a method without a clock, by a short trial."""
-    began = time.perf_counter()
-    call(trial)
-    return trial / (time.perf_counter() - began)
 
 
 @dataclass
@@ -63,12 +54,7 @@ class Rival(ABC):
     package: str = ""
     tolerances: tuple[float, ...] = decades(1e-2, 1e-10, 1)
     tight: float = 1e-11
-    # A method without a clock of its own is killed at the time limit, which tells nothing. It is
-    # then run once more, capped: it stops after as many full sweeps as fit in the limit and shows
-    # the accuracy it gets to. Only then, because sweeps over a shrunken problem are cheaper.
-    clockless: bool = False
     compiles: bool = False  # the first call compiles and is given more time
-    capped: bool = False
 
     def ladder(self, targets: tuple[float, ...], size: float) -> tuple[float, ...]:
         """Own tolerances to try, loose to tight; ``size`` is the objective's magnitude."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..objective import Objective
-from ._base import Answer, Rival, decades, refuse, sweeps
+from ._base import Answer, Rival, decades, refuse
 
 
 class Liblinear(Rival):
@@ -16,7 +16,6 @@ class Liblinear(Rival):
 
     package = "scikit-learn"
     dual = True
-    clockless = True
     losses: tuple[str, ...] = (
         "hinge",
         "squared_hinge",
@@ -51,16 +50,11 @@ class Liblinear(Rival):
             )
         self.objective = objective
 
-    def _fit(self, tol: float, count: int) -> Any:
+    def solve(self, tol: float, time_limit: float) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = self.make(tol).set_params(max_iter=min(max(count, 1), 2**30))
+            model = self.make(tol).set_params(max_iter=2**30)
             return model.fit(self.objective.X, self.objective.y)
-
-    def solve(self, tol: float, time_limit: float) -> Any:
-        if not self.capped:
-            return self._fit(tol, 2**30)
-        return self._fit(tol, int(time_limit * sweeps(lambda count: self._fit(1e-12, count))))
 
     def answer(self, raw: Any) -> Answer:
         return Answer(raw.coef_.ravel(), word={"iterations": int(np.max(raw.n_iter_))})

@@ -32,7 +32,7 @@ class Rectiline(Rival):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.solver = name.split("@")[0].partition(":")[2] or "auto"
+        self.solver = name.partition(":")[2] or "auto"
 
     def ladder(self, targets: tuple[float, ...], size: float) -> tuple[float, ...]:
         return around(targets)  # the same steps around each target that ReHLine gets

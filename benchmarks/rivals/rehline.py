@@ -5,14 +5,13 @@ Its problem is ``sum relu(u z + v) + rehu_tau(s z + t) + rho|b|_1 + |b|^2/2``: o
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import Any
 
 import numpy as np
 
 from ..objective import Objective, Piece
-from ._base import Answer, Rival, around, refuse, sweeps
+from ._base import Answer, Rival, around, refuse
 
 Vector = np.ndarray
 
@@ -22,7 +21,6 @@ class ReHLine(Rival):
 
     package = "rehline"
     shrink = 1
-    clockless = True
     tight = 1e-12
 
     def ladder(self, targets: tuple[float, ...], size: float) -> tuple[float, ...]:
@@ -53,17 +51,6 @@ class ReHLine(Rival):
         self.rho = np.full(objective.d, objective.l1 / objective.l2) if objective.l1 else None
 
     def solve(self, tol: float, time_limit: float) -> Any:
-        if not self.capped:
-            return self._call(tol, 2**30)
-        began = time.perf_counter()
-        most = int(time_limit * sweeps(lambda count: self._call(1e-300, count)))
-        result = self._call(tol, most)
-        while result.niter >= most and time.perf_counter() - began < 0.5 * time_limit:
-            names = ("Lambda", "Gamma", "xi", "mu")
-            result = self._call(tol, most, **{name: getattr(result, name) for name in names})
-        return result
-
-    def _call(self, tol: float, max_iter: int, **warm: Any) -> Any:
         (U, V), (S, T, Tau) = self.relu, self.rehu
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -77,11 +64,10 @@ class ReHLine(Rival):
                 A=self.objective.A,
                 b=self.objective.c,
                 rho=self.rho,
-                max_iter=min(max(max_iter, 1), 2**30),
+                max_iter=2**30,
                 tol=tol,
                 shrink=self.shrink,
                 verbose=0,
-                **warm,
             )
 
     def answer(self, raw: Any) -> Answer:

@@ -1,4 +1,4 @@
-"""scikit-learn's own linear models: QuantileRegressor, HuberRegressor, SGD."""
+"""scikit-learn's own linear models: QuantileRegressor and SGD."""
 
 from __future__ import annotations
 
@@ -41,24 +41,6 @@ class SklearnQuantile(Rival):
 
     def answer(self, raw: Any) -> Answer:
         return Answer(np.array(raw.coef_), float(raw.intercept_), word={"iterations": raw.n_iter_})
-
-
-class SklearnHuber(Rival):
-    """Listed for completeness: its objective estimates a scale together with the coefficients."""
-
-    package = "scikit-learn"
-
-    def skip(self, objective: Objective) -> str | None:
-        return "HuberRegressor estimates the scale jointly: there is no form with a fixed delta"
-
-    def prepare(self, objective: Objective) -> None:
-        raise NotImplementedError
-
-    def solve(self, tol: float, time_limit: float) -> Any:
-        raise NotImplementedError
-
-    def answer(self, raw: Any) -> Answer:
-        raise NotImplementedError
 
 
 class SklearnSGD(Rival):

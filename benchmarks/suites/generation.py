@@ -2,16 +2,15 @@
 
 Strengths are fractions of ``max_j sum_i |x_ij|`` (of its group and sorted analogues), as there.
 Weight 1 on every sample, free intercept. The full LP goes to HiGHS in its dual form (its best) and
-as the paper writes it; promises are against the faster of the two. Figure 3 (a path), real data at
-11 strengths and the cost of distinct Slope strengths are in ``benchmarks.measures``.
+as the paper writes it.
 """
 
 from __future__ import annotations
 
-from ..cases import Case, Data, Need, margin, residual
+from ..cases import Case, Data, margin, residual
 
 OURS = "rectiline:generation"
-BOTH = ("rectiline", OURS)  # what users call, which the promises are on, and generation itself
+BOTH = ("rectiline", OURS)  # what users call, and the solver itself
 FULL = ("highs", "highs-primal")
 
 
@@ -37,20 +36,18 @@ def _case(
     )
 
 
-THIRTY = (Need(FULL, 30.0, 1e-6),)
-
 TABLE_1 = [
-    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL), needs=THIRTY)
+    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL))
     for n, p in ((100, 10_000), (300, 10_000), (100, 50_000))
     for fraction in (0.05, 0.2)
 ]
 TABLE_2 = [
-    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL), needs=THIRTY)
+    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL))
     for n, p in ((10_000, 100), (10_000, 300), (50_000, 100))
     for fraction in (0.001, 0.01)
 ]
 TABLE_3 = [
-    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL), needs=THIRTY)
+    _case(margin("l1svm", n, p), fraction, solvers=(*BOTH, *FULL))
     for n, p in ((3000, 3000), (2000, 5000), (5000, 2000))
     for fraction in (0.01, 0.1)
 ]
@@ -59,18 +56,16 @@ FIGURE_1 = [
     for p in (1000, 20_000, 100_000, 500_000)
 ]
 GROUPS = (OURS, "highs-groups")
-FORTY = (Need(("highs-groups",), 40.0, 1e-6),)
 TABLE_5 = [
-    _case(margin("groupsvm", n, p), 0.1, "group_linf", GROUPS, needs=FORTY)
+    _case(margin("groupsvm", n, p), 0.1, "group_linf", GROUPS)
     for n, p in ((100, 10_000), (300, 10_000), (100, 30_000))
 ]
 HARD_GROUPS = [
-    _case(margin("correlated_groups", 1000, p), 0.02, "group_linf", GROUPS, needs=FORTY)
-    for p in (2000, 5000)
+    _case(margin("correlated_groups", 1000, p), 0.02, "group_linf", GROUPS) for p in (2000, 5000)
 ]
 # Next to no signal: nearly all groups move, each with many sign vectors.
 WEAK_GROUPS = [
-    _case(margin("weak_groups", 1000, p), fraction, "group_linf", GROUPS, needs=FORTY, repeats=1)
+    _case(margin("weak_groups", 1000, p), fraction, "group_linf", GROUPS, repeats=1)
     for p in (2000, 5000)
     for fraction in (0.02, 0.01, 0.005)
 ]
@@ -92,7 +87,6 @@ REAL = [
         share,
         solvers=(OURS, "sgd", "highs") if name in DENSE else ("rectiline", "sgd"),
         targets=(1e-1, 1e-2, 1e-3, 1e-6),
-        needs=(Need(("sgd",), 1.0),),
         time_limit=120.0,
     )
     for name in (*DENSE, *SPARSE)
@@ -114,7 +108,6 @@ QUANTILE = [
         l2=0.0,
         intercept=True,
         solvers=(*BOTH, "sklearn-quantile"),
-        needs=(Need(("sklearn-quantile",), 50.0, 1e-6),),
         repeats=1,
         time_limit=900.0,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases import Case, Data, Need, residual
+from ..cases import Case, Data, residual
 
 TABLES = (
     Data("real", "engel", task="residual"),
@@ -25,7 +25,6 @@ def _case(data: Data, q: float, l1: float, l2: float, rivals: tuple[str, ...]) -
         l2=l2,
         intercept=True,
         solvers=("rectiline", *rivals),
-        needs=(Need(rivals, 1 / 1.5, 1e-6),),
         repeats=3,
         time_limit=60.0,
     )

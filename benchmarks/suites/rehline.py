@@ -8,7 +8,7 @@ the report shows the error of b = 0 beside each case.
 
 from __future__ import annotations
 
-from ..cases import Case, Data, Need, margin, residual
+from ..cases import Case, Data, margin, residual
 
 CLASSIFICATION = ("spf", "sylva_prior", "creditcard_subset14240", "adult")
 SPARSE = ("census_kdd", "kddcup99_10pc")  # kept sparse: "maxabs" stands for "standardised"
@@ -56,11 +56,9 @@ def _case(
         C=C,
         tag=tag,
         solvers=("rectiline", *rivals),
-        needs=(Need(rivals, 1 / 1.5, 1e-6),),
         repeats=3,
         time_limit=30.0,
         patience=20.0,
-        how_far=False,
         **more,  # type: ignore[arg-type]
     )
 

@@ -24,7 +24,6 @@ def _case(data: Data, loss: str, parameter: float | None, C: float) -> Case:
         solvers=solvers,
         repeats=3,
         patience=10.0,
-        how_far=False,
     )
 
 

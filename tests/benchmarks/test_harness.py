@@ -14,28 +14,22 @@ if not (ROOT / "benchmarks").exists():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import against, judge, rows, store, suites, verdict  # noqa: E402
-from benchmarks.__main__ import _shard  # noqa: E402
+from benchmarks import against, results, scoring, store, suites, tables  # noqa: E402
 from benchmarks.build import build  # noqa: E402
-from benchmarks.cases import Case, Need, margin, residual  # noqa: E402
+from benchmarks.cases import Case, margin, residual  # noqa: E402
 from benchmarks.rivals import NAMES, get  # noqa: E402
 
 
-def _record(ours, theirs, *, limit=None, need=1.0, target=1e-6):
+def _record(ours, theirs, *, limit=None, target=1e-6):
     """A result in which ``rectiline`` and ``rehline`` took these times (``None``: stopped)."""
 
     def entry(seconds):
-        run = {"tol": target, "primal": 1.0, "bound": 1.0, "violation": 0.0, "capped": False}
+        run = {"tol": target, "primal": 1.0, "bound": 1.0, "violation": 0.0}
         if seconds is None:
             return {"runs": [{"tol": target, "error": "killed", "timeout": True}], "limit": limit}
         return {"runs": [{**run, "cpus": [seconds], "walls": [seconds]}], "reached": 0.0}
 
-    case = Case(
-        margin("good", 50, 3),
-        "hinge",
-        solvers=("rectiline", "rehline"),
-        needs=(Need(("rehline",), need, target),),
-    )
+    case = Case(margin("good", 50, 3), "hinge", solvers=("rectiline", "rehline"))
     definition = json.loads(json.dumps(case, default=lambda c: c.__dict__))
     return {
         "name": case.name,
@@ -48,48 +42,51 @@ def _record(ours, theirs, *, limit=None, need=1.0, target=1e-6):
 
 
 def _row(record):
-    (row,) = rows.rows([{"suite": "rehline", "cases": [record]}])
+    (row,) = results.rows([{"suite": "rehline", "cases": [record]}])
     return row
 
 
 @pytest.mark.parametrize("suite", suites.NAMES)
-def test_cases_of_a_suite_invite_known_solvers_and_promise_about_them(suite):
+def test_cases_of_a_suite_invite_known_solvers(suite):
     for case in suites.cases(suite):
         assert case.ours.startswith("rectiline")
         for name in case.solvers[1:]:
-            assert name in NAMES or name.startswith("rectiline")
-        for need in case.needs:
-            assert set(need.rivals) <= set(case.solvers)
-            assert need.target is None or need.target in case.targets
+            assert name in NAMES or results.is_ours(name)
 
 
-def test_a_rival_stopped_by_the_clock_proves_only_that_it_is_slower_than_that():
-    assert _row(_record(1.0, None, limit=10.0, need=20.0)).kept is False
-    assert _row(_record(1.0, None, limit=30.0, need=20.0)).kept is True
+def test_a_rival_stopped_by_the_clock_is_only_known_to_be_slower_than_that():
+    row = _row(_record(1.0, None, limit=10.0))
+    assert (row.theirs, row.ratio, row.cells()[0]) == (None, 10.0, ">10x")
 
 
-def test_what_we_fail_comes_first_and_breaks_its_promise():
-    failed, lost, won = (_row(_record(*times)) for times in ((None, 1.0), (2.0, 1.0), (1.0, 2.0)))
-    assert sorted([won, lost, failed], key=lambda row: row.badness) == [failed, lost, won]
-    assert (failed.kept, lost.kept, won.kept) == (False, False, True)
+def test_what_we_fail_comes_first():
+    cases = [_record(*times) for times in ((1.0, 2.0), (2.0, 1.0), (None, 1.0))]
+    found = results.rows([{"suite": "rehline", "cases": cases}])
+    assert [row.ratio for row in found] == [0.0, 0.5, 2.0]
+    assert found[0].cells()[0] == "not solved"
 
 
-def test_the_promise_over_two_suites_counts_all_their_cases():
-    def results(slow):
-        cases = [_record(1.0, 1.0)] * (20 - slow) + [_record(2.0, 1.0)] * slow
-        return [{"suite": name, "cases": cases} for name in verdict.PROMISED]
-
-    assert verdict.verdict(verdict.shares(results(1)))[-1].endswith("ok)")
-    assert verdict.verdict(verdict.shares(results(2)))[-1].endswith("BROKEN)")
+def test_the_shares_of_a_suite_count_all_its_cases():
+    times = [(1.0, 1.0), (1.0, 2.0), (1.4, 1.0), (3.0, 1.0), (None, 1.0)]
+    cases = [_record(*pair) for pair in times]
+    assert results.shares([{"suite": "small", "cases": cases}]) == [("small", 5, 4, 3, 2)]
 
 
-def test_shards_share_out_every_case():
-    cases = list(suites.cases("rehline"))
-    first, second = _shard(cases, "1/2"), _shard(cases, "2/2")
-    assert sorted(c.name for c in first + second) == sorted(c.name for c in cases)
-    assert not {c.data for c in first} & {c.data for c in second}
-    with pytest.raises(SystemExit, match="K/M"):
-        _shard(cases, "two")
+def test_options_of_a_table_have_the_types_of_their_defaults(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", "one.py", raising=False)
+    monkeypatch.setattr(sys, "argv", ["one", "part", "--sizes", "3", "4", "--slow"])
+    seen = {}
+
+    def rows(**options):
+        seen.update(options)
+        yield {"row": "a", "value": 1}
+
+    tables.run(rows, ("row",), name=str, sizes=[1], slow=False, limit=2.0)
+    assert seen == {"name": "part", "sizes": [3, 4], "slow": True, "limit": 2.0}
+    assert store.read_table("one") == [{"row": "a", "value": "1"}]
+    assert capsys.readouterr().out == "row=a  value=1\n"
 
 
 def test_updates_of_a_result_file_add_up(tmp_path):
@@ -109,17 +106,17 @@ def test_updates_of_a_result_file_add_up(tmp_path):
     ],
     ids=lambda case: case.loss,
 )
-def test_the_judge_and_the_library_agree(case):
+def test_the_score_and_the_library_agree(case):
     """Two independent computations of objective and bound."""
     objective, _ = build(case)
     ours = get("rectiline")
     ours.prepare(objective)
     solution = ours.solve(1e-9, 60.0)
-    score = judge.score(objective, ours.answer(solution))
+    score = scoring.score(objective, ours.answer(solution))
     proof = ours.problem.certify(solution.coef, solution.intercept, solution.dual)
     np.testing.assert_allclose(score.primal, proof.primal, rtol=1e-12)
     np.testing.assert_allclose(score.bound, proof.dual, rtol=1e-7)
-    assert judge.relative(score.primal, score.bound) < 1e-7
+    assert scoring.relative(score.primal, score.bound) < 1e-7
     assert isinstance(ours.problem, rl.Problem)
 
 
@@ -151,5 +148,5 @@ def test_the_quick_comparison_has_a_few_rows(suite):
 def test_results_have_one_file_per_suite():
     stems = [path.stem for path in store.RESULTS.iterdir() if path.suffix in (".csv", ".json")]
     assert len(stems) == len(set(stems))
-    assert {path.suffix for path in store.RESULTS.iterdir()} <= {".csv", ".json", ".png"}
+    assert {path.suffix for path in store.RESULTS.iterdir()} <= {".csv", ".json"}
     assert set(suites.NAMES) <= set(stems)

@@ -1,4 +1,4 @@
-"""The judge: scores an answer from the data alone, whoever gave it.
+"""Score an answer from the data alone, whichever solver gave it.
 
 suboptimality
     ``(P(answer) - bound) / |bound|`` with the best bound proved for the case by anybody
@@ -68,7 +68,7 @@ def error(run: dict[str, Any], bound: float | None, measure: str) -> float:
 
 
 def contradicts(run: dict[str, Any], bound: float | None, best: float | None) -> bool:
-    """A proof is wrong: a feasible answer lies below a bound of the judge's or of the library's."""
+    """A proof is wrong: a feasible answer lies below a computed bound or the library's."""
     claimed = run.get("word", {}).get("library_bound")
     if claimed is not None and best is not None and relative(best, claimed) < -SUM_ROUNDING:
         return True

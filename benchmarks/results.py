@@ -1,0 +1,192 @@
+"""From result files to rows: our time and the best rival's, worst first when sorted."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import scoring, suites
+from .runner import RESULTS, fastest, median
+
+TARGET = 1e-6  # relative error at which suites are summarised
+FACTOR = 1.5
+HEADER = ("ratio", "case", "target", "ours s", "spread", "best rival", "its s", "b=0 off")
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case at one target."""
+
+    suite: str
+    case: str
+    target: float
+    ours: float | None
+    spread: float
+    rival: str
+    theirs: float | None
+    at_least: float | None  # seconds after which the rivals were stopped
+    note: str  # what those got to that did not reach the target
+    zero: float
+    origin: str
+    contradicted: bool
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster we are; 0 when we fail, infinite when every rival fails.
+
+        A rival that was stopped by the clock is only known to need longer than that.
+        """
+        if self.ours is None:
+            return 0.0
+        theirs = self.at_least if self.theirs is None else self.theirs
+        return math.inf if theirs is None else theirs / self.ours
+
+    def cells(self) -> tuple[str, ...]:
+        """One line of a table as text."""
+        ratio = f"{self.ratio:.2f}x"
+        if self.ours is None:
+            ratio = "not solved"
+        elif self.theirs is None:
+            ratio = "alone" if self.at_least is None else f">{self.ratio:.0f}x"
+        own = self.origin in ("synthetic", "file", "scikit-learn")
+        return (
+            ratio,
+            self.case
+            + (" [bound contradicted]" if self.contradicted else "")
+            + ("" if own else f" [{self.origin}]"),
+            f"{self.target:.0e}",
+            self.note[:60] if self.ours is None else f"{self.ours:.4g}",
+            f"{100 * self.spread:.0f}%",
+            self.rival if self.theirs is not None else self.note or "no rival can",
+            "-" if self.theirs is None else f"{self.theirs:.4g}",
+            f"{self.zero:.1e}",
+        )
+
+
+def load(paths: list[Path] | None = None, only: set[str] | None = None) -> list[Record]:
+    """Result files, by default those of all suites; ``only`` names the cases to keep."""
+    if paths is None:
+        every = (RESULTS / f"{name}.json" for name in suites.NAMES)
+        paths = [path for path in every if path.exists()]
+    results = [json.loads(path.read_text()) for path in paths]
+    for result in results:
+        result["cases"] = [c for c in result["cases"] if only is None or c["name"] in only]
+    return results
+
+
+def rows(results: list[Record]) -> list[Row]:
+    """Every case at every target, against all rivals; what we lose comes first."""
+    found = [
+        _row(result["suite"], record, target)
+        for result in results
+        for record in result["cases"]
+        for target in record["definition"]["targets"]
+    ]
+    return sorted(found, key=lambda row: row.ratio)
+
+
+def _row(suite: str, record: Record, target: float) -> Row:
+    ours = record["definition"]["solvers"][0]
+    times = solver_times(record, target)
+    own = times.pop(ours, math.inf)
+    rivals = {name: time for name, time in times.items() if not is_ours(name)}
+    best = min(rivals, key=lambda name: rivals[name], default=None)
+    reached = best is not None and math.isfinite(rivals[best])
+    run = fastest(record["solvers"][ours], target, record["bound"], record["definition"]["measure"])
+    cpus = run["cpus"] if run else [1.0]
+    blamed = [ours] if math.isinf(own) else [] if reached else list(rivals)
+    runs = [run for entry in record["solvers"].values() for run in entry["runs"]]
+    return Row(
+        suite=suite,
+        case=record["name"],
+        target=target,
+        ours=own if math.isfinite(own) else None,
+        spread=(max(cpus) - min(cpus)) / median(cpus),
+        rival=best if best is not None and reached else "none",
+        theirs=rivals[best] if best is not None and reached else None,
+        at_least=None if reached else _stopped_at(record, list(rivals)),
+        note=", ".join(_reached(record, name) for name in blamed),
+        zero=scoring.relative(record.get("zero"), record["bound"]),
+        origin=record.get("origin", "unknown"),
+        contradicted=any(scoring.contradicts(r, record["bound"], record["best"]) for r in runs),
+    )
+
+
+def is_ours(name: str) -> bool:
+    """Whether a solver is one of this library's."""
+    return name.split(":")[0] == "rectiline"
+
+
+def solver_times(record: Record, target: float) -> dict[str, float]:
+    """CPU seconds of each solver that reached the target; infinite for one that did not."""
+    measure, times = record["definition"]["measure"], {}
+    for name, entry in record["solvers"].items():
+        if "skip" not in entry:
+            run = fastest(entry, target, record["bound"], measure)
+            times[name] = median(run["cpus"]) if run else math.inf
+    return times
+
+
+def _stopped_at(record: Record, names: list[str]) -> float | None:
+    """The time limit, if one of these solvers was stopped by it."""
+    limits = []
+    for name in names:
+        entry = record["solvers"][name]
+        limit = entry.get("limit", record["definition"]["time_limit"])
+        for run in entry["runs"]:
+            # One with a clock of its own stops itself, and looks at the clock on the wall.
+            spent = max(*run.get("cpus", [0.0]), *run.get("walls", [0.0]))
+            if run.get("timeout") or run.get("capped") or spent > 0.95 * limit:
+                limits.append(limit)
+    return min(limits, default=None)
+
+
+def _reached(record: Record, name: str) -> str:
+    """What a solver managed that did not reach the target: its best error, or what it said."""
+    entry = record["solvers"][name]
+    best, given = entry.get("reached"), _stopped_at(record, [name])
+    if best is not None:
+        return f"{name} gets to {best:.0e}" + ("" if given is None else f" in {given:.3g} s")
+    errors = (run["error"] for run in entry["runs"] if "error" in run)
+    return f"{name} {next(errors, entry.get('error', 'failed'))}"
+
+
+def at_target(results: list[Record]) -> list[Record]:
+    """The cases that are raced at `TARGET`, each with its suite and the times of its solvers."""
+    return [
+        {**record, "suite": result["suite"], "times": solver_times(record, TARGET)}
+        for result in results
+        for record in result["cases"]
+        if TARGET in record["definition"]["targets"]
+    ]
+
+
+def shares(results: list[Record]) -> list[tuple[str, int, int, int, int]]:
+    """Of each suite: its cases, and those we solve, within `FACTOR` of the fastest, as fastest."""
+    counts: dict[str, list[int]] = {}
+    for record in at_target(results):
+        own = record["times"].get(record["definition"]["solvers"][0], math.inf)
+        best, solved = min(record["times"].values()), math.isfinite(own)
+        count = counts.setdefault(record["suite"], [0, 0, 0, 0])
+        for place, holds in enumerate((True, solved, own <= FACTOR * best, own <= best)):
+            count[place] += holds and (place == 0 or solved)
+    return [(suite, *count) for suite, count in counts.items()]  # type: ignore[misc]
+
+
+def print_table(results: list[Record], worst_last: bool = False) -> None:
+    """Print the ratios, those we lose first (or last), then a line for each suite."""
+    found = rows(results)
+    table = [HEADER, *(row.cells() for row in (found[::-1] if worst_last else found))]
+    widths = [max(len(line[k]) for line in table) for k in range(len(HEADER))]
+    for line in table:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
+    print()
+    for suite, cases, solved, near, _ in shares(results):
+        print(
+            f"{suite} at {TARGET:.0e}: {solved} of {cases} cases solved, "
+            f"{near} ({100 * near / cases:.1f} %) within {FACTOR:g}x of the fastest"
+        )
