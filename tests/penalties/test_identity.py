@@ -94,3 +94,16 @@ def test_slope_with_equal_strengths_is_l1():
     assert slope.value(b) == pytest.approx(lasso.value(b))
     assert slope.prox(b, 1.1) == pytest.approx(lasso.prox(b, 1.1))
     assert slope.dual_norm(b) == pytest.approx(lasso.dual_norm(b))
+
+
+@pytest.mark.parametrize(
+    ("module", "penalty"),
+    [("_l1", L1(2.0)), ("_ridge", Ridge(2.0)), ("_elastic_net", ElasticNet(1.0, 2.0))],
+)
+def test_pickles_of_0_2_0_find_classes_that_have_moved(module, penalty):
+    old = pickle.dumps(penalty, protocol=0)
+    old = old.replace(b"rectiline._immutable\nrebuild", b"rectiline.penalties._base\n_rebuild")
+    old = old.replace(b"penalties._separable", b"penalties." + module.encode())
+    assert b"penalties." + module.encode() in old
+    assert b"penalties._base" in old
+    assert pickle.loads(old) == penalty

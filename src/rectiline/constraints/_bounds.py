@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,6 @@ class Nonnegative(Constraint):
     def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
         """Return lower bounds of 0 and no rows."""
         return ConstraintRows.make(n_features, lower=np.zeros(n_features))
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {}
 
 
 class Box(Constraint):
@@ -87,9 +83,6 @@ class Box(Constraint):
             lower=np.broadcast_to(self.lower, n_features).copy(),
             upper=np.broadcast_to(self.upper, n_features).copy(),
         )
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"lower": self.lower, "upper": self.upper}
 
 
 def _at(marked: Any) -> str:

@@ -11,8 +11,6 @@ from scipy import sparse
 
 from rectiline._typing import Vector
 
-SHOWN = 12  # longer arrays are abbreviated in representations
-
 
 def numbers(owner: str, name: str, values: ArrayLike) -> Vector:
     """Return a read-only float64 copy of ``values``, which may be infinite but not NaN."""
@@ -65,31 +63,6 @@ def finite_rows(owner: str, name: str, values: Any) -> Any:
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.flags.writeable = False
     return matrix
-
-
-def shown(value: object) -> str:
-    """Write a constructor argument down, abbreviated if it is long."""
-    if sparse.issparse(value):
-        rows, columns = value.shape  # type: ignore[attr-defined]
-        return f"<sparse, {rows} x {columns}, {value.nnz} stored>"  # type: ignore[attr-defined]
-    if isinstance(value, np.ndarray):
-        if value.size > SHOWN:
-            return f"<array of shape {value.shape}>"
-        value = value.tolist()
-    if isinstance(value, str):
-        return repr(value)
-    # Infinity has no literal, so a representation spells it the way Python evaluates it.
-    return repr(value).replace("inf", "float('inf')")
-
-
-def key(value: object) -> object:
-    """Return something hashable that is equal for equal arguments."""
-    if sparse.issparse(value):
-        parts = (value.data, value.indices, value.indptr)  # type: ignore[attr-defined]
-        return (value.shape, *(p.tobytes() for p in parts))  # type: ignore[attr-defined]
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.tobytes())
-    return value
 
 
 def _where(marked: NDArray[np.bool_]) -> str:

@@ -8,11 +8,10 @@ The intercept does not enter, because centred columns sum to zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
@@ -80,45 +79,49 @@ class Fairness(Constraint):
 
     def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
         """Return two inequality rows, or one equality row, per column that is not constant."""
-        if self.sensitive is None:
-            raise ValueError(
-                "Fairness has no sensitive columns yet: make Fairness(sensitive, tolerance), or "
-                "call bind(sensitive)."
-            )
-        if design is None:
-            raise ValueError("Fairness depends on the data: rows(n_features, design) needs both.")
-        n_samples = self.sensitive.shape[0]
-        if n_samples != design.n_samples:
-            raise ValueError(
-                f"Fairness: sensitive has {n_samples} rows but X has {design.n_samples}."
-            )
-        if n_features != design.n_features:
-            raise ValueError(
-                f"Fairness: n_features={n_features} but X has {design.n_features} columns."
-            )
-        columns = self.sensitive.reshape(n_samples, -1)
+        sensitive, X = given_data("Fairness", self.sensitive, n_features, design)
+        columns = sensitive.reshape(X.n_samples, -1)
         tolerance = np.broadcast_to(self.tolerance, columns.shape[1])
-        within: list[tuple[Vector, float]] = []
-        exact: list[Vector] = []
+        bounded: list[tuple[Vector, float]] = []
         for column, allowed in zip(columns.T, tolerance, strict=True):
             centred = _centred(column)
-            if centred is None or allowed == np.inf:
-                continue
-            covariance = np.asarray(design.tdot(centred), dtype=np.float64) / n_samples
-            if allowed > 0.0:
-                within += [(covariance, allowed), (-covariance, allowed)]
-            else:
-                exact.append(covariance)
-        return ConstraintRows.make(
-            n_features,
-            A=np.array([row for row, _ in within]).reshape(-1, n_features),
-            c=np.array([allowed for _, allowed in within]),
-            E=np.array(exact).reshape(-1, n_features),
-            f=np.zeros(len(exact)),
-        )
+            if centred is not None:
+                covariance = np.asarray(X.tdot(centred), dtype=np.float64) / X.n_samples
+                bounded.append((covariance, float(allowed)))
+        return bounded_rows(bounded, n_features)
 
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"sensitive": self.sensitive, "tolerance": self.tolerance, "form": self.form}
+
+def given_data(
+    owner: str, sensitive: Any, n_features: int, design: DesignLike | None
+) -> tuple[NDArray[Any], DesignLike]:
+    """Return the sensitive columns and X of a constraint if they are there and fit together."""
+    if sensitive is None:
+        raise ValueError(
+            f"{owner} has no sensitive columns yet: make {owner}(sensitive, tolerance), or call "
+            "bind(sensitive)."
+        )
+    if design is None:
+        raise ValueError(f"{owner} depends on the data: rows(n_features, design) needs both.")
+    if sensitive.shape[0] != design.n_samples:
+        raise ValueError(
+            f"{owner}: sensitive has {sensitive.shape[0]} rows but X has {design.n_samples}."
+        )
+    if n_features != design.n_features:
+        raise ValueError(f"{owner}: n_features={n_features} but X has {design.n_features} columns.")
+    return sensitive, design
+
+
+def bounded_rows(bounded: list[tuple[Vector, float]], n_features: int) -> ConstraintRows:
+    """Return ``|row @ b| <= tolerance`` for pairs of both: an equality where that is 0."""
+    rows = [(sign * row, most) for row, most in bounded if 0 < most < np.inf for sign in (1, -1)]
+    exact = [row for row, most in bounded if most == 0.0]
+    return ConstraintRows.make(
+        n_features,
+        A=np.array([row for row, _ in rows]).reshape(-1, n_features),
+        c=np.array([most for _, most in rows]),
+        E=np.array(exact).reshape(-1, n_features),
+        f=np.zeros(len(exact)),
+    )
 
 
 def _columns(sensitive: ArrayLike, tolerance: Vector) -> Vector:

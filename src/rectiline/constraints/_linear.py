@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,9 +47,6 @@ class LinearInequality(Constraint):
         _fit("LinearInequality", "A", self.A, n_features)
         return ConstraintRows.make(n_features, A=self.A, c=self.c)
 
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"A": self.A, "c": self.c}
-
 
 class LinearEquality(Constraint):
     """Keep ``E @ b + f == 0``; note the sign of f. `LinearConstraint` takes the value instead.
@@ -83,9 +79,6 @@ class LinearEquality(Constraint):
         """Return E and f."""
         _fit("LinearEquality", "E", self.E, n_features)
         return ConstraintRows.make(n_features, E=self.E, f=self.f)
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"E": self.E, "f": self.f}
 
 
 class LinearConstraint(Constraint):
@@ -154,9 +147,6 @@ class LinearConstraint(Constraint):
             E=A[equal],
             f=-self.lower[equal],
         )
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"A": self.A, "lower": self.lower, "upper": self.upper}
 
 
 def _read(owner: str, rows: tuple[str, Any], shifts: tuple[str, Any]) -> tuple[Matrix, Vector]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -47,6 +44,3 @@ class Monotone(Constraint):
             shape=(pairs, n_features),
         )
         return ConstraintRows.make(n_features, A=A, c=np.zeros(pairs))
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"increasing": self.increasing}

@@ -8,9 +8,7 @@ With a the difference of the two groups' mean rows these are a'b + tolerance >= 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rectiline._typing import Vector
 from rectiline.constraints._base import Constraint, DesignLike
 from rectiline.constraints._checks import numbers
+from rectiline.constraints._fairness import bounded_rows, given_data
 from rectiline.constraints._rows import ConstraintRows
 
 __all__ = ["DemographicParity", "EqualOpportunity"]
@@ -66,15 +65,25 @@ class DemographicParity(Constraint):
 
     def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
         """Return two inequality rows per pair of groups, or equality rows at tolerance 0."""
-        codes = _bound(type(self).__name__, self.sensitive, n_features, design)
-        assert design is not None
-        return _rows(codes, float(self.tolerance), n_features, design)
+        codes, X = given_data(type(self).__name__, self.sensitive, n_features, design)
+        bounded: list[tuple[Vector, float]] = []
+        for column in self._grouped(codes).T:
+            present = np.unique(column[column >= 0])
+            means = [
+                np.asarray(X.tdot((column == g) / np.count_nonzero(column == g)), dtype=np.float64)
+                for g in present
+            ]
+            # Equal neighbours make all of them equal.
+            pairs = pairwise(means) if self.tolerance == 0.0 else combinations(means, 2)
+            bounded += [(a - b, float(self.tolerance)) for a, b in pairs]
+        return bounded_rows(bounded, n_features)
 
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"sensitive": self.sensitive, "tolerance": float(self.tolerance)}
+    def _grouped(self, codes: Codes) -> Codes:
+        """Return the groups with -1 for samples whose predictions do not count."""
+        return codes
 
 
-class EqualOpportunity(Constraint):
+class EqualOpportunity(DemographicParity):
     """Keep the groups' mean predictions on positive samples within a tolerance of each other.
 
     Parameters
@@ -95,8 +104,6 @@ class EqualOpportunity(Constraint):
     array([[-5.]])
     """
 
-    sensitive: Codes | None
-    tolerance: Vector
     positive: NDArray[np.bool_] | None
 
     def __init__(
@@ -105,40 +112,29 @@ class EqualOpportunity(Constraint):
         tolerance: float = 0.0,
         positive: ArrayLike | None = None,
     ) -> None:
-        name = type(self).__name__
-        codes = None if sensitive is None else _codes(name, sensitive)
+        super().__init__(sensitive, tolerance)
         mask = None if positive is None else np.array(positive, dtype=bool)
         if mask is not None:
-            if mask.ndim != 1 or (codes is not None and mask.size != codes.shape[0]):
+            if mask.ndim != 1 or (self.sensitive is not None and mask.size != len(self.sensitive)):
                 raise ValueError(
-                    f"{name}: positive must be one boolean per sample, got shape {mask.shape}."
+                    "EqualOpportunity: positive must be one boolean per sample, got shape "
+                    f"{mask.shape}."
                 )
             mask.flags.writeable = False
-        self._set(sensitive=codes, tolerance=_tolerance(name, tolerance), positive=mask)
+        self._set(positive=mask)
 
     def bind(self, sensitive: ArrayLike, positive: ArrayLike | None = None) -> EqualOpportunity:
         """Return the constraint with the same tolerance on these groups and positives."""
         given = self.positive if positive is None else positive
         return EqualOpportunity(sensitive, float(self.tolerance), given)
 
-    def rows(self, n_features: int, design: DesignLike | None = None) -> ConstraintRows:
-        """Return two inequality rows per pair of groups, or equality rows at tolerance 0."""
-        codes = _bound(type(self).__name__, self.sensitive, n_features, design)
+    def _grouped(self, codes: Codes) -> Codes:
         if self.positive is None:
             raise ValueError(
                 "EqualOpportunity does not know which samples are positive: give positive, or "
                 "call bind(sensitive, positive)."
             )
-        assert design is not None
-        kept = np.where(self.positive[:, None], codes, -1)
-        return _rows(kept, float(self.tolerance), n_features, design)
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {
-            "sensitive": self.sensitive,
-            "tolerance": float(self.tolerance),
-            "positive": self.positive,
-        }
+        return np.where(self.positive[:, None], codes, -1)
 
 
 def _tolerance(owner: str, tolerance: float) -> Vector:
@@ -172,45 +168,3 @@ def _codes(owner: str, sensitive: ArrayLike) -> Codes:
             )
     codes.flags.writeable = False
     return codes
-
-
-def _bound(owner: str, codes: Codes | None, n_features: int, design: DesignLike | None) -> Codes:
-    if codes is None:
-        raise ValueError(
-            f"{owner} has no groups yet: make {owner}(sensitive, tolerance), or call "
-            "bind(sensitive)."
-        )
-    if design is None:
-        raise ValueError(f"{owner} depends on the data: rows(n_features, design) needs both.")
-    if codes.shape[0] != design.n_samples:
-        raise ValueError(
-            f"{owner}: sensitive has {codes.shape[0]} rows but X has {design.n_samples}."
-        )
-    if n_features != design.n_features:
-        raise ValueError(f"{owner}: n_features={n_features} but X has {design.n_features} columns.")
-    return codes
-
-
-def _rows(codes: Codes, tolerance: float, d: int, design: DesignLike) -> ConstraintRows:
-    if tolerance == np.inf:
-        return ConstraintRows.empty(d)
-    within: list[Vector] = []
-    exact: list[Vector] = []
-    for column in codes.T:
-        present = np.unique(column[column >= 0])
-        means = [
-            np.asarray(design.tdot((column == g) / np.count_nonzero(column == g)), dtype=np.float64)
-            for g in present
-        ]
-        if tolerance == 0.0:  # equal neighbours make all of them equal
-            exact += [a - b for a, b in pairwise(means)]
-        else:
-            for a, b in combinations(means, 2):
-                within += [a - b, b - a]
-    return ConstraintRows.make(
-        d,
-        A=np.array(within).reshape(-1, d),
-        c=np.full(len(within), tolerance),
-        E=np.array(exact).reshape(-1, d),
-        f=np.zeros(len(exact)),
-    )

@@ -12,18 +12,18 @@ and a knot gives ``s knot - value`` for every slope between its left and its rig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._immutable import Immutable
 from rectiline._lazy import cached_property
 from rectiline._typing import Vector
 
 from ._envelope import upper_envelope
+from ._parameters import frozen_vector
 from ._pieces import shape_from_pieces, shape_from_units
-from ._record import Record, frozen_vector
 from ._shape import Shape, check, integrated, lowest, merged, vertex
 from ._units import PLQUnits
 
@@ -38,8 +38,7 @@ class _Anchors(NamedTuple):
     slope: Vector
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class PLQCurve(Record):
+class PLQCurve(Immutable):
     """A convex function made of K + 1 quadratic or linear pieces that meet in K >= 1 knots.
 
     Parameters
@@ -83,7 +82,7 @@ class PLQCurve(Record):
     ) -> None:
         given = {"knots": knots, "values": values, "left": left, "right": right}
         for name, numbers in (given | {"curvature": curvature}).items():
-            object.__setattr__(self, name, frozen_vector("PLQCurve", name, numbers))
+            self._set(**{name: frozen_vector("PLQCurve", name, numbers)})
         sizes = [v.size for v in (self.knots, self.values, self.left, self.right)]
         if sizes[0] == 0 or len(set(sizes)) > 1 or self.curvature.size != sizes[0] + 1:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Check the parameters of losses; their constructors use it."""
+"""Check the parameters of losses, curves and units; their constructors use it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rectiline._typing import Vector
 
 Rule = Callable[[str, str, Any], float]  # owner, name of the parameter, value -> value
 
@@ -41,3 +46,18 @@ def fraction(owner: str, name: str, value: Any) -> float:
     if not 0 < checked < 1:
         raise ValueError(f"{owner}({name}={checked}): {name} must lie strictly between 0 and 1.")
     return checked
+
+
+def frozen_vector(owner: str, name: str, values: ArrayLike, *, infinite: bool = False) -> Vector:
+    """Copy ``values`` into a read-only float64 vector, refusing NaN (and infinity)."""
+    vector = np.array(values, dtype=np.float64, ndmin=1)
+    if vector.ndim != 1:
+        raise ValueError(f"{owner}: {name} must be one-dimensional, got shape {vector.shape}.")
+    wrong = np.isnan(vector) if infinite else ~np.isfinite(vector)
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        allowed = "numbers, infinity included" if infinite else "finite numbers"
+        raise ValueError(f"{owner}: {name}[{k}] is {vector[k]}; {name} must hold {allowed}.")
+    vector += 0.0  # turns -0.0 into 0.0, so that equal records have equal bytes
+    vector.setflags(write=False)
+    return vector

@@ -13,16 +13,16 @@ slope is ``join(relu, rehu)`` and, but for the constant, its intercept is ``heig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._immutable import Immutable
 from rectiline._lazy import cached_property
 from rectiline._typing import Vector
 
-from ._record import Record, frozen_vector
+from ._parameters import frozen_vector
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -40,8 +40,7 @@ class Nodes(NamedTuple):
     rounding: Vector  # (P,) size of the terms that were added to get the slopes
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class PLQUnits(Record):
+class PLQUnits(Immutable):
     """A constant plus ReLU and ReHU units of one variable.
 
     Parameters
@@ -81,10 +80,9 @@ class PLQUnits(Record):
     ) -> None:
         given = {"relu_u": relu_u, "relu_v": relu_v, "rehu_s": rehu_s, "rehu_t": rehu_t}
         for name, numbers in given.items():
-            object.__setattr__(self, name, frozen_vector("PLQUnits", name, numbers))
+            self._set(**{name: frozen_vector("PLQUnits", name, numbers)})
         tau = frozen_vector("PLQUnits", "rehu_tau", rehu_tau, infinite=True)
-        object.__setattr__(self, "rehu_tau", tau)
-        object.__setattr__(self, "constant", float(constant) + 0.0)
+        self._set(rehu_tau=tau, constant=float(constant) + 0.0)
         self._check()
 
     def _check(self) -> None:

@@ -1,16 +1,15 @@
 """Penalties shrink the coefficients: norms, their dual balls, proximal steps and pricing."""
 
+import sys
+
+from rectiline.penalties import _group_linf, _separable
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import Penalty
-from rectiline.penalties._columnwise import Columnwise
-from rectiline.penalties._elastic_net import ElasticNet
 from rectiline.penalties._fused import Fused
-from rectiline.penalties._group_linf import GroupLinf
-from rectiline.penalties._l1 import L1
-from rectiline.penalties._ridge import Ridge
+from rectiline.penalties._group_linf import GroupLinf, SparseGroupLinf
+from rectiline.penalties._separable import L1, Columnwise, ElasticNet, Ridge
 from rectiline.penalties._shared_subspace import SharedSubspace, Subspace
 from rectiline.penalties._slope import Slope
-from rectiline.penalties._sparse_group import SparseGroupLinf
 from rectiline.penalties._table import PENALTIES, get
 
 __all__ = [
@@ -29,3 +28,8 @@ __all__ = [
     "Subspace",
     "get",
 ]
+
+# Pickles of 0.2.0 look for classes where they stood then.
+for _old in ("_columnwise", "_elastic_net", "_l1", "_ridge"):
+    sys.modules[f"{__name__}.{_old}"] = _separable
+sys.modules[f"{__name__}._sparse_group"] = _group_linf

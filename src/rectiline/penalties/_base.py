@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._immutable import Immutable
+from rectiline._immutable import rebuild as _rebuild  # noqa: F401  (pickles of 0.2.0 name it)
 from rectiline._typing import Vector
 from rectiline.penalties._atom import Atom
-from rectiline.penalties._checks import shown
+from rectiline.penalties._checks import nonnegative
 
 # A point whose dual norm is 1 up to this much counts as inside the ball: it is the rounding of the
 # sums behind q, far below any tolerance that a solver is asked for.
 ROUNDING = 1e-12
 
 
-class Penalty(ABC):
+class Penalty(Immutable, ABC):
     """Charge coefficients for being away from zero.
 
     Penalties are immutable. Two of them are equal when they charge every coefficient vector the
@@ -99,7 +100,6 @@ class Penalty(ABC):
 
     # ---- the shape ---------------------------------------------------------------------------
 
-    @abstractmethod
     def check(self, n_features: int) -> None:
         """Raise ValueError if the penalty is made for another number of columns."""
 
@@ -114,54 +114,23 @@ class Penalty(ABC):
         return np.full(n_features, self.is_zero)
 
     @property
-    @abstractmethod
     def is_zero(self) -> bool:
         """Whether the penalty charges nothing, whatever the coefficients."""
+        return self.strength == 0.0
 
     @abstractmethod
     def with_strength(self, strength: float) -> Penalty:
         """Return this penalty scaled as a whole, so that its main strength is `strength`."""
 
-    # ---- a value among values ----------------------------------------------------------------
-
-    @abstractmethod
-    def _arguments(self) -> Mapping[str, Any]:
-        """Return the arguments that make this penalty again: representation, equality, pickling."""
-
-    def _key(self) -> tuple[object, ...]:
-        parts = self._arguments().values()
-        return tuple(p.tobytes() if isinstance(p, np.ndarray) else p for p in parts)
-
-    def _set(self, **fields: object) -> None:
-        self.__dict__.update(fields)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(
-            f"{type(self).__name__} is immutable: make a new one instead of setting {name!r}."
-        )
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable: {name!r} cannot be deleted.")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Penalty):
-            return NotImplemented
-        return type(self) is type(other) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, *self._key()))
-
-    def __repr__(self) -> str:
-        inside = ", ".join(
-            f"{name}={shown(value)}"
-            for name, value in self._arguments().items()
-            if value is not None
-        )
-        return f"{type(self).__name__}({inside})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, so that arrays come back read-only and derived ones are rebuilt.
-        return _rebuild, (type(self), dict(self._arguments()))
+    def _scaled(self, strength: float, *parts: Any) -> tuple[Any, ...]:
+        """Return parts of the penalty, scaled so that the main strength is `strength`."""
+        total = nonnegative(type(self).__name__, "strength", strength)
+        if total > 0.0 and self.strength == 0.0:
+            raise ValueError(
+                f"{self!r} cannot be scaled to strength {total!r}: all its strengths are 0, which "
+                f"says nothing about their ratios. Make a new {type(self).__name__} instead."
+            )
+        return tuple(part / (self.strength or 1.0) * total for part in parts)
 
     # ---- checks of what the methods are given ------------------------------------------------
 
@@ -177,7 +146,3 @@ class Penalty(ABC):
         if not 0.0 < step < math.inf:
             raise ValueError(f"step={step!r}: step must be a finite number > 0.")
         return float(step)
-
-
-def _rebuild(kind: type[Penalty], arguments: dict[str, Any]) -> Penalty:
-    return kind(**arguments)

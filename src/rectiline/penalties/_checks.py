@@ -8,8 +8,6 @@ from reprlib import repr as brief
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SHOWN = 12  # longer arrays are abbreviated in representations
-
 
 def nonnegative(owner: str, name: str, value: object) -> float:
     """Return ``value`` as a float if it is a finite number >= 0."""
@@ -58,12 +56,3 @@ def nonnegative_vector(owner: str, name: str, values: ArrayLike) -> NDArray[np.f
     vector += 0.0
     vector.flags.writeable = False
     return vector
-
-
-def shown(value: object) -> str:
-    """Write a constructor argument down, abbreviated if it is long."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list | tuple) and len(value) > SHOWN:
-        return f"<{len(value)} values: {value[0]!r}, {value[1]!r}, ..., {value[-1]!r}>"
-    return repr(value)

@@ -12,7 +12,7 @@ from scipy import sparse as sp
 from rectiline._numbers import real_array
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._checks import nonnegative, positive_integer
-from rectiline.penalties._elastic_net import ElasticNet
+from rectiline.penalties._separable import ElasticNet
 
 __all__ = ["Fused"]
 

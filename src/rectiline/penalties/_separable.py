@@ -4,7 +4,7 @@
                 0 if |q| <= l1_j, else infinity     if rho_j = 0
     prox     =  soft(v, step l1_j) / (1 + step rho_j)
 
-Ridge, L1 and ElasticNet only say what rho and l1 are; everything else is here.
+`Ridge`, `L1`, `ElasticNet` and `Columnwise` only say what rho and l1 are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike
 from rectiline._typing import Vector
 from rectiline.penalties._atom import Atom
 from rectiline.penalties._base import ROUNDING, Penalty
-from rectiline.penalties._checks import positive_integer
+from rectiline.penalties._checks import nonnegative, nonnegative_vector, positive_integer
+
+__all__ = ["L1", "Columnwise", "ElasticNet", "Ridge"]
 
 
 class SeparablePenalty(Penalty):
@@ -90,3 +92,187 @@ class SeparablePenalty(Penalty):
             )
             for j in worst
         ]
+
+
+class Ridge(SeparablePenalty):
+    """Charge ``strength/2 * |b|^2``.
+
+    Its conjugate is ``|q|^2 / (2 strength)``, finite everywhere, so every dual point is feasible.
+
+    Parameters
+    ----------
+    strength : float, default 1.0
+        Finite and >= 0.
+
+    Examples
+    --------
+    >>> from rectiline.penalties import Ridge
+    >>> penalty = Ridge(2.0)
+    >>> penalty.value([3.0, -4.0])
+    25.0
+    >>> penalty.conjugate([2.0, 0.0])
+    1.0
+    >>> penalty.prox([3.0, -6.0], step=1.0)
+    array([ 1., -2.])
+    """
+
+    def __init__(self, strength: float = 1.0) -> None:
+        self._set(strength=nonnegative("Ridge", "strength", strength))
+
+    def separable(self, n_features: int) -> tuple[Vector, Vector]:
+        """Return (rho, l1): the strength for each column, and zeros."""
+        return np.full(n_features, self.strength), np.zeros(n_features)
+
+    def with_strength(self, strength: float) -> Ridge:
+        """Return ``Ridge(strength)``."""
+        return Ridge(strength)
+
+
+class L1(SeparablePenalty):
+    """Charge ``strength * sum_j weights_j |b_j|``.
+
+    A dual point is feasible if ``|q_j| <= strength * weights_j`` for every column. A column of
+    weight 0 is free: it pays nothing, and its q_j must be exactly 0.
+
+    Parameters
+    ----------
+    strength : float, default 1.0
+        Finite and >= 0.
+    weights : array-like of shape (n_features,), optional
+        Finite and >= 0, one per column; all 1 if not given.
+
+    Examples
+    --------
+    >>> from rectiline.penalties import L1
+    >>> penalty = L1(2.0, weights=[1.0, 0.5, 0.0])
+    >>> penalty.value([1.0, -2.0, 100.0])
+    4.0
+    >>> penalty.dual_norm([1.0, -3.0, 0.0])
+    3.0
+    >>> penalty.prox([3.0, -2.0, 7.0], step=1.0)
+    array([ 1., -1.,  7.])
+    """
+
+    weights: Vector | None
+
+    def __init__(self, strength: float = 1.0, weights: ArrayLike | None = None) -> None:
+        amount = nonnegative("L1", "strength", strength)
+        vector = None if weights is None else nonnegative_vector("L1", "weights", weights)
+        if vector is not None and not float(vector.max()) * amount < np.inf:
+            raise ValueError(
+                f"L1(strength={amount!r}): strength times the largest weight, "
+                f"{float(vector.max())!r}, is not a finite number."
+            )
+        self._set(strength=amount, weights=vector)
+
+    def check(self, n_features: int) -> None:
+        """Raise ValueError unless there is one weight per column (or none were given)."""
+        if self.weights is not None and self.weights.size != n_features:
+            raise ValueError(
+                f"L1 has {self.weights.size} weights but there are {n_features} columns: "
+                "give one weight per column."
+            )
+
+    def separable(self, n_features: int) -> tuple[Vector, Vector]:
+        """Return (rho, l1): zeros, and ``strength * weights``."""
+        self.check(n_features)
+        weights = np.ones(n_features) if self.weights is None else self.weights
+        return np.zeros(n_features), self.strength * weights
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the strength or every weight is 0."""
+        return self.strength == 0.0 or (self.weights is not None and not self.weights.any())
+
+    def with_strength(self, strength: float) -> L1:
+        """Return ``L1(strength, weights)`` with the same weights."""
+        return L1(strength, self.weights)
+
+
+class ElasticNet(SeparablePenalty):
+    """Charge ``l1 |b|_1 + l2/2 |b|^2``.
+
+    With ``l2 > 0`` the conjugate ``sum_j (|q_j| - l1)+^2 / (2 l2)`` is finite everywhere; with
+    ``l2 = 0`` this is the L1 penalty. Its main strength is ``l1 + l2``, and `with_strength` keeps
+    the ratio of the two.
+
+    Parameters
+    ----------
+    l1, l2 : float
+        Finite and >= 0.
+
+    Examples
+    --------
+    >>> from rectiline.penalties import ElasticNet
+    >>> penalty = ElasticNet(l1=1.0, l2=2.0)
+    >>> penalty.value([1.0, -2.0])
+    8.0
+    >>> penalty.conjugate([3.0, 0.5])
+    1.0
+    >>> penalty.with_strength(6.0)
+    ElasticNet(l1=2.0, l2=4.0)
+    """
+
+    l1: float
+    l2: float
+
+    def __init__(self, l1: float, l2: float) -> None:
+        lasso, ridge = nonnegative("ElasticNet", "l1", l1), nonnegative("ElasticNet", "l2", l2)
+        self._set(l1=lasso, l2=ridge, strength=lasso + ridge)
+
+    def separable(self, n_features: int) -> tuple[Vector, Vector]:
+        """Return (rho, l1): ``l2`` and ``l1`` for each column."""
+        return np.full(n_features, self.l2), np.full(n_features, self.l1)
+
+    def with_strength(self, strength: float) -> ElasticNet:
+        """Return the penalty with ``l1 + l2 = strength`` and the same ratio of l1 to l2."""
+        return ElasticNet(*self._scaled(strength, self.l1, self.l2))
+
+
+class Columnwise(SeparablePenalty):
+    """Charge ``sum_j l1_j |b_j| + l2_j/2 b_j^2``.
+
+    A column with both strengths 0 is free: it pays nothing, and its q_j must be exactly 0. The
+    main strength is the largest ``l1_j + l2_j``; `with_strength` scales all of them.
+
+    Parameters
+    ----------
+    l1, l2 : array-like of shape (n_features,)
+        Finite and >= 0.
+
+    Examples
+    --------
+    >>> from rectiline.penalties import Columnwise
+    >>> penalty = Columnwise(l1=[1.0, 0.0, 0.0], l2=[0.0, 2.0, 0.0])
+    >>> penalty.value([1.0, 3.0, 100.0])
+    10.0
+    >>> penalty.with_strength(4.0)
+    Columnwise(l1=[2.0, 0.0, 0.0], l2=[0.0, 4.0, 0.0])
+    """
+
+    l1: Vector
+    l2: Vector
+
+    def __init__(self, l1: ArrayLike, l2: ArrayLike) -> None:
+        lasso = nonnegative_vector("Columnwise", "l1", l1)
+        ridge = nonnegative_vector("Columnwise", "l2", l2)
+        if lasso.size != ridge.size:
+            raise ValueError(f"Columnwise: l1 has {lasso.size} values but l2 has {ridge.size}.")
+        self._set(l1=lasso, l2=ridge, strength=float(np.max(lasso + ridge)))
+
+    def check(self, n_features: int) -> None:
+        """Raise ValueError unless there is one pair of strengths per column."""
+        if self.l1.size != n_features:
+            raise ValueError(
+                f"Columnwise has {self.l1.size} strengths but there are {n_features} columns: "
+                "give one per column."
+            )
+
+    def separable(self, n_features: int) -> tuple[Vector, Vector]:
+        """Return (rho, l1): ``l2`` and ``l1``."""
+        self.check(n_features)
+        return self.l2.copy(), self.l1.copy()
+
+    def with_strength(self, strength: float) -> Columnwise:
+        """Return the penalty scaled so that the largest ``l1_j + l2_j`` is `strength`."""
+        return Columnwise(*self._scaled(strength, self.l1, self.l2))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -262,18 +260,10 @@ class SharedSubspace(Penalty):
         self.check(n_features)
         return np.full(n_features, 2.0 * self.beta), np.zeros(n_features)
 
-    @property
-    def is_zero(self) -> bool:
-        """Whether both strengths are 0."""
-        return self.alpha == 0.0
-
     def with_strength(self, strength: float) -> SharedSubspace:
         """Return the penalty with alpha = `strength` and the same ratio beta/alpha."""
         strength = nonnegative("SharedSubspace", "strength", strength)
         return SharedSubspace(self.shared_dim, strength, strength * self.eta)
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"shared_dim": self.shared_dim, "alpha": self.alpha, "beta": self.beta}
 
     def _matrix(self, values: ArrayLike, name: str) -> Matrix:
         """Return `values` as a (d, n_tasks) matrix."""

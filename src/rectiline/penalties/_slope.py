@@ -9,8 +9,6 @@ atoms       :  any k columns with signs, at the cost strengths_1 + .. + strength
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -196,20 +194,6 @@ class Slope(Penalty):
                 "give one strength per column."
             )
 
-    @property
-    def is_zero(self) -> bool:
-        """Whether all strengths are 0."""
-        return self.strength == 0.0
-
     def with_strength(self, strength: float) -> Slope:
         """Return the penalty with all strengths scaled so that the first one is ``strength``."""
-        first = nonnegative("Slope", "strength", strength)
-        if first > 0.0 and self.is_zero:
-            raise ValueError(
-                f"Slope with all strengths 0 cannot be scaled to strength {first!r}: it has no "
-                "shape. Make Slope(strengths) directly."
-            )
-        return Slope(self.strengths / (self.strength or 1.0) * first)
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {"strengths": self.strengths}
+        return Slope(*self._scaled(strength, self.strengths))

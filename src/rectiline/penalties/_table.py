@@ -8,13 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rectiline._suggest import not_an_object, unknown_name
 from rectiline.penalties._base import Penalty
-from rectiline.penalties._elastic_net import ElasticNet
-from rectiline.penalties._group_linf import GroupLinf
-from rectiline.penalties._l1 import L1
+from rectiline.penalties._group_linf import GroupLinf, SparseGroupLinf
 from rectiline.penalties._named_groups import column_groups
-from rectiline.penalties._ridge import Ridge
+from rectiline.penalties._separable import L1, ElasticNet, Ridge
 from rectiline.penalties._slope import Slope
-from rectiline.penalties._sparse_group import SparseGroupLinf
 
 __all__ = ["PENALTIES", "get"]
 
