@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse as sp
 
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._bandwidth import bandwidth
@@ -86,8 +88,9 @@ class QuantileReplicates:
         size, level = _left_out_sizes(fit, k), float(fit.levels[k])
         twice = np.concatenate([2.0 * (1.0 - level) * size, -2.0 * level * size])
         predictions = np.tile(fit.predictions[k], 2)
+        stack: Any = sp.vstack if sp.issparse(fit.rows.X) else np.concatenate
         return Fit(
-            rows=_TwiceRows(fit.rows),
+            rows=Rows(stack([fit.rows.X, fit.rows.X]), fit.rows.constant),
             targets=predictions + twice,
             weight=np.tile(0.5 * fit.weight, 2),
             coef=fit.coef[k : k + 1],
@@ -219,38 +222,3 @@ def _left_out_sizes(fit: Fit, k: int) -> Vector:
     sparsity = kernel_sparsity(residual, fit.weight, level, h, "gaussian")
     psi = np.abs(np.nan_to_num(fit.multipliers[k])) / (curve.right[0] - curve.left[0])
     return np.asarray(np.abs(residual) + sparsity * fit.lengths**2 * psi)
-
-
-class _TwiceRows(Rows):
-    """The rows of another object twice, without a copy of them."""
-
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        self.X, self.constant = rows.X, rows.constant
-        self.n, self.p = 2 * rows.n, rows.p
-
-    def take(self, chosen: NDArray[np.intp]) -> Matrix:
-        """Return the chosen rows."""
-        return self.rows.take(np.asarray(chosen) % self.rows.n)
-
-    def predict(self, coef: Matrix) -> Matrix:
-        """Return the predictions, twice."""
-        once = self.rows.predict(coef)
-        return np.concatenate([once, once])
-
-    def predict_sizes(self, coef: Matrix) -> Matrix:
-        """Return the sizes of the terms of predictions, twice."""
-        once = self.rows.predict_sizes(coef)
-        return np.concatenate([once, once])
-
-    def cross(self, values: Matrix) -> Matrix:
-        """Return ``values.T @ rows``."""
-        return self.rows.cross(values[: self.rows.n] + values[self.rows.n :])
-
-    def gram(self, weight: Vector) -> Matrix:
-        """Return the weighted Gram matrix."""
-        return self.rows.gram(weight[: self.rows.n] + weight[self.rows.n :])
-
-    def lengths(self, factor: Matrix) -> Vector:
-        """Return the lengths of the rows, twice."""
-        return np.tile(self.rows.lengths(factor), 2)

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from rectiline._lazy import cached_property
+from rectiline._typing import Matrix, Vector
 from rectiline.inference._rows import Rows
 from rectiline.losses import Loss
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 __all__ = ["Fit", "check_squares", "full_rank"]
 

@@ -111,6 +111,11 @@ class SummaryTable:
         return self.to_html()
 
 
+def _stacked(name: str, meaning: str) -> Any:
+    """Return a property with one entry for each table."""
+    return property(lambda tables: np.array([getattr(one, name) for one in tables]), doc=meaning)
+
+
 class SummaryTables(tuple[SummaryTable, ...]):
     """The tables of several quantiles, in the order of the fit; a tuple of `SummaryTable`."""
 
@@ -119,39 +124,16 @@ class SummaryTables(tuple[SummaryTable, ...]):
         return super().__new__(cls, tuple(tables))
 
     @property
-    def quantile(self) -> Vector:
-        """The levels, (m,)."""
-        return np.array([one.quantile for one in self])
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients, the same for every level."""
         return self[0].names
 
-    @property
-    def coef(self) -> Matrix:
-        """Coefficients, (m, p)."""
-        return np.array([one.coef for one in self])
-
-    @property
-    def std_error(self) -> Matrix:
-        """Standard errors, (m, p)."""
-        return np.array([one.std_error for one in self])
-
-    @property
-    def statistic(self) -> Matrix:
-        """t statistics, (m, p)."""
-        return np.array([one.statistic for one in self])
-
-    @property
-    def p_value(self) -> Matrix:
-        """p values, (m, p)."""
-        return np.array([one.p_value for one in self])
-
-    @property
-    def interval(self) -> Matrix:
-        """Confidence intervals, (m, p, 2)."""
-        return np.array([one.interval for one in self])
+    quantile = _stacked("quantile", "The levels, (m,).")
+    coef = _stacked("coef", "Coefficients, (m, p).")
+    std_error = _stacked("std_error", "Standard errors, (m, p).")
+    statistic = _stacked("statistic", "t statistics, (m, p).")
+    p_value = _stacked("p_value", "p values, (m, p).")
+    interval = _stacked("interval", "Confidence intervals, (m, p, 2).")
 
     @property
     def kind(self) -> str:

@@ -59,7 +59,7 @@ def read_groups(groups: Any) -> tuple[Grouping, object]:
     ValueError
         If there is no group, a group is empty, or a column is negative or in two groups.
     """
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
+    if not is_collection(groups):
         raise TypeError(
             f"GroupLinf(groups={brief(groups)}): groups must be one label per column or a list of "
             "index lists."
@@ -67,7 +67,7 @@ def read_groups(groups: Any) -> tuple[Grouping, object]:
     given = list(groups)
     if not given:
         raise ValueError("GroupLinf(groups=[]): there must be at least one group.")
-    if any(_is_collection(entry) for entry in given):
+    if any(is_collection(entry) for entry in given):
         members = [_indices(entry, position) for position, entry in enumerate(given)]
         owner = np.repeat(np.arange(len(members)), [m.size for m in members])
         grouping = _arrange(np.concatenate(members), owner, None)
@@ -77,7 +77,8 @@ def read_groups(groups: Any) -> tuple[Grouping, object]:
     return _arrange(np.arange(labels.size), owner.reshape(-1), labels.size), labels
 
 
-def _is_collection(entry: object) -> bool:
+def is_collection(entry: object) -> bool:
+    """Whether something can hold columns: anything to iterate over but a text."""
     return isinstance(entry, Iterable) and not isinstance(entry, str)
 
 
@@ -99,7 +100,7 @@ def _labels(entries: list[Any]) -> NDArray[Any]:
 
 
 def _indices(entry: Any, position: int) -> Indices:
-    if not _is_collection(entry):
+    if not is_collection(entry):
         raise TypeError(
             f"GroupLinf: groups[{position}] = {brief(entry)}, but other groups are lists of column "
             "indices: give a list here too."

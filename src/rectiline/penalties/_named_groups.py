@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from reprlib import repr as brief
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from rectiline._column_names import column_index
+from rectiline.penalties._grouping import is_collection
 
 __all__ = ["column_groups"]
 
@@ -36,13 +37,13 @@ def column_groups(groups: Any, names: NDArray[Any] | None, n_features: int) -> A
     """
     if groups is None:
         raise ValueError(f"penalty='group' needs groups: {_FORMS}.")
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
+    if not is_collection(groups):
         raise TypeError(f"{_OWNER}: {_FORMS}; got {brief(groups)}.")
     given = groups if isinstance(groups, Mapping) else list(groups)
     if not len(given):
         raise ValueError(f"{_OWNER}: there is no group; {_FORMS}.")
     entries = list(given.values()) if isinstance(given, Mapping) else list(given)
-    lists = [_is_list(entry) for entry in entries]
+    lists = [is_collection(entry) for entry in entries]
     if any(lists) and not all(lists):
         odd = entries[lists.index(False)]
         raise TypeError(f"{_OWNER}: some entries are lists of columns, but {odd!r} is not.")
@@ -57,10 +58,6 @@ def column_groups(groups: Any, names: NDArray[Any] | None, n_features: int) -> A
             "label per column."
         )
     return entries
-
-
-def _is_list(entry: Any) -> bool:
-    return isinstance(entry, Iterable) and not isinstance(entry, str)
 
 
 def _from_lists(
