@@ -1,16 +1,41 @@
-"""`cached_property`: an attribute that is worked out when it is first asked for; used by all rooms.
+"""Attributes that are worked out when they are first asked for, and those that a part has.
 
-From Python 3.12 on it is that of the standard library. The one of 3.11 takes a lock at each first
-access, one for all objects of a class: slow for small problems, and threads wait for one another.
+From Python 3.12 on `cached_property` is that of the standard library. The one of 3.11 takes a lock
+at each first access, one for all objects of a class: slow for small problems, and threads wait for
+one another.
 """
 
 from __future__ import annotations
 
 import sys
 from functools import cached_property as _cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-__all__ = ["cached_property"]
+__all__ = ["Part", "cached_property"]
+
+T = TypeVar("T")
+
+
+class Part(property, Generic[T]):
+    """A read-only attribute that stands for one of a part of the object.
+
+    Examples
+    --------
+    >>> class Circle:
+    ...     centre = 1 + 2j
+    ...     height = Part[float]("centre.imag")
+    >>> Circle().height
+    2.0
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(attrgetter(path), doc=f"Stands for ``{path}``.")
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: Any = None) -> T: ...  # type: ignore[override]
+
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     cached_property = _cached_property

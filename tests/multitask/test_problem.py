@@ -37,9 +37,9 @@ def test_repaired_multipliers_are_feasible(case):
     proof, points = prove_tasks(problem, U)
     if proof.gap == proof.primal:
         return  # nothing but the trivial bound
-    Q = np.column_stack([task.q(point) for task, point in zip(problem.tasks, points)])
+    Q = dual_image(problem, points)
     for task, point in zip(problem.tasks, points):
-        low, high = task.base.dual_boxes
+        low, high = task.dual_boxes
         assert (point.sample >= low - 1e-15).all() and (point.sample <= high + 1e-15).all()
         assert abs(point.sample.sum()) <= 1e-13
     if case.center:
@@ -52,9 +52,9 @@ def test_the_gap_is_primal_minus_dual():
     solution = solve_multitask(problem, tol=1e-4)
     conjugate = 0.0
     for task, point in zip(problem.tasks, solution.dual):
-        y = task.base.offset
+        y = task.offset
         conjugate += losses.Huber(0.7).conjugate(y, point.sample, task.weight).sum()
-    Q = np.column_stack([t.q(p) for t, p in zip(problem.tasks, solution.dual)])
+    Q = dual_image(problem, solution.dual)
     dual = -conjugate - problem.penalty.conjugate(Q)
     assert solution.certificate.dual == pytest.approx(dual, rel=1e-10)
 
@@ -84,6 +84,14 @@ def test_weights_are_repetitions():
     assert weighted.objective(U, b) == pytest.approx(longer.objective(U, b))
 
 
+def dual_image(problem, points):
+    """Return ``q_t = A'xi_t + E'nu_t - X_t'g_t`` of every task, one column each."""
+    pairs = zip(problem.tasks, points, strict=True)
+    return np.column_stack(
+        [task.terms.region.combined(one) - task.design.tdot(one.sample) for task, one in pairs]
+    )
+
+
 @pytest.mark.parametrize("loss", [losses.Hinge(), losses.Huber(0.5), losses.SquaredError()])
 def test_rows_without_weight_are_not_there(loss):
     case = Case("fold", loss, sizes=(30, 40, 20))
@@ -111,16 +119,16 @@ def test_balance_of_the_common_part(loss):
     rng = np.random.default_rng(1)
     samples = []
     for task in problem.tasks:
-        low, high = (np.clip(box, -0.1, 0.1) for box in task.base.dual_boxes)
+        low, high = (np.clip(box, -0.1, 0.1) for box in task.dual_boxes)
         g = low + (high - low) * rng.random(low.size)
-        task.base.rows.balance(g)
+        task.rows.balance(g)
         samples.append(g)
     moved, left = balance_common_part(problem.tasks, samples, np.zeros(5))
     assert left <= 1e-13
     total = sum(task.design.tdot(g) for task, g in zip(problem.tasks, moved))
     assert np.abs(total).max() <= 1e-12
     for task, g in zip(problem.tasks, moved):
-        low, high = task.base.dual_boxes
+        low, high = task.dual_boxes
         assert (g >= low).all() and (g <= high).all()
         assert abs(g.sum()) <= 1e-13
 

@@ -28,7 +28,7 @@ def exact_upper_value(problem, U, intercept):
     """Return the objective with a rational projector near the best one."""
     total = Fraction(0)
     for task, u, b in zip(problem.tasks, U.T, intercept, strict=True):
-        exact = ExactProblem(task.base)
+        exact = ExactProblem(task)
         exact.rho = exact.l1 = [Fraction(0)] * 2
         total += exact.value(rational(u), rational(float(b)))
     penalty = problem.penalty

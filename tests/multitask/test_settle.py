@@ -112,7 +112,7 @@ def test_places_are_those_of_the_graph(loss):
     offset = rng.normal(size=n)
     weight, reach = rng.uniform(0.5, 2.0, n), rng.uniform(0.1, 5.0, n)
     task, _, _ = one_task(loss)
-    part = replace(task.base.data.samples, direction=direction, offset=offset, weight=weight)
+    part = replace(task.data.samples, direction=direction, offset=offset, weight=weight)
     pieces = Pieces(part)
     # Points on the graph by the prox: t + reach s = sought, s a slope at t.
     sought = 3.0 * rng.normal(size=n)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from rectiline import Problem
 from rectiline.backends import as_design
+from rectiline.constraints import ConstraintRows
 from rectiline.losses import Absolute, Hinge, PiecewiseLQ, SquaredError
 from rectiline.penalties import L1
 from rectiline.problems._repair import move_into_constraints
@@ -124,7 +125,8 @@ def test_coefficients_move_into_random_constraints(seed):
     lower, upper = inside - rng.random(d), inside + rng.random(d)
     outside = inside + 1e-3 * rng.normal(size=d)
     for store in (np.asarray, sparse.csr_array):
-        moved = move_into_constraints(outside, store(A), c, store(E), f, lower, upper)
+        rows = ConstraintRows(store(A), c, store(E), f, lower, upper)
+        moved = move_into_constraints(outside, rows)
         assert (A @ moved + c >= -1e-14).all()
         np.testing.assert_allclose(E @ moved + f, 0.0, atol=1e-13)
         assert ((moved >= lower) & (moved <= upper)).all()
@@ -133,10 +135,9 @@ def test_coefficients_move_into_random_constraints(seed):
 
 def test_feasible_coefficients_do_not_move():
     coef = np.array([0.1, 0.2])
-    moved = move_into_constraints(
-        coef, np.eye(2), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.full(2, -1.0), np.ones(2)
-    )
-    np.testing.assert_array_equal(moved, coef)
+    none = np.zeros((0, 2)), np.zeros(0)
+    rows = ConstraintRows(np.eye(2), np.zeros(2), *none, np.full(2, -1.0), np.ones(2))
+    np.testing.assert_array_equal(move_into_constraints(coef, rows), coef)
 
 
 def test_squared_error_has_open_boxes():

@@ -58,31 +58,3 @@ class Columns:
         """Return the sum of ``h_j``, ignoring the bounds (violations are reported apart)."""
         total = 0.5 * float(np.dot(self.rho * coef, coef))
         return total + float(np.dot(self.l1, np.abs(coef))) if self.has_l1 else total
-
-    def minimiser(self, q: Vector) -> Vector:
-        """Return ``argmax_b q_j b - h_j(b)`` (a finite one; q inside the dual range)."""
-        shrunk = q - np.clip(q, -self.l1, self.l1) if self.has_l1 else q
-        curved = self.rho > 0
-        if self.strongly_convex:
-            b = shrunk / self.rho
-        else:
-            steep = np.where(shrunk > 0, self.upper, np.where(shrunk < 0, self.lower, 0.0))
-            steep = np.where(np.isfinite(steep), steep, 0.0)
-            b = np.where(curved, shrunk / np.where(curved, self.rho, 1.0), steep)
-        return np.clip(b, self.lower, self.upper) if self.has_bounds else b
-
-    def fenchel_young(self, coef: Vector, q: Vector) -> Vector:
-        """Return ``h_j(b_j) + h_j*(q_j) - q_j b_j``, each term from differences to the minimiser.
-
-        `q` must lie in the dual range, `coef` within the bounds.
-        """
-        if self.is_plain_l1:
-            return np.maximum(self.l1 * np.abs(coef) - q * coef, 0.0)
-        best = self.minimiser(q)
-        move = coef - best
-        terms = 0.5 * self.rho * move * move
-        if self.has_l1 or self.has_bounds or not self.strongly_convex:
-            terms = terms - (q - self.rho * best) * move
-            if self.has_l1:
-                terms = terms + self.l1 * (np.abs(coef) - np.abs(best))
-        return np.maximum(terms, 0.0)

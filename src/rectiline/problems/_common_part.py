@@ -45,19 +45,19 @@ def feasible_dual(
                 f"dual: task {len(points)} needs {task.design.n_samples} finite multipliers; "
                 f"got shape {sample.shape}."
             )
-        task.base.rows.clip(sample)
+        task.rows.clip(sample)
         if fit_intercept:
-            total = abs(task.base.rows.balance(sample))
+            total = abs(task.rows.balance(sample))
             level = max(float(np.abs(sample).sum()), _SMALL * task.slope_level, 1e-300)
             left = max(left, total / level)
-        m, k = task.rows.c.size, task.rows.f.size
+        m, k = task.constraint_rows.c.size, task.constraint_rows.f.size
         xi = np.maximum(given.inequality, 0.0) if given.inequality.size == m else np.zeros(m)
         nu = np.array(given.equality) if given.equality.size == k else np.zeros(k)
         points.append(DualPoint(sample, xi, nu))
     if center:
         target = np.zeros(tasks[0].design.n_features)
         for task, point in zip(tasks, points):
-            target += task.region.combined(point)
+            target += task.terms.region.combined(point)
         moved, rest = balance_common_part(tasks, [p.sample for p in points], target)
         points = [DualPoint(g, p.inequality, p.equality) for g, p in zip(moved, points)]
         left = max(left, rest)
@@ -73,7 +73,7 @@ def balance_common_part(
     task with an intercept keeps ``sum_i g_ti == 0``.
     """
     samples = [np.array(g) for g in samples]
-    boxes = [task.base.dual_boxes for task in tasks]
+    boxes = [task.dual_boxes for task in tasks]
     widths = [_width(low, high, g) for (low, high), g in zip(boxes, samples)]
     level = _level(tasks, samples, target)
     best, best_left, stalls = samples, np.inf, 0
@@ -119,10 +119,10 @@ def _least_squares(tasks: Sequence[Task], rooms: list[Vector], residual: Vector)
     d = residual.size
     gram, plain = np.zeros((d, d)), np.zeros(d)
     for task, room in zip(tasks, rooms):
-        full = task.design.weighted_gram(room, np.arange(d), task.base.fit_intercept)
+        full = task.design.weighted_gram(room, np.arange(d), task.fit_intercept)
         gram += full[:d, :d]
         plain += np.diag(full)[:d]
-        if task.base.fit_intercept:
+        if task.fit_intercept:
             gram -= np.outer(full[:d, d], full[:d, d]) / full[d, d]
     # Columns constant within every task vanish with the intercepts, but for rounding.
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-10 * plain + 1e-300))
@@ -136,9 +136,9 @@ def _least_squares(tasks: Sequence[Task], rooms: list[Vector], residual: Vector)
 
 def _moved(task: Task, g: Vector, room: Vector, step: Vector, box: tuple[Vector, Vector]) -> Vector:
     z = task.design.dot(step)
-    if task.base.fit_intercept:
+    if task.fit_intercept:
         z -= np.dot(room, z) / room.sum()
     moved = np.clip(g - room * z, *box)
-    if task.base.fit_intercept:
-        task.base.rows.balance(moved)
+    if task.fit_intercept:
+        task.rows.balance(moved)
     return moved

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rectiline import _core
-from rectiline._lazy import cached_property
+from rectiline._lazy import Part, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design, as_design
 from rectiline.losses import Loss
@@ -83,15 +83,10 @@ class Data:
         """Return data with scales of their own."""
         return cls(design, samples, ColumnScales(design, samples.weight))
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows of X."""
-        return self.design.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of X."""
-        return self.design.n_features
+    #: Number of rows of X.
+    n_samples = Part[int]("design.n_samples")
+    #: Number of columns of X.
+    n_features = Part[int]("design.n_features")
 
     @property
     def shown(self) -> str:
@@ -179,15 +174,10 @@ class BlockData:
     blocks: RowBlocks
     samples: BlockSamples
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self.blocks.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.blocks.n_features
+    #: Number of rows.
+    n_samples = Part[int]("blocks.n_rows")
+    #: Number of columns.
+    n_features = Part[int]("blocks.n_features")
 
     @property
     def shown(self) -> str:

@@ -135,7 +135,7 @@ class MultiTaskProblem:
         """Return this problem under other weights, one vector per task; X is shared."""
         designs = [task.design for task in self.tasks]
         weights = normalized_weights(sample_weight, designs)
-        tasks = tuple(task.with_weight(w) for task, w in zip(self.tasks, weights))
+        tasks = tuple(task.with_sample_weight(w) for task, w in zip(self.tasks, weights))
         return object.__new__(MultiTaskProblem)._set(
             self.loss, tasks, self.penalty, self.fit_intercept, self.center, {}
         )
@@ -228,7 +228,7 @@ class MultiTaskProblem:
         columns = np.ascontiguousarray(coef.T)
         return float(
             sum(
-                task.base.rows.loss(task.design.dot(u) + b)
+                task.rows.loss(task.design.dot(u) + b)
                 for task, u, b in zip(self.tasks, columns, intercept)
             )
         )
@@ -246,18 +246,16 @@ class MultiTaskProblem:
     @cached_property
     def loss_at_zero(self) -> float:
         """Sum of the losses at zero coefficients and intercepts."""
-        return sum(task.base.loss_at_zero for task in self.tasks)
+        return sum(task.loss_at_zero for task in self.tasks)
 
     @cached_property
     def least_loss(self) -> float:
         """Sum of the smallest values of the losses."""
-        return sum(task.base.least_loss for task in self.tasks)
+        return sum(task.least_loss for task in self.tasks)
 
     def violation(self, coef: Matrix) -> tuple[float, float]:
         """Return the worst constraint violation over the tasks, absolute and relative."""
-        pairs = [
-            task.base.violation(u) for task, u in zip(self.tasks, coef.T) if task.is_constrained
-        ]
+        pairs = [task.violation(u) for task, u in zip(self.tasks, coef.T) if task.is_constrained]
         return max((p[0] for p in pairs), default=0.0), max((p[1] for p in pairs), default=0.0)
 
     def zero_pair(self) -> tuple[Matrix, Vector, None]:
@@ -273,7 +271,7 @@ class MultiTaskProblem:
 
     def move_into_constraints(self, coef: Matrix) -> Matrix:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-        columns = [task.base.move_into_constraints(u) for task, u in zip(self.tasks, coef.T)]
+        columns = [task.move_into_constraints(u) for task, u in zip(self.tasks, coef.T)]
         return np.column_stack(columns)
 
     # ---- proofs -----------------------------------------------------------------------------

@@ -267,9 +267,9 @@ class Problem(ProblemParts):
         """
         return Problem.of(self.source.with_loss(loss), self.terms, self.feature_names)
 
-    def with_sample_weight(self, sample_weight: ArrayLike) -> Problem:
+    def with_sample_weight(self, sample_weight: ArrayLike) -> Self:
         """Return this problem under other weights; constraints stay as they were made."""
-        return Problem.of(self.data.with_weight(sample_weight), self.terms)
+        return self.of(self.data.with_weight(sample_weight), self.terms)
 
     def on_rows(self, rows: Indices, sample_weight: ArrayLike | None = None) -> Problem:
         """Return this problem on some of the samples, which are copied.

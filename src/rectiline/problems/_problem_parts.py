@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rectiline import _core
+from rectiline._lazy import Part
 from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.constraints import Constraint, ConstraintRows
@@ -59,157 +60,77 @@ class ProblemParts:
             "`with_penalty` and `with_loss` work; for others pass arrays to rectiline.Problem."
         )
 
-    @property
-    def blocks(self) -> RowBlocks:
-        """The rows of X in blocks; in memory, views of them."""
-        return self.source.blocks
-
-    @property
-    def samples(self) -> Samples | BlockSamples:
-        """What rows pay; in blocks, the rule that says so."""
-        return self.source.samples
-
-    @property
-    def design(self) -> Design:
-        """The matrix X."""
-        return self.data.design
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows of X."""
-        return self.source.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of X."""
-        return self.source.n_features
-
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """The losses; one for all samples, or those that `loss_index` refers to."""
-        return self.source.samples.losses
+    #: The rows of X in blocks; in memory, views of them.
+    blocks = Part[RowBlocks]("source.blocks")
+    #: What rows pay; in blocks, the rule that says so.
+    samples = Part[Samples | BlockSamples]("source.samples")
+    #: The matrix X.
+    design = Part[Design]("data.design")
+    #: Number of rows of X.
+    n_samples = Part[int]("source.n_samples")
+    #: Number of columns of X.
+    n_features = Part[int]("source.n_features")
+    #: The losses; one for all samples, or those that `loss_index` refers to.
+    losses = Part[tuple[Loss, ...]]("source.samples.losses")
 
     @property
     def loss(self) -> Loss | tuple[Loss, ...]:
         """The loss, or the losses where there is a `loss_index`."""
         return self.losses[0] if self.loss_index is None else self.losses
 
-    @property
-    def loss_index(self) -> NDArray[np.uint8] | None:
-        """Which of the losses each sample pays; None where there is only one."""
-        return self.source.samples.index
-
-    @property
-    def direction(self) -> Vector:
-        """Signs p with ``t_i = p_i z_i + o_i``, the argument of the loss at the prediction z."""
-        return self.data.samples.direction
-
-    @property
-    def offset(self) -> Vector:
-        """Offsets o with ``t_i = p_i z_i + o_i``."""
-        return self.data.samples.offset
-
-    @property
-    def weight(self) -> Vector:
-        """Sample weights."""
-        return self.data.samples.weight
+    #: Which of the losses each sample pays; None where there is only one.
+    loss_index = Part[NDArray[np.uint8] | None]("source.samples.index")
+    #: Signs p with ``t_i = p_i z_i + o_i``, the argument of the loss at the prediction z.
+    direction = Part[Vector]("data.samples.direction")
+    #: Offsets o with ``t_i = p_i z_i + o_i``.
+    offset = Part[Vector]("data.samples.offset")
+    #: Sample weights.
+    weight = Part[Vector]("data.samples.weight")
 
     @property
     def has_linear_term(self) -> bool:
         """Whether some row of X is a linear term of the objective."""
         return self.is_in_memory and self.data.samples.linear_rows.size > 0
 
-    @property
-    def total_weight(self) -> float:
-        """Sum of the sample weights."""
-        return self.data.samples.total_weight
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether there is a free intercept."""
-        return self.source.samples.fit_intercept
-
-    @property
-    def rows(self) -> _core.RowFunctions:
-        """What each sample pays as a function of its prediction."""
-        return self.data.samples.rows
-
-    @property
-    def penalty(self) -> Penalty | None:
-        """What the coefficients pay."""
-        return self.terms.penalty
-
-    @property
-    def is_separable(self) -> bool:
-        """Whether the penalty charges each column on its own."""
-        return self.terms.is_separable
-
-    @property
-    def columns(self) -> Columns:
-        """What each coefficient pays, bounds included, where the penalty is separable."""
-        return self.terms.columns
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """The constraints as they were passed."""
-        return self.terms.constraints
-
-    @property
-    def constraint_rows(self) -> ConstraintRows:
-        """The constraints as rows and bounds; bounds are rows if the penalty couples columns."""
-        return self.terms.region.rows
-
-    @property
-    def has_constraint_rows(self) -> bool:
-        """Whether there are inequality or equality rows (bounds alone do not count)."""
-        return self.terms.region.has_rows
-
-    @property
-    def is_constrained(self) -> bool:
-        """Whether there are bounds or constraint rows."""
-        return self.terms.is_constrained
+    #: Sum of the sample weights.
+    total_weight = Part[float]("data.samples.total_weight")
+    #: Whether there is a free intercept.
+    fit_intercept = Part[bool]("source.samples.fit_intercept")
+    #: What each sample pays as a function of its prediction.
+    rows = Part[_core.RowFunctions]("data.samples.rows")
+    #: What the coefficients pay.
+    penalty = Part[Penalty | None]("terms.penalty")
+    #: Whether the penalty charges each column on its own.
+    is_separable = Part[bool]("terms.is_separable")
+    #: What each coefficient pays, bounds included, where the penalty is separable.
+    columns = Part[Columns]("terms.columns")
+    #: The constraints as they were passed.
+    constraints = Part[tuple[Constraint, ...]]("terms.constraints")
+    #: The constraints as rows and bounds; bounds are rows if the penalty couples columns.
+    constraint_rows = Part[ConstraintRows]("terms.region.rows")
+    #: Whether there are inequality or equality rows (bounds alone do not count).
+    has_constraint_rows = Part[bool]("terms.region.has_rows")
+    #: Whether there are bounds or constraint rows.
+    is_constrained = Part[bool]("terms.is_constrained")
 
     # ---- levels and scales ----------------------------------------------------------------------
 
-    @property
-    def least_loss(self) -> float:
-        """Sum of the smallest values of the losses."""
-        return self.data.samples.least_loss
-
-    @property
-    def loss_at_zero(self) -> float:
-        """Sum of the losses at zero coefficients and intercept."""
-        return self.data.samples.loss_at_zero
-
-    @property
-    def dual_boxes(self) -> tuple[Vector, Vector]:
-        """Range of slopes of each sample's weighted loss in its prediction."""
-        return self.data.samples.dual_boxes
-
-    @property
-    def argument_scale(self) -> float:
-        """How much the arguments of the losses vary at zero coefficients."""
-        return self.data.samples.argument_scale
-
-    @property
-    def slope_width(self) -> tuple[float, bool]:
-        """How far the slopes of the losses range, and whether any loss has kinks."""
-        return self.data.samples.slope_width
-
-    @property
-    def column_means(self) -> Vector:
-        """Weighted mean of each column."""
-        return self.data.scales.means
-
-    @property
-    def column_mean_squares(self) -> Vector:
-        """Weighted mean of the squares of each column."""
-        return self.data.scales.mean_squares
-
-    @property
-    def coef_unit(self) -> Vector:
-        """What a coefficient must be to move the predictions by their typical size."""
-        return self.data.coef_unit
+    #: Sum of the smallest values of the losses.
+    least_loss = Part[float]("data.samples.least_loss")
+    #: Sum of the losses at zero coefficients and intercept.
+    loss_at_zero = Part[float]("data.samples.loss_at_zero")
+    #: Range of slopes of each sample's weighted loss in its prediction.
+    dual_boxes = Part[tuple[Vector, Vector]]("data.samples.dual_boxes")
+    #: How much the arguments of the losses vary at zero coefficients.
+    argument_scale = Part[float]("data.samples.argument_scale")
+    #: How far the slopes of the losses range, and whether any loss has kinks.
+    slope_width = Part[tuple[float, bool]]("data.samples.slope_width")
+    #: Weighted mean of each column.
+    column_means = Part[Vector]("data.scales.means")
+    #: Weighted mean of the squares of each column.
+    column_mean_squares = Part[Vector]("data.scales.mean_squares")
+    #: What a coefficient must be to move the predictions by their typical size.
+    coef_unit = Part[Vector]("data.coef_unit")
 
     # ---- values and points ----------------------------------------------------------------------
 
@@ -227,12 +148,10 @@ class ProblemParts:
             return 0.0, 0.0
         b, _ = self.checked_point(coef, 0.0)
         unit = self.coef_unit if self.is_in_memory else np.ones(self.n_features)
-        return self.terms.region.violation(b, unit)
+        return self.terms.given.violation(b, unit)
 
-    @property
-    def feasibility(self) -> Feasibility:
-        """A feasible point, or a proof that there is none."""
-        return self.terms.region.feasibility
+    #: A feasible point, or a proof that there is none.
+    feasibility = Part[Feasibility]("terms.region.feasibility")
 
     def zero_pair(self) -> tuple[Vector, float, DualPoint]:
         """Return zero coefficients and the slopes of the losses there, a pair to fall back on."""
@@ -245,11 +164,11 @@ class ProblemParts:
 
     def clip_to_bounds(self, coef: Vector) -> Vector:
         """Return the nearest coefficients within the bounds."""
-        return self.terms.region.clip(coef)
+        return self.terms.given.clip(coef)
 
     def move_into_constraints(self, coef: Vector) -> Vector:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
-        return self.terms.region.move_into(coef, self.coef_unit) if self.is_constrained else coef
+        return self.terms.given.move_into(coef, self.coef_unit) if self.is_constrained else coef
 
     def checked_point(self, coef: ArrayLike, intercept: float) -> tuple[Vector, float]:
         """Return coefficients and intercept as float64, or raise where they do not fit."""

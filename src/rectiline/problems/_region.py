@@ -7,10 +7,8 @@ constraints, and the constraints' part of a certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._lazy import cached_property
@@ -20,6 +18,7 @@ from rectiline.constraints import ConstraintRows
 from rectiline.problems._certificate import DualPoint, InfeasibilityCertificate
 from rectiline.problems._feasibility import (
     Feasibility,
+    StackedRows,
     check_feasibility,
     point_by_least_squares,
 )
@@ -30,14 +29,6 @@ __all__ = ["Region"]
 
 _MOST_COLUMNS = 2_000  # up to which a feasible point is looked for by matrices of this order
 _MOVED = 1e-12  # relative violation up to which moved coefficients satisfy the constraints
-
-
-class StackedRows(NamedTuple):
-    """Constraint rows as one matrix, their constants, and a one for each equality."""
-
-    design: Design
-    offset: Vector
-    is_equality: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +73,15 @@ class Region:
     @cached_property
     def feasibility(self) -> Feasibility:
         """A feasible point, or a proof that there is none."""
-        rows = self.rows
-        return check_feasibility(rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
+        return check_feasibility(self.rows, self.stacked)
 
     @cached_property
     def near_zero(self) -> Vector:
         """Coefficients not far from zero that satisfy the constraints, if there are any."""
-        zero, rows = np.zeros(self.rows.lower.size), self.rows
-        limits = (rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
-        if rows.c.size and zero.size <= _MOST_COLUMNS:
-            start = point_by_least_squares(*limits, self.clip(zero))
-            found = move_into_constraints(start, *limits)
+        zero = np.zeros(self.rows.lower.size)
+        if self.rows.c.size and zero.size <= _MOST_COLUMNS:
+            start = point_by_least_squares(self.rows, self.stacked, self.clip(zero))
+            found = move_into_constraints(start, self.rows)
             if self._is_inside(found):
                 return found
         return self.move_into(zero, zero)
@@ -159,8 +148,7 @@ class Region:
         """Return coefficients near `coef` that satisfy the constraints up to rounding."""
         if not (self.has_rows or self.has_bounds):
             return coef
-        rows = self.rows
-        moved = move_into_constraints(coef, rows.A, rows.c, rows.E, rows.f, rows.lower, rows.upper)
+        moved = move_into_constraints(coef, self.rows)
         if self.violation(moved, coef_unit)[1] <= _MOVED:
             return moved
         inner = self.feasibility.point

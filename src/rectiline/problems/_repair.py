@@ -12,6 +12,7 @@ from scipy import sparse as sp
 from scipy.sparse.linalg import lsqr
 
 from rectiline._typing import AnyMatrix, Mask, Vector
+from rectiline.constraints import ConstraintRows
 
 __all__ = ["move_into_constraints"]
 
@@ -20,20 +21,13 @@ _GAIN = 0.5  # of the violation, that a round on the same rows and columns leave
 _DENSE_LIMIT = 20_000_000  # entries of the active constraint rows that may be made dense
 
 
-def move_into_constraints(
-    coef: Vector,
-    A: AnyMatrix,
-    c: Vector,
-    E: AnyMatrix,
-    f: Vector,
-    lower: Vector,
-    upper: Vector,
-) -> Vector:
+def move_into_constraints(coef: Vector, rows: ConstraintRows) -> Vector:
     """Return coefficients near `coef` that satisfy the constraints, as far as this method can.
 
     Clipping to the bounds comes first; it is all there is to do without rows.
     """
-    coef = np.clip(coef, lower, upper)
+    A, c, E, f = rows.A, rows.c, rows.E, rows.f
+    coef = np.clip(coef, rows.lower, rows.upper)
     if c.size + f.size == 0:
         return coef
     active = np.zeros(c.size, dtype=bool)
@@ -56,12 +50,9 @@ def move_into_constraints(
             break
         held = active.sum() + fixed.sum()
         active |= slack < 0
-        rows = [A[active], E] if f.size else [A[active]]
-        wanted = (margin - slack)[active]
-        if f.size:
-            wanted = np.concatenate([wanted, -miss])
-        step = _least_norm(rows, wanted, ~fixed)
-        moved = np.clip(coef + step, lower, upper)
+        wanted = np.concatenate([(margin - slack)[active], -miss])
+        step = _least_norm([A[active], E], wanted, ~fixed)
+        moved = np.clip(coef + step, rows.lower, rows.upper)
         fixed |= moved != coef + step
         idle = held == active.sum() + fixed.sum()
         coef = moved

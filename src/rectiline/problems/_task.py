@@ -28,7 +28,7 @@ from rectiline._lazy import cached_property
 from rectiline._polling import checkpoint
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.backends import Design, as_design
-from rectiline.constraints import Constraint, ConstraintRows, LinearEquality, LinearInequality
+from rectiline.constraints import Constraint, LinearEquality, LinearInequality
 from rectiline.penalties import Ridge, Subspace
 from rectiline.problems._arguments import check_size, terms_of
 from rectiline.problems._certificate import DualPoint
@@ -42,79 +42,35 @@ Map = Callable[[Matrix], Matrix]
 __all__ = ["Task", "TaskStep"]
 
 
-def _problem(
-    design: Design, samples: Samples, penalty: Ridge | None, constraints: tuple[Constraint, ...]
-) -> Problem:
-    terms = terms_of(penalty, constraints, design.n_features, None, design)
-    return Problem.of(Data.of(design, samples), terms)
-
-
-class Task:
-    """Rows, weights that sum to one, and constraints of one task."""
-
-    def __init__(self, base: Problem) -> None:
-        # Without a penalty of its own: it knows the losses, the constraints and their repairs.
-        self.base = base
-        self.region = base.terms.region.bounds_as_rows
+class Task(Problem):
+    """A problem whose weights sum to one and whose bounds are rows: its penalty is that of all."""
 
     @classmethod
-    def of(cls, design: Design, samples: Samples, constraints: tuple[Constraint, ...]) -> Task:
+    def make(cls, design: Design, samples: Samples, constraints: tuple[Constraint, ...]) -> Task:
         """Return the task with these rows."""
         check_size(samples)
-        return cls(_problem(design, samples, None, constraints))
-
-    def with_weight(self, weight: Vector) -> Task:
-        """Return this task under other weights, which sum to one."""
-        return Task(self.base.with_sample_weight(weight))
-
-    @property
-    def design(self) -> Design:
-        """The rows of the task."""
-        return self.base.design
-
-    @property
-    def weight(self) -> Vector:
-        """Weights of its rows; they sum to one."""
-        return self.base.weight
-
-    @property
-    def rows(self) -> ConstraintRows:
-        """The constraints, bounds as rows."""
-        return self.region.rows
-
-    @property
-    def is_constrained(self) -> bool:
-        """Whether the task has constraints or bounds."""
-        return self.region.has_rows
-
-    def q(self, dual: DualPoint) -> Vector:
-        """Return ``q = A'xi + E'nu - X'g``."""
-        return self.region.combined(dual) - self.design.tdot(dual.sample)
+        terms = terms_of(None, constraints, design.n_features, None, design)
+        return cls.of(Data.of(design, samples), terms.with_bounds_as_rows())
 
     @cached_property
     def quadratic_target(self) -> tuple[float, Vector] | None:
         """``(a, y~)`` if the loss is ``a/2 (z - y~)^2`` plus a constant, else None."""
-        curve = self.base.losses[0].curve
+        curve = self.losses[0].curve
         a = float(curve.curvature[0])
         if not curve.is_parabola:
             return None
         vertex, _ = curve.minimum()
-        return a, self.base.direction * (vertex - self.base.offset)
+        return a, self.direction * (vertex - self.offset)
 
     @cached_property
     def pieces(self) -> Pieces | None:
         """Places of the rows on the graph of their slopes; None where there are constraints."""
-        return None if self.is_constrained else Pieces(self.base.data.samples)
-
-    @property
-    def size(self) -> float:
-        """The objective at zero."""
-        return abs(self.base.loss_at_zero)
+        return None if self.is_constrained else Pieces(self.data.samples)
 
     @cached_property
     def slope_level(self) -> float:
         """Sum of the sizes of the multipliers at zero."""
-        return float(np.abs(self.base.rows.slopes(np.zeros(self.design.n_samples))).sum())
+        return float(np.abs(self.rows.slopes(np.zeros(self.design.n_samples))).sum())
 
     @cached_property
     def row_squares(self) -> Vector:
@@ -128,9 +84,9 @@ class Task:
         That is the second derivative of the conjugate: 0 on a kink, 1/(weight curvature) on a
         curved piece. Rows on a straight piece are not listed.
         """
-        curve, w = self.base.losses[0].curve, self.weight
+        curve, w = self.losses[0].curve, self.weight
         live = np.flatnonzero(w > 0)
-        slope = self.base.direction[live] * dual.sample[live] / w[live]
+        slope = self.direction[live] * dual.sample[live] / w[live]
         # Slopes grow along the nodes left_0 <= right_0 <= left_1 <= ..: odd gaps are the knots.
         nodes = np.maximum.accumulate(np.column_stack([curve.left, curve.right]).ravel())
         reach = np.diff(np.concatenate([[-np.inf], nodes, [np.inf]]))
@@ -148,7 +104,7 @@ class Task:
 
     def holding_rows(self, dual: DualPoint) -> Matrix:
         """Return the constraint rows that hold the coefficients: active ones and equalities."""
-        rows, parts = self.rows, []
+        rows, parts = self.constraint_rows, []
         for matrix, multiplier, is_equality in (
             (rows.A, dual.inequality, False),
             (rows.E, dual.equality, True),
@@ -166,14 +122,15 @@ class Task:
         self, space: Subspace, eta: float, strength: float, start: Vector | None = None
     ) -> TaskStep:
         """Return the program of this task for a fixed subspace, as described above."""
-        samples = self.base.data.samples
+        samples = self.data.samples
         if start is not None:  # the losses as functions of the change from its predictions
             moved = samples.offset + samples.direction * self.design.dot(start)
             samples = replace(samples, offset=moved)
         change = self._change_of_variable(space, eta)
         constraints = self._moved_constraints(change, start) if self.is_constrained else ()
-        problem = _problem(as_design(change.X), samples, Ridge(strength), constraints)
-        return TaskStep(problem, start, change)
+        design = as_design(change.X)
+        terms = terms_of(Ridge(strength), constraints, design.n_features, None, design)
+        return TaskStep(Problem.of(Data.of(design, samples), terms), start, change)
 
     def _change_of_variable(self, space: Subspace, eta: float) -> _Change:
         design, X = self.design, self.design.X
@@ -229,7 +186,7 @@ class Task:
 
     def _moved_constraints(self, change: _Change, start: Vector | None) -> tuple[Constraint, ...]:
         """Return the constraints on ``u = start + T v`` as constraints on v."""
-        rows = self.rows
+        rows = self.constraint_rows
         moved: list[Constraint] = []
         kinds = ((LinearInequality, rows.A, rows.c), (LinearEquality, rows.E, rows.f))
         for kind, matrix, constant in kinds:

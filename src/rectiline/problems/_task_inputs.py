@@ -46,7 +46,7 @@ def make_tasks(
     weights = normalized_weights(sample_weight, designs)
     per_task = _constraints(constraints, len(targets))
     samples = _samples_of_tasks(loss, targets, weights, fit_intercept)
-    return tuple(map(Task.of, designs, samples, per_task))
+    return tuple(map(Task.make, designs, samples, per_task))
 
 
 def _samples_of_tasks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,12 @@ class Terms:
         columns = Columns(rho, l1, region.rows.lower, region.rows.upper)
         return cls(penalty, constraints, given, region, columns, separable is not None)
 
+    def with_bounds_as_rows(self) -> Terms:
+        """Return these terms for a problem whose penalty, charged elsewhere, couples columns."""
+        region = self.given.bounds_as_rows
+        columns = Columns(self.columns.rho, self.columns.l1, region.rows.lower, region.rows.upper)
+        return replace(self, region=region, columns=columns)
+
     def with_penalty(self, penalty: Penalty | None) -> Terms:
         """Return the constraints with another penalty."""
         return Terms.of(penalty, self.given, self.constraints)
@@ -108,7 +114,7 @@ class Terms:
     def penalty_gap(self, coef: Vector, q: Vector) -> float:
         """Return ``h(b) + h*(q) - q'b`` for the penalty with its bounds; q in the dual range."""
         if self.is_separable:
-            return float(self.columns.fenchel_young(coef, q).sum())
+            return _core.column_bounds(self.columns.core, coef, q, np.zeros(q.size))[2]
         assert self.penalty is not None
         return self.penalty.fenchel_young(coef, q)
 
@@ -149,14 +155,7 @@ class Terms:
         if not self.is_separable:
             assert self.penalty is not None
             return self.penalty.shrink_factor(q)
-        if self.columns.strongly_convex:
-            return 1.0
-        low, high = self.columns.dual_range
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if self.columns.is_plain_l1 and self.columns.l1.all():
-                return 1.0 / max(float((np.abs(q) / self.columns.l1).max()), 1.0)
-            room = np.where(q > high, high / q, np.where(q < low, low / q, 1.0))
-        return float(np.min(room))
+        return self.safe_share(q, np.zeros(q.size))
 
     def safe_share(self, q: Vector, error: Vector) -> float:
         """Return a share of q that lies in the penalty's dual range, nearly the largest one.

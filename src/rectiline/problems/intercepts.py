@@ -14,7 +14,7 @@ from rectiline.losses import Loss
 from rectiline.problems._inputs import row_functions
 from rectiline.problems._problem import Problem
 
-__all__ = ["ShiftedLosses", "best_intercept", "middle_intercept"]
+__all__ = ["ShiftedLosses", "best_intercept", "best_shift", "middle_intercept"]
 
 _ZERO_SLOPE = 1e-13  # sums of slopes below this share of their terms are zero up to rounding
 
@@ -144,7 +144,12 @@ def middle_intercept(problem: Problem, coef: Vector, near: float | None = None) 
     Piecewise-linear losses can leave an interval of best intercepts; its middle does not depend on
     the order of the samples or on the way a solver came.
     """
+    return best_shift(problem, problem.design.dot(coef), near)
+
+
+def best_shift(problem: Problem, z: Vector, near: float | None = None) -> float:
+    """Return the intercept that is best for the predictions z, see `middle_intercept`."""
     p = problem.direction
-    t = p * problem.design.dot(coef) + problem.offset
+    t = p * z + problem.offset
     shifts = ShiftedLosses(problem.losses, problem.loss_index, t, p, problem.weight)
     return shifts.middle_minimiser(near)

@@ -12,14 +12,14 @@ from typing import Self
 
 import numpy as np
 
-from rectiline._lazy import cached_property
-from rectiline._polling import checkpoint
+from rectiline._lazy import Part, cached_property
 from rectiline._typing import Indices, Vector
 from rectiline.losses import PLQCurve
 from rectiline.problems._certificate import DualPoint
 from rectiline.problems.forms._dual_units import DualUnits, dual_units
 from rectiline.problems.forms._on_problem import FormPoint, ProblemForm
 from rectiline.problems.forms._penalty_parts import PenaltyParts
+from rectiline.problems.intercepts import best_shift
 
 __all__ = ["CompositeForm"]
 
@@ -28,10 +28,8 @@ __all__ = ["CompositeForm"]
 class CompositeForm(PenaltyParts, ProblemForm):
     """What a solver that works with proximal steps or pricing needs."""
 
-    @property
-    def weight(self) -> Vector:
-        """Sample weights."""
-        return self.problem.weight
+    #: Sample weights.
+    weight = Part[Vector]("problem.weight")
 
     # ---- the loss ----------------------------------------------------------------------------
 
@@ -63,26 +61,7 @@ class CompositeForm(PenaltyParts, ProblemForm):
         """Return an intercept that minimises the loss of the predictions ``z + intercept``."""
         if not self.fit_intercept:
             return 0.0
-        knots = np.concatenate([curve.knots for curve, _ in self.losses])
-        ends = self.direction * (np.array([[knots.min()], [knots.max()]]) - self.offset) - z
-        low, high = float(ends.min()), float(ends.max())
-
-        def slope(at: float) -> float:
-            checkpoint()
-            return float(self.rows.slopes(z + at).sum())
-
-        for _ in range(200):  # knots beyond the ends cannot hold the minimiser of a falling line
-            if slope(low) <= 0.0 <= slope(high):
-                break
-            width = max(high - low, 1.0)
-            low, high = low - width, high + width
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            if slope(middle) > 0.0:
-                high = middle
-            else:
-                low = middle
-        return 0.5 * (low + high)
+        return best_shift(self.problem, z)
 
     # ---- values ------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from rectiline import _core
+from rectiline._lazy import Part
 from rectiline._typing import Vector
 from rectiline.backends import Design
 from rectiline.problems._certificate import DualPoint
@@ -45,30 +46,16 @@ class ProblemForm:
             raise ValueError(f"The problem has no {cls.__name__}: {reason}.")
         return cls(problem)
 
-    @property
-    def design(self) -> Design:
-        """The data rows."""
-        return self.problem.design
-
-    @property
-    def rows(self) -> _core.RowFunctions:
-        """The cost of each data row."""
-        return self.problem.rows
-
-    @property
-    def direction(self) -> Vector:
-        """Signs p with ``t_i = p_i z_i + o_i``, z the prediction."""
-        return self.problem.direction
-
-    @property
-    def offset(self) -> Vector:
-        """Offsets o with ``t_i = p_i z_i + o_i``, z the prediction."""
-        return self.problem.offset
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether there is a free intercept."""
-        return self.problem.fit_intercept
+    #: The data rows.
+    design = Part[Design]("problem.design")
+    #: The cost of each data row.
+    rows = Part[_core.RowFunctions]("problem.rows")
+    #: Signs p with ``t_i = p_i z_i + o_i``, z the prediction.
+    direction = Part[Vector]("problem.direction")
+    #: Offsets o with ``t_i = p_i z_i + o_i``, z the prediction.
+    offset = Part[Vector]("problem.offset")
+    #: Whether there is a free intercept.
+    fit_intercept = Part[bool]("problem.fit_intercept")
 
     @property
     def n_inequalities(self) -> int:

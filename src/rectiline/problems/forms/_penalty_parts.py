@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rectiline import _core
-from rectiline._lazy import cached_property
+from rectiline._lazy import Part, cached_property
 from rectiline._typing import Indices, Mask, Vector
 from rectiline.penalties import L1, GroupLinf, Penalty, Slope, SparseGroupLinf
 from rectiline.problems._columns import Columns
@@ -19,15 +19,10 @@ class PenaltyParts:
 
     problem: Problem
 
-    @property
-    def columns(self) -> Columns:
-        """The cost of each column, where the penalty is separable."""
-        return self.problem.columns
-
-    @property
-    def is_separable(self) -> bool:
-        """Whether the penalty charges each column on its own."""
-        return self.problem.is_separable
+    #: The cost of each column, where the penalty is separable.
+    columns = Part[Columns]("problem.columns")
+    #: Whether the penalty charges each column on its own.
+    is_separable = Part[bool]("problem.is_separable")
 
     @cached_property
     def penalty(self) -> Penalty:

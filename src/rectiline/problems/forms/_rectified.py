@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._lazy import Part
 from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.losses import LinearTerm, PLQUnits
@@ -41,15 +42,10 @@ class RectifiedForm(ProblemForm):
         """The cost of each column."""
         return self.problem.columns
 
-    @property
-    def weight(self) -> Vector:
-        """Sample weights."""
-        return self.problem.weight
-
-    @property
-    def total_weight(self) -> float:
-        """Sum of the sample weights."""
-        return self.problem.total_weight
+    #: Sample weights.
+    weight = Part[Vector]("problem.weight")
+    #: Sum of the sample weights.
+    total_weight = Part[float]("problem.total_weight")
 
     @property
     def units(self) -> tuple[PLQUnits, ...]:
@@ -63,45 +59,24 @@ class RectifiedForm(ProblemForm):
             for loss, is_linear in zip(self.problem.losses, linear, strict=True)
         )
 
-    @property
-    def linear(self) -> Vector:
-        """Coefficients of the linear term of the objective, zeros where there is none."""
-        return self.problem.data.linear
-
-    @property
-    def linear_rows(self) -> Indices:
-        """The rows of X that are that term and no samples."""
-        return self.problem.data.samples.linear_rows
+    #: Coefficients of the linear term of the objective, zeros where there is none.
+    linear = Part[Vector]("problem.data.linear")
+    #: The rows of X that are that term and no samples.
+    linear_rows = Part[Indices]("problem.data.samples.linear_rows")
 
     @property
     def loss_index(self) -> NDArray[np.uint8] | None:
         """Which of the losses each row pays; None where there is only one."""
         return self.problem.loss_index if len(self.problem.losses) > 1 else None
 
-    @property
-    def constraint_design(self) -> Design:
-        """Inequality rows, then equality rows."""
-        return self.problem.terms.region.stacked.design
-
-    @property
-    def constraint_offset(self) -> Vector:
-        """Constants of the stacked constraint rows."""
-        return self.problem.terms.region.stacked.offset
-
-    @property
-    def is_equality(self) -> NDArray[np.uint8]:
-        """One per equality row."""
-        return self.problem.terms.region.stacked.is_equality
-
-    @property
-    def inner_point(self) -> Vector | None:
-        """Coefficients with slack in the inequalities as far as there is any, None without rows."""
-        return self.problem.feasibility.point if self.problem.has_constraint_rows else None
-
-    @property
-    def point_near_zero(self) -> Vector:
-        """Coefficients that satisfy the constraints, not far from zero."""
-        return self.problem.terms.region.near_zero
+    #: Inequality rows, then equality rows.
+    constraint_design = Part[Design]("problem.terms.region.stacked.design")
+    #: Constants of the stacked constraint rows.
+    constraint_offset = Part[Vector]("problem.terms.region.stacked.offset")
+    #: One per equality row.
+    is_equality = Part[NDArray[np.uint8]]("problem.terms.region.stacked.is_equality")
+    #: Coefficients that satisfy the constraints, not far from zero.
+    point_near_zero = Part[Vector]("problem.terms.region.near_zero")
 
     # ---- natural units --------------------------------------------------------------------------
 

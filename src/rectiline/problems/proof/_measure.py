@@ -88,7 +88,6 @@ def measure(
     b0: float,
     point: DualPoint,
     products: tuple[Vector, Vector] | None = None,
-    region: Region | None = None,
     frozen: FrozenRows | None = None,
 ) -> PairProducts:
     """Return the numbers of a pair.
@@ -102,12 +101,10 @@ def measure(
         Multipliers inside their boxes.
     products : tuple of ndarray, optional
         ``X b`` and ``X'g`` in plain doubles; without them twofold arithmetic is used.
-    region : Region, optional
-        Where the constraint rows are, by default the problem's own.
     frozen : FrozenRows, optional
         Rows beside those of the problem.
     """
-    design, region = problem.design, problem.terms.region if region is None else region
+    design, region = problem.design, problem.terms.region
     twofold = products is None
     if twofold:
         passes = 2.0 * _PLAIN_PASSES_PER_TWOFOLD_PASS

@@ -52,24 +52,24 @@ def prove_tasks(
     tasks, columns = problem.tasks, np.ascontiguousarray(U.T)
     z = [task.design.dot(u) for task, u in zip(tasks, columns)]
     if dual is None:
-        dual = [DualPoint(task.base.rows.slopes(zt + b0)) for task, zt, b0 in zip(tasks, z, b)]
+        dual = [DualPoint(task.rows.slopes(zt + b0)) for task, zt, b0 in zip(tasks, z, b)]
     points, left = feasible_dual(tasks, dual, problem.fit_intercept, problem.center)
     pairs = list(zip(tasks, columns, b, points))
 
     def plain(k: int) -> PairProducts:
         task, u, b0, p = pairs[k]
-        return measure(task.base, u, b0, p, (z[k], task.design.tdot(p.sample)), task.region)
+        return measure(task, u, b0, p, (z[k], task.design.tdot(p.sample)))
 
     def twofold(k: int) -> PairProducts:
         task, u, b0, p = pairs[k]
-        return measure(task.base, u, b0, p, region=task.region)
+        return measure(task, u, b0, p)
 
     closed = _closed(problem, U, pairs, plain, left)
     if is_undecided(closed.certificate, tol):
         better = _closed(problem, U, pairs, twofold, left)
         closed = closed if better.certificate.gap > closed.certificate.gap else better
     if closed.by_zero_dual:
-        points = [task.region.zero_dual(task.design.n_samples) for task in tasks]
+        points = [task.zero_dual() for task in tasks]
     return TaskProof(closed.certificate, points)
 
 
@@ -86,8 +86,8 @@ def _closed(
     radius = math.inf
     for k, (task, u, b0, point) in enumerate(pairs):
         measured = measure_task(k)
-        balance = exact_balance(task.base, u, b0, point.sample, _NO_COLUMNS, measured)
-        rows.append(row_terms(task.base, point, measured, balance))
+        balance = exact_balance(task, u, b0, point.sample, _NO_COLUMNS, measured)
+        rows.append(row_terms(task, point, measured, balance))
         q[k], error[k] = measured.q
         if balance.moves is not None:
             error[k] += balance.moves.q_error
@@ -97,7 +97,7 @@ def _closed(
         # The common part is free: it may be as large as coefficients without any cost are.
         largest = np.zeros(problem.n_features)
         for task, u, _, _ in pairs:
-            largest = np.maximum(largest, np.maximum(np.abs(u), task.base.coef_unit))
+            largest = np.maximum(largest, np.maximum(np.abs(u), task.coef_unit))
         summed = np.abs(q.sum(axis=0)) + gamma(len(rows)) * np.abs(q).sum(axis=0)
         terms.append(Term(0.0, RADIUS * float((summed + error.sum(axis=0)) @ largest)))
         radius = RADIUS
@@ -117,7 +117,7 @@ def _closed(
         terms=terms,
         at_zero=at_zero,
         excess=max(loss - problem.least_loss, 0.0),
-        scale=lambda gap: sum(size_of_terms(one.base, u, b0, gap) for one, u, b0, _ in pairs),
+        scale=lambda gap: sum(size_of_terms(one, u, b0, gap) for one, u, b0, _ in pairs),
         radius=radius,
     )
     return close(problem, U, certified)

@@ -194,7 +194,7 @@ class TaskSteps:
             return block
         columns = np.ascontiguousarray(block.coef.T)
         duals = [
-            DualPoint(task.base.rows.slopes(task.design.dot(u) + b))
+            DualPoint(task.rows.slopes(task.design.dot(u) + b))
             for task, u, b in zip(self.problem.tasks, columns, block.intercept)
         ]
         return replace(block, dual=duals)
@@ -226,7 +226,7 @@ class _Patience:
 def _warm(task: Task, near: Block, t: int, variable: Vector) -> Solution:
     if near.dual is None:
         n = task.design.n_samples
-        dual = DualPoint(np.zeros(n), np.zeros(task.rows.c.size), np.zeros(task.rows.f.size))
+        dual = task.terms.region.zero_dual(n)
     else:
         dual = near.dual[t]
     nothing = Certificate(0.0, 0.0, 0.0)

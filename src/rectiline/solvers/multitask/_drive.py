@@ -218,7 +218,7 @@ def _check_feasible(problem: MultiTaskProblem) -> None:
     for t, task in enumerate(problem.tasks):
         if not task.is_constrained:
             continue
-        proof = task.base.feasibility.proof
+        proof = task.feasibility.proof
         if proof is not None:
             raise InfeasibleError(f"The constraints of task {t} contradict each other.", proof)
 

@@ -75,7 +75,7 @@ def task_curvature(task: Task, dual: DualPoint, held: Held) -> Matrix:
     d = task.design.n_features
     X = task.design.X[rows]
     X = np.asarray(X.toarray() if task.design.is_sparse else X, dtype=np.float64)
-    ones = np.full(rows.size, float(task.base.fit_intercept))
+    ones = np.full(rows.size, float(task.fit_intercept))
     if task.is_constrained:  # an active constraint is a row that does not give way at all
         tight = task.holding_rows(dual)
         X = np.vstack([X, tight])

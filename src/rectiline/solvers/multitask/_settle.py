@@ -71,8 +71,8 @@ def settle(
         after = pieces.place(z, g, reach)
         changes = int(np.count_nonzero(after != places))
         if not changes or (changes <= _NEARLY and _is_feasible(task, g)):
-            left = task.base.rows.sums(z, g)[1] + abs(b * float(g.sum()))
-            if left <= (gap if changes else max(gap, _ROUNDING * task.size)):
+            left = task.rows.sums(z, g)[1] + abs(b * float(g.sum()))
+            if left <= (gap if changes else max(gap, _ROUNDING * abs(task.loss_at_zero))):
                 return u, b, DualPoint(g)
             if not changes:
                 return None  # the equations are too ill-conditioned to be believed
@@ -86,7 +86,7 @@ def settle(
 def _is_feasible(task: Task, g: Vector) -> bool:
     """Whether multipliers lie in their boxes; outside of them the gap is infinite."""
     clipped = g.copy()
-    task.base.rows.clip(clipped)
+    task.rows.clip(clipped)
     return bool((clipped == g).all())
 
 
@@ -96,7 +96,7 @@ def _solve(
     """Return multipliers and intercept for given places, or None where they say too little."""
     rows, g = pieces.resisting(places), pieces.resting(places)
     if not rows.size:
-        return None if task.base.fit_intercept else (g, 0.0)
+        return None if task.fit_intercept else (g, 0.0)
     level, give = pieces.lines(places, rows)
     many = rows.size > task.design.n_features and bool((give > 0).all())
     if min(rows.size, task.design.n_features if many else rows.size) > largest:
@@ -119,7 +119,7 @@ def _for_multipliers(
     factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
     sides = np.ones((rows.size, 2))
     sides[:, 0] = -goal - X @ held.image(task.design.tdot(g))
-    if not task.base.fit_intercept:
+    if not task.fit_intercept:
         return linalg.cho_solve(factor, sides[:, 0], check_finite=False), 0.0
     both = linalg.cho_solve(factor, sides, check_finite=False)
     b = -float(g.sum() + both[:, 0].sum()) / float(both[:, 1].sum())
@@ -134,7 +134,7 @@ def _for_coefficients(
     X, stiff = task.design.X[rows], 1.0 / give
     part = Design(np.asarray(X.toarray() if task.design.is_sparse else X, dtype=float))
     mean, level = np.zeros(part.n_features), 0.0
-    if task.base.fit_intercept:
+    if task.fit_intercept:
         mean = part.tdot(stiff) / stiff.sum()
         level = float(stiff @ goal - g.sum()) / float(stiff.sum())
     matrix = part.weighted_gram(stiff, np.arange(mean.size), False, mean) + held.metric
