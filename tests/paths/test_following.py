@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import rectiline as rl
 from rectiline.constraints import Box, LinearInequality
 from rectiline.paths import default_strengths, path
-from rectiline.paths._null import null_model, null_start, rough_null_model
+from rectiline.paths._null import null_start
 from rectiline.penalties import L1, ElasticNet, Ridge
 from rectiline.solvers import KinkedFollower, NewtonFollower
 
@@ -173,19 +173,6 @@ def test_strengths_that_a_limit_leaves_no_time_for_are_left_out():
             problem(rl.losses.Hinge(), L1(1.0)), np.geomspace(1.0, 0.1, 20), time_limit=1e-9
         )
     assert len(short) == 1 and np.isfinite(short[0].objective)
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize("share", [0.3, 0.5])
-def test_a_rough_null_model_is_near_the_exact_one(loss, share):
-    labels = np.where(np.arange(240) < share * 240, 1, -1)
-    one = rl.Problem(X, labels if loss.of == "margin" else 100 + Y, loss, Ridge(1.0))
-    exact, rough = null_model(one), rough_null_model(one)
-    assert rough.intercept == pytest.approx(exact.intercept, abs=1e-4)
-    least = one.objective(np.zeros(7), exact.intercept)
-    assert one.objective(np.zeros(7), rough.intercept) == pytest.approx(least, rel=1e-5)
-    flat = rl.Problem(X, one.offset + labels, rl.losses.Huber(), fit_intercept=False)
-    assert rough_null_model(flat).intercept == 0.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 import rectiline as rl
 from rectiline import _core
 from rectiline.problems.forms import LinearProgramForm
-from rectiline.solvers.generation._boxed import is_boxed, is_mostly_zeros
+from rectiline.solvers.generation._programs import is_boxed, is_mostly_zeros
 
 
 def random_program(seed):

@@ -5,7 +5,8 @@ import pytest
 
 import rectiline as rl
 from rectiline.losses import Absolute, Huber, Pinball, SquaredHinge
-from rectiline.solvers._optimality import PolishPair, optimality_step
+from rectiline.solvers._base import Pair
+from rectiline.solvers._optimality import optimality_step
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
 
@@ -50,6 +51,6 @@ def test_one_step_from_a_close_pair_is_exact(loss):
     problem = rl.Problem(X, y, loss)
     close = rl.solve(problem, tol=1e-7)
     assert close.certificate.relative_gap > 0.0
-    moved = optimality_step(problem, PolishPair(close.coef, close.intercept, close.dual))
+    moved = optimality_step(problem, Pair(close.coef, close.intercept, close.dual))
     certificate = problem.certify(moved.coef, moved.intercept, moved.dual)
     assert certificate.relative_gap <= 1e-13

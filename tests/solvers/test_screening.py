@@ -1,4 +1,4 @@
-"""First looks at problems: screened columns, slopes at zero and the smoothed start."""
+"""First looks at problems: screened columns and slopes at zero."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 import rectiline as rl
 from rectiline.problems.forms import CompositeForm
 from rectiline.solvers._screening import screened_columns, zero_dual
-from rectiline.solvers.generation._smoothed_start import smoothed_start
 
 L, P = rl.losses, rl.penalties
 
@@ -39,11 +38,3 @@ def test_slopes_at_zero_are_balanced():
     form = CompositeForm(problem(L.Hinge(), PENALTIES[0]))
     _, g = zero_dual(form)
     assert abs(g.sum()) <= 1e-12 * np.abs(g).sum()
-
-
-def test_the_smoothed_start_finds_the_support():
-    form = CompositeForm(problem(L.Hinge(), P.L1(10.0), n=400))
-    _, g = zero_dual(form)
-    q = -form.design.tdot(g)
-    coef, _ = smoothed_start(form, q, seed=0)
-    assert set(np.argsort(-np.abs(coef))[:5]) == set(range(5))

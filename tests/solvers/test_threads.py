@@ -11,8 +11,8 @@ from threadpoolctl import ThreadpoolController
 import rectiline as rl
 from rectiline import _core
 from rectiline.solvers import one_thread
-from rectiline.solvers.newton import _routines
-from rectiline.solvers.newton._routines import take_routines
+from rectiline.solvers.newton import _model
+from rectiline.solvers.newton._model import take_routines
 
 
 def threads():
@@ -41,7 +41,7 @@ def test_missing_routines_leave_the_core_its_own(monkeypatch):
         raise ImportError(name)
 
     assert take_routines()
-    monkeypatch.setattr(_routines, "import_module", missing)
+    monkeypatch.setattr(_model, "import_module", missing)
     assert not take_routines()
 
 

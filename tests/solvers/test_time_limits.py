@@ -17,7 +17,7 @@ from rectiline.problems import DualPoint
 from rectiline.problems.proof._balance import balance_free_columns
 from rectiline.solvers import Newton
 from rectiline.solvers._base import Step
-from rectiline.solvers.generation._highs import LinearProgram
+from rectiline.solvers.generation._programs import LinearProgram
 from rectiline.solvers.multitask._blocks import in_threads
 
 RNG = np.random.default_rng(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rectiline as rl
-from rectiline.solvers._first_looks import zero_may_be_optimal
+from rectiline.solvers._choose import zero_may_be_optimal
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((5000, 5))

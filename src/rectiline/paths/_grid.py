@@ -8,13 +8,12 @@ from numpy.typing import ArrayLike
 from rectiline._polling import asked_at_checkpoints
 from rectiline._typing import Vector
 from rectiline.paths._largest import ZeroPoint, is_sparsifying, zero_point
-from rectiline.paths._null import has_two_classes, null_model, rough_null_model
+from rectiline.paths._null import null_model
 from rectiline.problems import Problem
 
 __all__ = ["checked_strengths", "default_strengths", "grid_and_start"]
 
 _RATIO, _RATIO_WIDE = 1e-4, 1e-2
-_MANY = 2000  # samples from which on the start of a ridge grid need not be found exactly
 _RIDGE_MOVE = 1e-2  # at the largest ridge strength predictions move by this share of their scale
 
 
@@ -68,8 +67,7 @@ def _ridge_top(problem: Problem) -> float:
 
     It follows the units of X and y, so that the grid finds the same models in any of them.
     """
-    is_quick = problem.n_samples <= _MANY or has_two_classes(problem)
-    null = (null_model if is_quick else rough_null_model)(problem)
+    null = null_model(problem)
     q = -problem.design.tdot(0.5 * (null.low + null.high))
     moved = problem.design.dot(q)
     weight = problem.weight

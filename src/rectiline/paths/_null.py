@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +15,9 @@ __all__ = [
     "has_two_classes",
     "null_model",
     "null_start",
-    "rough_null_model",
 ]
 
-_HALVINGS = 24  # of the range of a rough intercept
-_ROUGH = 1e-6  # of that range
 _SIGNS = np.array([1.0, -1.0])  # of the two classes
-_ZERO_SLOPE = 1e-13  # sums of slopes below this share of their terms are zero up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,37 +82,3 @@ def null_start(problem: Problem) -> tuple[float, Vector]:
     share = min(max(-ends[0] / (ends[1] - ends[0]), 0.0), 1.0) if ends[1] > ends[0] else 0.0
     slopes = low[0] + share * (high[0] - low[0]), high[1] - share * (high[1] - low[1])
     return intercept, problem.direction * problem.weight * np.where(problem.direction > 0, *slopes)
-
-
-def rough_null_model(problem: Problem) -> NullModel:
-    """Return `null_model` with an intercept by bisection: good to about 1e-6, without sorting."""
-    rows = problem.rows
-    if not problem.fit_intercept:
-        return NullModel(0.0, *rows.slope_ranges(0.0))
-    size = max(float(np.abs(one.curve.knots).max(initial=0.0)) for one in problem.losses)
-    centres = (problem.offset * -problem.direction)[problem.weight > 0]
-    least, most = float(centres.min()) - size, float(centres.max()) + size
-    reach = max(most - least, 1e-12 * max(abs(least), abs(most)), 1e-300)
-    zero = _ZERO_SLOPE * problem.total_weight * problem.slope_width[0]
-    ends = least - reach, most + reach
-    first, above = _crossing(ends, lambda s: rows.slope_sums(s)[2] < -zero)
-    last = first
-    if rows.slope_sums(above)[2] <= zero:  # it stays flat for a while
-        last, _ = _crossing(ends, lambda s: rows.slope_sums(s)[0] <= zero)
-    middle = 0.5 * (first + last)
-    # Where a whole class sits on its margin, it should do so exactly.
-    bend = rows.nearest_bend(middle)
-    intercept = bend if abs(bend - middle) <= _ROUGH * reach else middle
-    return NullModel(intercept, *rows.slope_ranges(intercept))
-
-
-def _crossing(ends: tuple[float, float], is_below: Callable[[float], bool]) -> tuple[float, float]:
-    """Return where a condition stops to hold, and a point nearby where it does not."""
-    low, high = ends
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if is_below(middle):
-            low = middle
-        else:
-            high = middle
-    return 0.5 * (low + high), high

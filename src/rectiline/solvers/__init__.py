@@ -1,12 +1,17 @@
 """How a form is solved."""
 
-from rectiline.solvers._base import Callback, Progress, Solver
-from rectiline.solvers._candidate import Candidate, PathFollower
+from rectiline.solvers._base import (
+    Callback,
+    Candidate,
+    PathFollower,
+    Progress,
+    Session,
+    Solver,
+)
 from rectiline.solvers._drive import solve
 from rectiline.solvers._family import check_takes_rows, solve_family
 from rectiline.solvers._names import check_name
 from rectiline.solvers._polish import central_intercept
-from rectiline.solvers._session import Session
 from rectiline.solvers._show import GapProgress, ProgressBar, ReportingCallback, progress_line
 from rectiline.solvers._solution import Solution
 from rectiline.solvers._status import Status

@@ -1,4 +1,4 @@
-"""The types that solvers and the drivers share: budgets, steps, stages, reports."""
+"""The types that solvers and the drivers share: budgets, steps, stages, reports, sessions."""
 
 from __future__ import annotations
 
@@ -10,20 +10,29 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from rectiline._polling import Clock
 from rectiline._typing import Vector
-from rectiline.problems import Certificate, DualPoint
-
-Pair = tuple[Vector, float, DualPoint]
+from rectiline.problems import Certificate, DualPoint, Problem
 
 __all__ = [
     "Budget",
     "Callback",
+    "Candidate",
     "Declined",
     "Pair",
+    "PathFollower",
     "Progress",
+    "Session",
     "Solver",
     "Stage",
     "Step",
 ]
+
+
+class Pair(NamedTuple):
+    """Coefficients, intercept and multipliers, in the terms of the problem."""
+
+    coef: Vector
+    intercept: float
+    dual: DualPoint
 
 
 class Declined(Exception):
@@ -143,3 +152,72 @@ class Stage(NamedTuple):
     method: Solver
     reason: str
     is_cold: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """Carries the state of a solver from one call of `solve` to the next.
+
+    Pass one session to several calls on problems that share their data. A solver with a method
+    ``restart(state, form)`` may go on from its last state where the problems differ by no more
+    than it can follow; all others start as usual.
+    """
+
+    method: Solver | None = None
+    state: Any = None
+
+    def take(self, method: Solver, problem: Problem) -> Any | None:
+        """Return the kept state moved to `problem`, or None; the session is empty afterwards."""
+        state, self.state = self.state, None
+        restart = getattr(method, "restart", None)
+        if state is None or restart is None or method != self.method:
+            return None
+        return restart(state, method.form.apply(problem))
+
+    def keep(self, method: Solver, state: Any) -> None:
+        """Keep the state that a solve ended with."""
+        self.method, self.state = method, state
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A pair at one strength, before its certificate.
+
+    Attributes
+    ----------
+    strength : float
+        Of the penalty.
+    coef, intercept
+        In the terms of the problem.
+    dual : DualPoint
+        Multipliers; a certificate repairs them first.
+    n_iter : int
+        Steps that were taken from the candidate before.
+    seconds : float
+        Wall time of these steps.
+    """
+
+    strength: float
+    coef: Vector
+    intercept: float
+    dual: DualPoint
+    n_iter: int
+    seconds: float
+
+
+class PathFollower(Protocol):
+    """A method that moves one pair from strength to strength and is never started anew.
+
+    Attributes
+    ----------
+    name : str
+        Of the solver that it belongs to.
+    """
+
+    name: str
+
+    def place(self, coef: Vector, intercept: float, dual: DualPoint) -> None:
+        """Start at a pair."""
+
+    def move(self, strength: float, seconds: float) -> Candidate | None:
+        """Return a candidate at a strength; None if the method did not get there."""

@@ -2,7 +2,8 @@
 
 The rules are one table, asked from the top. Later stages only run when earlier ones give up, and
 start from the best pair found so far. `benchmarks.regret` measures all of them together; next to a
-rule stands what it was measured on. Rows for `passes` are asked for before (`_row_plan.py`).
+rule stands what it was measured on. Two looks come before: at zero coefficients, and at the number
+of rows (`_row_plan.py`).
 """
 
 from __future__ import annotations
@@ -10,21 +11,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.solvers._base import Solver, Stage
 from rectiline.solvers._facts import Facts
 from rectiline.solvers._names import SOLVERS
+from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.generation import Generation
 from rectiline.solvers.interior import Interior
 from rectiline.solvers.newton import Newton, ReducedNewton
 from rectiline.solvers.rehline import Rehline
 from rectiline.solvers.smoothed import Smoothed
 
-__all__ = ["choose", "remaining"]
+__all__ = ["choose", "prefers_passes", "remaining", "zero_may_be_optimal"]
 
 _LAST_SWEEPS = 300.0  # over all rows, of coordinate ascent after everything else has failed
 _MOST_DIGITS = Interior(digits=32)
+_ZERO_SIZE = 20_000  # entries of X from which on that look costs less than a solver
+_ZERO_SHARE = 1.0  # of the loss at zero: a bound below this may turn out to be nothing at all
+_ZERO_GAIN = 1e-6  # of the loss at zero: what could be gained, where it is known
 
 # The solvers as the table calls them.
 _SOLVERS: dict[str, Solver] = {
@@ -293,3 +300,38 @@ def remaining(plan: list[Stage]) -> list[Stage]:
     return [_after_others(one, is_cold=True) for one in left] + [
         Stage(stage.method, again.format(stage.method.name), is_cold=True) for stage in plan[1:]
     ]
+
+
+def prefers_passes(problem: Problem) -> bool:
+    """Whether there are so many rows for each column that `passes` is tried first."""
+    return (
+        RowPlan(problem.n_samples, problem.n_features).is_first_choice
+        and problem.is_separable
+        and not problem.has_constraint_rows
+        and not problem.design.is_sparse
+    )
+
+
+def zero_may_be_optimal(problem: Problem) -> bool:
+    """Whether zero coefficients may be good enough, so that looking at them first can pay.
+
+    The slopes at zero can gain no more than their square over the ridge part. Losses with bounded
+    slopes on targets far from zero (prices under a Huber loss) gain next to nothing. Where all
+    slopes are the same, their sum over the rows is known: centred columns leave nothing of it.
+    """
+    if problem.fit_intercept or problem.has_constraint_rows or not problem.is_separable:
+        return False
+    if problem.design.n_stored < _ZERO_SIZE:  # solved about as fast as looked at
+        return False
+    columns = problem.columns
+    if not columns.strongly_convex or columns.has_bounds:
+        return False
+    total = problem.total_weight * problem.slope_width[0]
+    most = 0.5 * total**2 * problem.design.mean_row_square(1.0 / columns.rho)
+    if most <= _ZERO_SHARE * problem.loss_at_zero:
+        return True
+    slopes = problem.rows.slopes(np.zeros(problem.n_samples))
+    if slopes[0] == 0 or (slopes != slopes[0]).any():
+        return False
+    pull = slopes[0] * problem.design.column_sums
+    return float(0.5 * (pull * pull / columns.rho).sum()) <= _ZERO_GAIN * problem.loss_at_zero

@@ -20,14 +20,17 @@ from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
-from rectiline.solvers._base import Callback, Pair, Stage
-from rectiline.solvers._choose import choose, remaining
+from rectiline.solvers._base import Callback, Pair, Session, Stage
+from rectiline.solvers._choose import (
+    choose,
+    prefers_passes,
+    remaining,
+    zero_may_be_optimal,
+)
 from rectiline.solvers._family import check_takes_rows, solve_together
-from rectiline.solvers._first_looks import prefers_passes, zero_may_be_optimal
 from rectiline.solvers._names import SOLVERS, check_name
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
 from rectiline.solvers._run import Run, RunLimits
-from rectiline.solvers._session import Session
 from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status
@@ -293,4 +296,4 @@ def _warm_pair(problem: Problem, warm: Solution | None) -> Pair | None:
     dual = warm.dual
     if dual.inequality.size != rows.c.size or dual.equality.size != rows.f.size:
         dual = DualPoint(dual.sample, np.zeros(rows.c.size), np.zeros(rows.f.size))
-    return warm.coef, warm.intercept if problem.fit_intercept else 0.0, dual
+    return Pair(warm.coef, warm.intercept if problem.fit_intercept else 0.0, dual)

@@ -16,7 +16,6 @@ repeating the step is Newton's method on the optimality conditions.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -27,20 +26,12 @@ from scipy.linalg import lapack
 from rectiline import _core
 from rectiline._typing import Matrix, Vector
 from rectiline.problems import DualPoint, Problem
+from rectiline.solvers._base import Pair
 
-__all__ = ["PolishPair", "optimality_step"]
+__all__ = ["optimality_step"]
 
 _MOST_UNKNOWNS = 400  # the linear system is dense
 _MOST_SINGULAR = 150  # up to this order the shortest answer of a singular system is sought
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PolishPair:
-    """A pair in the terms of the problem."""
-
-    coef: Vector
-    intercept: float
-    dual: DualPoint
 
 
 class Beside(Protocol):
@@ -62,16 +53,15 @@ class Beside(Protocol):
         """Return this term written around another point."""
 
 
-def optimality_step(
-    problem: Problem, pair: PolishPair, beside: Beside | None = None
-) -> PolishPair | None:
+def optimality_step(problem: Problem, pair: Pair, beside: Beside | None = None) -> Pair | None:
     """Return the pair that solves the optimality conditions of the pieces at hand, or None."""
+    _, intercept, dual = pair
     coef, free = _columns(problem, pair, beside)
-    z = problem.design.dot(coef) + pair.intercept
-    matrix, constant, multiplier, tight = _tight_rows(problem, coef, pair.dual)
+    z = problem.design.dot(coef) + intercept
+    matrix, constant, multiplier, tight = _tight_rows(problem, coef, dual)
     spare = max(free.size + int(problem.fit_intercept) - tight.size, 0)
     # There are at most as many samples on knots as unknowns to put them there.
-    sample, bend, target, on_knot = problem.rows.states(z, pair.dual.sample, spare)
+    sample, bend, target, on_knot = problem.rows.states(z, dual.sample, spare)
     near = on_knot | (bend > 0)
     knots = np.flatnonzero(on_knot[near])
     has_b0 = int(problem.fit_intercept)
@@ -99,7 +89,7 @@ def optimality_step(
     system[:n_primal, n_primal:] = system[n_primal:, :n_primal].T
     total = sample.sum()
     if beside is not None:
-        here = beside.moved_to(coef, pair.intercept)
+        here = beside.moved_to(coef, intercept)
         slope, total = slope + here.gradient, total + here.total
         if here.curvature is not None:
             at = np.append(free, coef.size)[:n_primal]
@@ -117,11 +107,11 @@ def optimality_step(
     sample += bend * (problem.design.dot(change) + shift)
     sample[on_knot] += move[n_primal : n_primal + n_knots]
     multiplier = multiplier + move[n_primal + n_knots :]
-    new, intercept = coef + change, pair.intercept + shift
+    new, intercept = coef + change, intercept + shift
     if not (_core.all_finite(new) and math.isfinite(intercept)):
         return None
     new = problem.clip_to_bounds(new)
-    return PolishPair(new, intercept, _dual(problem, sample, multiplier, tight))
+    return Pair(new, intercept, _dual(problem, sample, multiplier, tight))
 
 
 def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
@@ -153,16 +143,17 @@ def _solve(system: NDArray[np.float64], right: Vector) -> Vector | None:
 
 
 def _columns(
-    problem: Problem, pair: PolishPair, beside: Beside | None
+    problem: Problem, pair: Pair, beside: Beside | None
 ) -> tuple[Vector, NDArray[np.intp]]:
     """Return coefficients with those that are held put in place, and the free ones."""
-    columns, coef = problem.columns, pair.coef.copy()
+    given, intercept, dual = pair
+    columns, coef = problem.columns, given.copy()
     if not (columns.has_l1 or columns.has_bounds):
         return coef, np.arange(coef.size)
     lower, upper = columns.lower, columns.upper
-    q = problem.terms.region.combined(pair.dual) - problem.design.tdot(pair.dual.sample)
+    q = problem.terms.region.combined(dual) - problem.design.tdot(dual.sample)
     if beside is not None:
-        q = q - beside.moved_to(coef, pair.intercept).gradient
+        q = q - beside.moved_to(coef, intercept).gradient
     size = np.abs(coef[coef != 0])
     scale = (float(np.median(size)) if size.size else 1.0) / max(
         float(np.median(np.abs(q))), 1e-300

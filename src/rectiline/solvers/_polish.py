@@ -15,8 +15,8 @@ import numpy as np
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
 from rectiline.problems.intercepts import middle_intercept
-from rectiline.solvers._base import Budget, Stage, Step
-from rectiline.solvers._optimality import PolishPair, optimality_step
+from rectiline.solvers._base import Budget, Pair, Stage, Step
+from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers._run import Run
 
 __all__ = ["POLISH_STAGE", "Polish", "central_intercept", "polish_answer"]
@@ -45,13 +45,13 @@ class PairForm:
         """Return the form of `problem`."""
         return cls(problem)
 
-    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> PolishPair:
+    def point_of(self, coef: Vector, intercept: float, dual: DualPoint) -> Pair:
         """Return a pair as a point of the form."""
-        return PolishPair(coef, intercept, dual)
+        return Pair(coef, intercept, dual)
 
-    def invert(self, point: PolishPair) -> tuple[Vector, float, DualPoint]:
+    def invert(self, point: Pair) -> Pair:
         """Return a point of the form as a pair."""
-        return point.coef, point.intercept, point.dual
+        return point
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +59,7 @@ class PolishState:
     """The pair at hand, the best certificate seen and how many steps did not improve it."""
 
     problem: Problem
-    pair: PolishPair | None
+    pair: Pair | None
     best: float = np.inf
     steps: int = 0
     failures: int = 0
@@ -83,7 +83,7 @@ class Polish:
             return f"X has more than {_MOST_ENTRIES} entries"
         return None
 
-    def start(self, form: PairForm, warm: PolishPair | None, seed: int) -> PolishState:
+    def start(self, form: PairForm, warm: Pair | None, seed: int) -> PolishState:
         """Return the state at the best pair; without one there is nothing to polish."""
         return PolishState(form.problem, warm)
 
@@ -97,7 +97,7 @@ class Polish:
         state.pair, state.steps = moved, state.steps + 1
         return Step(1, False)
 
-    def point(self, state: PolishState) -> PolishPair:
+    def point(self, state: PolishState) -> Pair:
         """Return the pair at hand."""
         assert state.pair is not None
         return state.pair

@@ -1,8 +1,7 @@
 """The directions in which the restricted problem may move the coefficients.
 
 A direction is a signed column for L1-type and sorted penalties, a sign vector on a group for
-GroupLinf. The coefficients are the sum of the directions times their multipliers. Both kinds of
-sets list directions in the order in which they were added, and answer the same questions.
+GroupLinf. The coefficients are the sum of the directions times their multipliers.
 """
 
 from __future__ import annotations
@@ -18,37 +17,70 @@ from rectiline._typing import Indices, Vector
 from rectiline.backends import Design
 from rectiline.problems.forms import LinearProgramForm
 
-__all__ = ["AtomSet", "ColumnSet", "allowed_range"]
+__all__ = ["Directions"]
 
 _FEW_SAMPLES = 8  # one in so many, of which a copy is small
 
 
-class ColumnSet:
-    """Signed columns of X."""
+class Directions:
+    """Sign vectors on some columns each, in the order in which they were added.
 
-    def __init__(self) -> None:
-        self.columns = np.zeros(0, dtype=np.intp)
+    Attributes
+    ----------
+    columns, signs : ndarray
+        Those of all directions, one direction after the other.
+    costs : ndarray
+        What a unit of length costs along each direction; zero where the form knows it.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self._n_features = n_features
+        self.columns = np.zeros(0, dtype=np.int64)
         self.signs = np.zeros(0)
+        self._ends = np.zeros(1, dtype=np.int64)  # direction a is [ends[a], ends[a + 1])
+        self.costs = np.zeros(0)
 
     @property
     def size(self) -> int:
         """Number of directions."""
-        return self.columns.size
+        return self.costs.size
 
-    def add(self, columns: Indices, signs: Vector | None = None) -> None:
-        """Append columns; all signs are +1 if not given."""
+    @property
+    def are_columns(self) -> bool:
+        """Whether each direction is one column."""
+        return self.columns.size == self.size
+
+    def add(
+        self,
+        columns: Indices,
+        signs: Vector,
+        sizes: Indices | None = None,
+        costs: Vector | None = None,
+    ) -> None:
+        """Append signed columns, or with `sizes` sign vectors that take so many of them each."""
+        sizes = np.ones(columns.size, dtype=np.int64) if sizes is None else sizes
+        costs = np.zeros(sizes.size) if costs is None else costs
         self.columns = np.concatenate([self.columns, columns])
-        self.signs = np.concatenate([self.signs, np.ones(columns.size) if signs is None else signs])
+        self.signs = np.concatenate([self.signs, signs])
+        self._ends = np.concatenate([self._ends, self._ends[-1] + np.cumsum(sizes)])
+        self.costs = np.concatenate([self.costs, costs])
 
     def keep(self, marked: NDArray[np.bool_]) -> None:
-        """Drop the columns that are not marked."""
-        self.columns, self.signs = self.columns[marked], self.signs[marked]
+        """Drop the directions that are not marked."""
+        sizes = np.diff(self._ends)
+        inside = np.repeat(marked, sizes)
+        self.columns, self.signs = self.columns[inside], self.signs[inside]
+        self._ends = np.concatenate([[0], np.cumsum(sizes[marked])])
+        self.costs = self.costs[marked]
 
     def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
-        """Return the signed columns at the samples."""
-        columns, signs = self.columns[first:], self.signs[first:]
-        X = design.X
+        """Return X times the directions, at the samples; a copy."""
+        X, start = design.X, self._ends[first]
+        columns, signs = self.columns[start:], self.signs[start:]
         if design.is_sparse:
+            if not self.are_columns:
+                part = X if samples is None else X[samples]
+                return sp.csr_array(part @ self._matrix(first))
             if samples is None:
                 part = X[:, columns]
             elif X.format == "csr" and _FEW_SAMPLES * samples.size < X.shape[0]:
@@ -58,115 +90,53 @@ class ColumnSet:
             part = sp.csr_array(part, dtype=np.float64)
             part.data *= signs[part.indices]
             return part
-        part = X[:, columns] if samples is None else X[np.ix_(samples, columns)]
-        return part * signs
-
-    def along(self, values: Vector, first: int = 0) -> Vector:
-        """Return the signed entries of `values`."""
-        picked: Vector = values[self.columns[first:]] * self.signs[first:]
-        return picked
-
-    def of_rows(self, rows: Any, first: int = 0) -> NDArray[np.float64]:
-        """Return the signed columns of a constraint matrix."""
-        part = rows[:, self.columns[first:]]
-        dense = part.toarray() if sp.issparse(part) else np.asarray(part)
-        return np.asarray(dense * self.signs[first:])
-
-    def spread(self, lengths: Vector, n_features: int) -> Vector:
-        """Return the coefficients."""
-        coef = np.zeros(n_features)
-        np.add.at(coef, self.columns, self.signs * lengths)
-        return coef
-
-
-class AtomSet:
-    """Sign vectors on groups of columns, one after the other."""
-
-    def __init__(self, n_features: int) -> None:
-        self._n_features = n_features
-        self._columns = np.zeros(0, dtype=np.int64)
-        self._signs = np.zeros(0)
-        self._ends = np.zeros(1, dtype=np.int64)  # atom a is [ends[a], ends[a + 1])
-        self.costs = np.zeros(0)
-
-    @property
-    def size(self) -> int:
-        """Number of directions."""
-        return self.costs.size
-
-    def add(self, columns: list[Indices], signs: list[Vector], costs: Vector) -> None:
-        """Append atoms, each given by its columns, their signs and what a unit of length costs."""
-        sizes = np.array([one.size for one in columns], dtype=np.int64)
-        self.costs = np.concatenate([self.costs, costs])
-        self._columns = np.concatenate([self._columns, *columns])
-        self._signs = np.concatenate([self._signs, *signs])
-        self._ends = np.concatenate([self._ends, self._ends[-1] + np.cumsum(sizes)])
-
-    def keep(self, marked: NDArray[np.bool_]) -> None:
-        """Drop the atoms that are not marked."""
-        sizes = np.diff(self._ends)
-        inside = np.repeat(marked, sizes)
-        self._columns, self._signs = self._columns[inside], self._signs[inside]
-        self._ends = np.concatenate([[0], np.cumsum(sizes[marked])])
-        self.costs = self.costs[marked]
-
-    def block(self, design: Design, samples: Indices | None, first: int = 0) -> Any:
-        """Return the sums of signed columns at the samples."""
-        if design.is_sparse:
-            part = design.X if samples is None else design.X[samples]
-            return sp.csr_array(part @ self._matrix(first))
+        if self.are_columns:
+            part = X[:, columns] if samples is None else X[np.ix_(samples, columns)]
+            return part * signs
         if samples is not None:
-            design = Design(design.X[samples])
-        start = self._ends[first]
-        ends = self._ends[first:] - start
-        sums = _core.signed_sums(design.view, self._columns[start:], ends, self._signs[start:])
-        return sums.T
+            design = Design(X[samples])
+        return _core.signed_sums(design.view, columns, self._ends[first:] - start, signs).T
 
     def along(self, values: Vector, first: int = 0) -> Vector:
-        """Return the inner products with the atoms."""
+        """Return the inner products with the directions."""
         start = self._ends[first]
-        terms = self._signs[start:] * values[self._columns[start:]]
+        terms: Vector = self.signs[start:] * values[self.columns[start:]]
         return np.add.reduceat(terms, self._ends[first:-1] - start) if terms.size else terms
 
     def of_rows(self, rows: Any, first: int = 0) -> NDArray[np.float64]:
-        """Return the products of a constraint matrix with the atoms."""
+        """Return the products of a constraint matrix with the directions."""
         product = rows @ self._matrix(first)
         return product.toarray() if sp.issparse(product) else np.asarray(product)
 
-    def spread(self, lengths: Vector, n_features: int) -> Vector:
+    def spread(self, lengths: Vector) -> Vector:
         """Return the coefficients."""
-        terms = self._signs * np.repeat(lengths, np.diff(self._ends))
+        terms = self.signs * np.repeat(lengths, np.diff(self._ends))
         busy = np.flatnonzero(terms)
-        columns, terms = self._columns[busy], terms[busy]
-        coef: Vector = np.bincount(columns, terms, minlength=n_features).astype(np.float64)
-        size = np.bincount(columns, np.abs(terms), minlength=n_features)
+        columns, terms = self.columns[busy], terms[busy]
+        coef: Vector = np.bincount(columns, terms, minlength=self._n_features).astype(np.float64)
+        size = np.bincount(columns, np.abs(terms), minlength=self._n_features)
         coef[np.abs(coef) <= 1e-14 * size] = 0.0  # opposite signs that cancel up to rounding
         return coef
 
+    def allowed_range(self, form: LinearProgramForm, first: int) -> tuple[Vector, Vector]:
+        """Return where -a'q must lie for each direction from `first` on."""
+        if form.is_separable:
+            columns, j = form.columns, self.columns[first:]
+            low, high = -columns.l1[j], columns.l1[j]
+            if columns.has_bounds:
+                low = np.where(columns.upper[j] == 0, -np.inf, low)
+                high = np.where(columns.lower[j] == 0, np.inf, high)
+            return low, high
+        if form.levels is not None:
+            count = self.size - first
+            return np.full(count, -form.levels.base), np.full(count, np.inf)
+        return -self.costs[first:], self.costs[first:]
+
     def _matrix(self, first: int) -> sp.csc_array:
+        """Return the directions as the columns of a matrix."""
         start = self._ends[first]
         ends = self._ends[first:] - start
         return sp.csc_array(
-            (self._signs[start:], self._columns[start:], ends),
+            (self.signs[start:], self.columns[start:], ends),
             shape=(self._n_features, ends.size - 1),
         )
-
-
-def allowed_range(
-    form: LinearProgramForm, directions: ColumnSet | AtomSet, first: int
-) -> tuple[Vector, Vector]:
-    """Return where -a'q must lie for each direction from `first` on."""
-    count = directions.size - first
-    if form.is_separable:
-        assert isinstance(directions, ColumnSet)
-        columns, j = form.columns, directions.columns[first:]
-        cost = columns.l1[j]
-        if not columns.has_bounds:
-            return -cost, cost
-        low = np.where(columns.upper[j] == 0, -np.inf, -cost)
-        return low, np.where(columns.lower[j] == 0, np.inf, cost)
-    if form.levels is not None:
-        return np.full(count, -form.levels.base), np.full(count, np.inf)
-    assert isinstance(directions, AtomSet)
-    cost = directions.costs[first:]
-    return -cost, cost

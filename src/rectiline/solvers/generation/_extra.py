@@ -14,9 +14,8 @@ from scipy import sparse as sp
 
 from rectiline._typing import Vector
 from rectiline.problems.forms import Levels, LinearProgramForm
-from rectiline.solvers.generation._boxed import BoxedProgram
-from rectiline.solvers.generation._directions import AtomSet, ColumnSet
-from rectiline.solvers.generation._highs import LinearProgram, Positions
+from rectiline.solvers.generation._directions import Directions
+from rectiline.solvers.generation._programs import BoxedProgram, LinearProgram, Positions
 
 __all__ = ["ExtraColumns"]
 
@@ -55,7 +54,7 @@ class ExtraColumns:
 
     def place(
         self,
-        directions: ColumnSet | AtomSet,
+        directions: Directions,
         first: int,
         rows: Positions,
         scale: Vector,
@@ -63,13 +62,12 @@ class ExtraColumns:
     ) -> None:
         """Add the columns of the directions from `first` on, whose scaled rows are `rows`."""
         if self._form.is_separable and self._form.columns.has_bounds:
-            assert isinstance(directions, ColumnSet)
             self._place_bounds(directions, first, rows, scale)
         elif self._levels is not None:
             self._place_levels(rows, scale, factor)
 
     def _place_bounds(
-        self, directions: ColumnSet, first: int, rows: Positions, scale: Vector
+        self, directions: Directions, first: int, rows: Positions, scale: Vector
     ) -> None:
         columns, j = self._form.columns, directions.columns[first:]
         sides = ((columns.upper[j], 1.0), (columns.lower[j], -1.0))

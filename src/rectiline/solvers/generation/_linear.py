@@ -19,9 +19,9 @@ from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Vector
 from rectiline.problems.forms import FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import ColumnPricing, Pricing
+from rectiline.solvers.generation._programs import highs_refusal
 from rectiline.solvers.generation._rebuild import rebuilt
 from rectiline.solvers.generation._units import nearest_units, opposing_units, wrong_units
 

@@ -39,10 +39,15 @@ from rectiline.solvers.generation._blocks import (
     row_scale,
     scaled_rows,
 )
-from rectiline.solvers.generation._boxed import BoxedProgram, is_boxed
-from rectiline.solvers.generation._directions import AtomSet, ColumnSet, allowed_range
+from rectiline.solvers.generation._directions import Directions
 from rectiline.solvers.generation._extra import ExtraColumns
-from rectiline.solvers.generation._highs import Block, LinearProgram, Positions
+from rectiline.solvers.generation._programs import (
+    Block,
+    BoxedProgram,
+    LinearProgram,
+    Positions,
+    is_boxed,
+)
 from rectiline.solvers.generation._units import UnitLayout
 
 __all__ = ["Master"]
@@ -57,7 +62,7 @@ class Master:
     def __init__(
         self,
         form: LinearProgramForm,
-        directions: ColumnSet | AtomSet,
+        directions: Directions,
         top: NDArray[np.bool_],
         units: Indices,
         *,
@@ -211,7 +216,7 @@ class Master:
 
     def _range(self, first: int) -> tuple[Vector, Vector]:
         """Return where -a'q must lie for each direction, less the constant part, scaled."""
-        low, high = allowed_range(self.form, self.directions, first)
+        low, high = self.directions.allowed_range(self.form, first)
         shift = self._row_shift[first:]
         unit = self._row_scale[first:] / self._box_scale
         return (self.factor * low - shift) * unit, (self.factor * high - shift) * unit
@@ -225,12 +230,10 @@ class Master:
 
     def rebase(self, form: LinearProgramForm) -> None:
         """Take the penalty of a form that differs in its strength only; the basis stays."""
+        share = form.penalty.strength / self.form.penalty.strength
         self.form = form
         self._extra.rebase(form)
-        if isinstance(self.directions, AtomSet):
-            self.directions.costs = np.where(
-                self.directions.costs > 0, float(form.penalty.strength), 0.0
-            )
+        self.directions.costs = share * self.directions.costs
         self.set_factor(1.0)
 
     def add_units(self, units: Indices) -> None:
@@ -285,7 +288,7 @@ class Master:
         moved = self._layout.gathered(values[self.unit_columns])
         scaled = values[self._constraint_columns] / self._constraint_norm
         return FormPoint(
-            self.directions.spread(lengths, self.form.design.n_features),
+            self.directions.spread(lengths),
             intercept + self.centre if self._n_intercept else 0.0,
             self.base + moved * self._box_scale,
             scaled * self._box_scale,
@@ -297,4 +300,4 @@ class Master:
         if found is None:
             return None
         lengths, intercept = self._primal(found)
-        return self.directions.spread(lengths, self.form.design.n_features), intercept
+        return self.directions.spread(lengths), intercept

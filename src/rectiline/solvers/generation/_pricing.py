@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rectiline._typing import Indices, Vector
 from rectiline.problems.forms import LinearProgramForm
-from rectiline.solvers.generation._directions import AtomSet, ColumnSet
+from rectiline.solvers.generation._directions import Directions
 
 __all__ = ["AtomPricing", "ColumnPricing", "Pricing", "pricing_for"]
 
@@ -28,7 +28,7 @@ class Pricing(Protocol):
     form: LinearProgramForm
 
     @property
-    def directions(self) -> ColumnSet | AtomSet:
+    def directions(self) -> Directions:
         """The directions so far."""
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
@@ -50,7 +50,7 @@ class ColumnPricing:
 
     def __init__(self, form: LinearProgramForm) -> None:
         self.form = form
-        self.directions = ColumnSet()
+        self.directions = Directions(form.design.n_features)
         self._inside = np.zeros(form.design.n_features, dtype=bool)
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
@@ -96,7 +96,7 @@ class ColumnPricing:
     def _add(self, columns: Indices) -> None:
         columns = columns[~self._inside[columns]]
         self._inside[columns] = True
-        self.directions.add(columns)
+        self.directions.add(columns, np.ones(columns.size))
 
 
 class SortedPricing:
@@ -104,7 +104,7 @@ class SortedPricing:
 
     def __init__(self, form: LinearProgramForm) -> None:
         self.form = form
-        self.directions = ColumnSet()
+        self.directions = Directions(form.design.n_features)
         self._inside = np.zeros((2, form.design.n_features), dtype=bool)
 
     def seed(self, q: Vector, coef: Vector, limit: int) -> None:
@@ -140,7 +140,7 @@ class AtomPricing:
 
     def __init__(self, form: LinearProgramForm) -> None:
         self.form = form
-        self.directions = AtomSet(form.design.n_features)
+        self.directions = Directions(form.design.n_features)
         self._known: set[bytes] = set()
         self._grouped = np.zeros(form.design.n_features, dtype=bool)
         self._grouped[np.concatenate(form.groups or [])] = True
@@ -200,8 +200,12 @@ class AtomPricing:
                 self._known.add(key)
                 keep.append(place)
         if keep:
+            kept = [columns[k] for k in keep]
             self.directions.add(
-                [columns[k] for k in keep], [signs[k] for k in keep], np.asarray(costs)[keep]
+                np.concatenate(kept),
+                np.concatenate([signs[k] for k in keep]),
+                np.array([one.size for one in kept]),
+                np.asarray(costs)[keep],
             )
 
 

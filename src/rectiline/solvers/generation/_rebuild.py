@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rectiline._typing import Indices, Vector
-from rectiline.solvers.generation._directions import ColumnSet
-from rectiline.solvers.generation._highs import BASIC, HIGH, LOW
 from rectiline.solvers.generation._master import Master
+from rectiline.solvers.generation._programs import BASIC, HIGH, LOW
 
 __all__ = ["guess_basis", "rebuilt"]
 
@@ -56,7 +55,7 @@ def guess_basis(master: Master, coef: Vector, arguments: Vector) -> None:
     A solution of a similar program is such a vertex, and is met exactly.
     """
     directions = master.directions
-    if not isinstance(directions, ColumnSet) or not master.form.is_separable:
+    if not master.form.is_separable:
         return
     moves = directions.signs * coef[directions.columns]
     fixed, _, own = master.all_rows()

@@ -1,10 +1,10 @@
 """`generation`: column and constraint generation.
 
 Piecewise-linear losses: a linear program whose restricted dual is kept alive, in the compiled
-simplex method (`_boxed.py`) where X is dense and all columns are boxed and in HiGHS otherwise, see
-`_master.py` and `_linear.py`. Losses with curvature, and sorted penalties with many distinct
-strengths: the same working set with a second-order master, see `_curved.py`. Groups whose sign
-vectors are too many for the linear program: the interior point method, see `solvers.interior`.
+simplex method where X is dense and all columns are boxed and in HiGHS otherwise (`_programs.py`),
+see `_master.py` and `_linear.py`. Losses with curvature, sorted penalties with many distinct
+strengths, and groups whose sign vectors are too many for the linear program: the same working set
+with a second-order master, see `_curved.py`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ import numpy as np
 from rectiline._polling import time_left
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
-from rectiline.problems.forms import CompositeForm, EpigraphForm, FormPoint, LinearProgramForm
+from rectiline.problems.forms import CompositeForm, FormPoint, LinearProgramForm
 from rectiline.solvers._base import Budget, Step
-from rectiline.solvers.generation._boxed import is_boxed, is_mostly_zeros
 from rectiline.solvers.generation._curved import CurvedState, advance_curved, start_curved
-from rectiline.solvers.generation._highs import highs_refusal
 from rectiline.solvers.generation._linear import LinearState, advance_linear
 from rectiline.solvers.generation._pricing import AtomPricing
+from rectiline.solvers.generation._programs import highs_refusal, is_boxed, is_mostly_zeros
 from rectiline.solvers.generation._start import Plan, restart_linear, start_linear
-from rectiline.solvers.interior import Interior, InteriorState
+from rectiline.solvers.smoothed import Smoothed
 
 __all__ = ["Generation"]
 
 _LOST_STEPS = 4  # simplex steps per sample after which sign vectors of groups look hopeless
 _ROUGH_GAP = 1e-3  # of a solution that only serves as a start
 _MANY_SAMPLES = 8  # times the columns: then a subsample is a good start
-_INTERIOR = Interior(digits=16)
-_MASTERS = ("auto", "linear", "second_order", "barrier")
+_WIDE_SORTED = 10  # columns per row from which on levels of a Slope make the program too large
+_MASTERS = ("auto", "linear", "second_order")
 _STARTS = ("auto", "path", "smoothed", "subsample")
 
 
@@ -42,7 +41,7 @@ class GenerationState:
     """The restricted problem with its master, which may change on the way."""
 
     form: CompositeForm
-    engine: LinearState | CurvedState | InteriorState
+    engine: LinearState | CurvedState
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,8 @@ class Generation:
     ----------
     start_with : {"auto", "path", "smoothed", "subsample"}, default="auto"
         First guess: a path of decreasing strengths, from columns most correlated with the slopes
-        at zero on; the smoothed problem on such columns; the program on an eighth of the samples,
-        started the same way.
+        at zero on; a rough answer of the solver "smoothed", where that takes the problem; the
+        program on an eighth of the samples, started the same way.
     columns, samples : bool, optional
         Whether columns and samples are generated; by default where there are many of them.
     columns_per_round : int, default=200
@@ -62,10 +61,9 @@ class Generation:
     samples_per_round : int, optional
         Most samples that one round adds; by default a tenth of them if X is sparse and a fiftieth
         if it is dense, but at least 400.
-    master : {"auto", "linear", "second_order", "barrier"}, default="auto"
-        What solves the restricted problem: the linear program where there is one, the proximal
-        method of multipliers, or for groups an interior point method, which takes over when the
-        sign vectors of the groups are too many.
+    master : {"auto", "linear", "second_order"}, default="auto"
+        What solves the restricted problem: the linear program where there is one, or the proximal
+        method of multipliers, which takes over when the sign vectors of groups are too many.
     patience : float, default=inf
         Products that the compiled simplex method (linear programs on dense X), or the Newton steps
         of the proximal method, may take before the problem is left to another solver.
@@ -112,8 +110,6 @@ class Generation:
         """Return the first restricted problem."""
         if self._is_linear(form.problem):
             linear = LinearProgramForm(form.problem)
-            if self.master == "barrier":
-                return GenerationState(form, self._interior(linear))
             return GenerationState(form, start_linear(linear, warm, self.plan(linear), seed))
         if warm is None and self.master == "auto" and form.sorted_strengths is not None:
             warm = self._unsorted_point(form, seed)
@@ -145,19 +141,14 @@ class Generation:
             form, warm, 2 * self.columns_per_round, self.columns is False, self.patience
         )
 
-    @staticmethod
-    def _interior(form: LinearProgramForm) -> InteriorState:
-        reason = _refused_by_interior(form)
-        if reason is not None:
-            raise UnsupportedProblemError(f"master='barrier': {reason}.")
-        return _INTERIOR.start(EpigraphForm.apply(form.problem), None, 0)
-
     def _is_linear(self, problem: Problem) -> bool:
         if self.master == "second_order":
             return False
         reason = LinearProgramForm.accepts(problem)
-        if self.master in ("linear", "barrier") and reason is not None:
-            raise UnsupportedProblemError(f"master={self.master!r}: {reason}.")
+        if self.master == "linear" and reason is not None:
+            raise UnsupportedProblemError(f"master='linear': {reason}.")
+        if self.master == "auto" and problem.n_features > _WIDE_SORTED * problem.n_samples:
+            return reason is None and LinearProgramForm(problem).levels is None
         return reason is None
 
     def plan(self, form: LinearProgramForm) -> Plan:
@@ -168,6 +159,8 @@ class Generation:
         start = self.start_with
         if start == "auto":
             start = "subsample" if n > max(_MANY_SAMPLES * d, 2000) else "path"
+        if start == "smoothed" and Smoothed.refuses(form.problem) is not None:
+            start = "path"
         units = self.samples_per_round
         if units is None:
             units = max(n_units // (10 if is_mostly_zeros(form.design) else 50), 400)
@@ -178,11 +171,6 @@ class Generation:
         engine = state.engine
         if isinstance(engine, CurvedState):
             return advance_curved(engine, budget)
-        if isinstance(engine, InteriorState):
-            step = _INTERIOR.advance(engine, budget)
-            if step.exhausted:
-                state.engine = self._second_order(state.form, engine.point())
-            return step._replace(exhausted=False)
         if not isinstance(engine.pricing, AtomPricing) or self.master != "auto":
             return advance_linear(engine, budget)
         for done in range(1, budget.iterations + 1):
@@ -190,26 +178,15 @@ class Generation:
             if step.reached or step.exhausted or budget.is_over():
                 return step._replace(iterations=done)
             if engine.is_lost(_LOST_STEPS):
-                if _refused_by_interior(engine.form) is None:
-                    state.engine = self._interior(engine.form)
-                else:
-                    state.engine = self._second_order(state.form, None)
+                if self.patience < np.inf:  # another solver waits
+                    return Step(done, False, exhausted=True, impatient=True)
+                state.engine = self._second_order(state.form, None)
                 return Step(done, False)
         return Step(budget.iterations, False)
 
     def point(self, state: GenerationState) -> FormPoint:
         """Return the best pair so far."""
-        engine = state.engine
-        return engine.point() if isinstance(engine, InteriorState) else engine.point
-
-
-def _refused_by_interior(form: LinearProgramForm) -> str | None:
-    """Return why the interior point method does not take over, or None."""
-    if form.groups is None:
-        return "the penalty has no groups"
-    if form.n_constraints or form.free_columns.size or form.problem.has_linear_term:
-        return "there are constraints, columns without cost or a linear term"
-    return _INTERIOR.refuses(form.problem)
+        return state.engine.point
 
 
 def _differ_in_strength(new: CompositeForm, old: CompositeForm) -> bool:

@@ -21,8 +21,8 @@ from rectiline.solvers.generation._linear import (
 from rectiline.solvers.generation._master import Master
 from rectiline.solvers.generation._pricing import AtomPricing, pricing_for
 from rectiline.solvers.generation._rebuild import guess_basis
-from rectiline.solvers.generation._smoothed_start import smoothed_start
 from rectiline.solvers.generation._units import nearest_units
+from rectiline.solvers.smoothed import Smoothed
 
 __all__ = ["Plan", "restart_linear", "start_linear"]
 
@@ -159,7 +159,10 @@ def _cold_guess(form: LinearProgramForm, plan: Plan, seed: int) -> Guess:
     if plan.start == "subsample":
         return _subsample_guess(form, plan, intercept, q, seed)
     if plan.start == "smoothed":
-        return Guess(*smoothed_start(form, q, seed), q)
+        rough = Smoothed(hands_over=True)
+        started = rough.start(form, None, seed)
+        rough.advance(started, Budget(rough.default_max_iter, time_left(), _ROUGH_GAP))
+        return Guess(started.best.coef, started.best.intercept, q)
     return Guess(np.zeros(q.size), intercept, q)
 
 

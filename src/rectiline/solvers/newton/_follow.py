@@ -15,7 +15,7 @@ from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm, ReducedForm
-from rectiline.solvers._candidate import Candidate
+from rectiline.solvers._base import Candidate
 from rectiline.solvers.newton._model import Model
 
 __all__ = ["NewtonFollower"]

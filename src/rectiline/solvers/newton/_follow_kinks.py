@@ -18,11 +18,9 @@ from rectiline import _core
 from rectiline._typing import Vector
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.forms import FormPoint, RectifiedForm
-from rectiline.solvers._base import Budget
-from rectiline.solvers._candidate import Candidate
+from rectiline.solvers._base import Budget, Candidate
 from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._run import Run, Schedule
-from rectiline.solvers.newton._starts import column_multipliers
 from rectiline.solvers.newton._working_set import WorkingSet, row_lengths
 
 __all__ = ["KinkedFollower"]
@@ -134,7 +132,7 @@ class KinkedFollower:
             if model.kinked.size:
                 coef, intercept = model.to_user(pair.b)
                 here = FormPoint(coef, intercept, pair.sample, column)
-                column = column_multipliers(self._form, model, pair.b, here)
+                column = model.column_multipliers(pair.b, here)
             return replace(pair, column=column)
         column = pair.column * (strength / before)
         if last is None:

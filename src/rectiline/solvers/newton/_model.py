@@ -14,16 +14,17 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from scipy import sparse as sp
 
 from rectiline import _core
 from rectiline._typing import Matrix, Vector
-from rectiline.problems.forms import RectifiedForm
-from rectiline.solvers.newton._routines import take_routines
+from rectiline.problems.forms import FormPoint, RectifiedForm
 
-__all__ = ["Model", "Multipliers"]
+__all__ = ["Model", "Multipliers", "take_routines"]
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +33,22 @@ class Multipliers:
 
     column: Vector
     constraint: Vector
+
+
+def take_routines() -> bool:
+    """Hand SciPy's Cholesky and symmetric product to the compiled core; return whether it can.
+
+    SciPy exports the Fortran routines it is built on as capsules, each named after the C type of
+    its function. The core takes them if they have the type it calls, with 32-bit integers, and
+    keeps its own loops otherwise.
+    """
+    try:
+        lapack: dict[str, Any] = import_module("scipy.linalg.cython_lapack").__pyx_capi__
+        blas: dict[str, Any] = import_module("scipy.linalg.cython_blas").__pyx_capi__
+        _core.use_dense_routines(lapack["dpotrf"], lapack["dpotrs"], blas["dsyrk"])
+    except (ImportError, AttributeError, KeyError, ValueError):
+        return False
+    return True
 
 
 take_routines()
@@ -166,3 +183,29 @@ class Model:
     def no_multipliers(self) -> Multipliers:
         """Return zero multipliers."""
         return Multipliers(np.zeros(self.kinked.size), np.zeros(self.n_constraints))
+
+    # ---- starts ----------------------------------------------------------------------------
+
+    def column_multipliers(self, b: Vector, warm: FormPoint) -> Vector:
+        """Return what the kinked columns' own terms must pull with at a warm start."""
+        gradient = np.zeros(self.order)
+        gradient[: self.d] = self.form.design.tdot(np.ascontiguousarray(warm.sample))
+        pull = -self.contract(gradient) - self.rho * b
+        if self.n_constraints:
+            pull += self.rows.T @ (warm.constraint * self.row_norm)
+        k = self.kinked
+        # Beyond an l1 term only a bound can pull, and only outwards.
+        most = np.where(np.isfinite(self.upper[k]), np.inf, self.l1[k])
+        least = np.where(np.isfinite(self.lower[k]), -np.inf, -self.l1[k])
+        return np.clip(pull[k], least, most)
+
+    def gentle_start(self) -> float:
+        """Return a growth at which one row's envelope is about as stiff as the ridge part.
+
+        With about as many columns as rows the data can be fitted exactly, and multipliers are tiny
+        against their boxes: a start in units of the boxes would be far too stiff.
+        """
+        design = self.form.design
+        row = design.mean_row_square(1.0 / self.form.columns.rho)
+        stiffness = self.total_width / (self.argument_scale * design.n_samples)
+        return 10.0 / max(stiffness * row, 1e-300)

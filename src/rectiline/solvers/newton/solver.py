@@ -27,7 +27,6 @@ from rectiline.solvers._base import Budget, Step
 from rectiline.solvers._row_plan import RowPlan
 from rectiline.solvers.newton._model import Model, Multipliers
 from rectiline.solvers.newton._run import Run, Schedule
-from rectiline.solvers.newton._starts import column_multipliers, gentle_start
 from rectiline.solvers.newton._working_set import WorkingSet, copy_rows, row_lengths
 
 __all__ = ["Newton", "ReducedNewton"]
@@ -127,13 +126,13 @@ class Newton:
             sample = warm.sample
             multipliers.constraint = warm.constraint * model.row_norm
             if model.kinked.size:
-                multipliers.column = column_multipliers(form, model, b, warm)
+                multipliers.column = model.column_multipliers(b, warm)
         plain = not model.kinked.size and not model.n_constraints
         schedule = _FAST if n >= _FAST_ROWS_PER_COLUMN * model.order and plain else _CAREFUL
         if warm is not None:  # good multipliers make stiff envelopes safe
             schedule = replace(schedule, start=_WARM_START * schedule.start)
         elif n <= 2 * model.order and form.columns.strongly_convex:
-            schedule = replace(schedule, start=min(1.0, gentle_start(form, model)))
+            schedule = replace(schedule, start=min(1.0, model.gentle_start()))
         return NewtonState(
             form=form,
             model=model,

@@ -92,7 +92,7 @@ class RowMember:
         """Return the judged candidate, or what to fall back on before there is one."""
         if run is None or run.judged is None:
             return cast(Pair, self.group.seen[self.place].zero_pair())
-        return run.judged[:3]
+        return Pair(*run.judged[:3])
 
     def prove(
         self, coef: Vector, intercept: float, dual: Any, tol: float | None = None

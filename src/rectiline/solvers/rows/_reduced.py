@@ -15,8 +15,8 @@ from rectiline.exceptions import ConvergenceWarning
 from rectiline.problems import DualPoint, Problem
 from rectiline.problems.blocks import NearRows, with_frozen_rows
 from rectiline.problems.forms import FormPoint, RectifiedForm
-from rectiline.solvers._base import Budget
-from rectiline.solvers._optimality import PolishPair, optimality_step
+from rectiline.solvers._base import Budget, Pair
+from rectiline.solvers._optimality import optimality_step
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.newton._model import Model
 from rectiline.solvers.newton._run import Run, Schedule
@@ -135,7 +135,7 @@ def _polished(near: Problem, frozen: Frozen, found: Reduced) -> Reduced:
         return found
     if not (near.columns.has_l1 or near.columns.has_bounds):
         return found
-    pair = PolishPair(found.coef, found.intercept, found.dual)
+    pair = Pair(found.coef, found.intercept, found.dual)
     for _ in range(_MOST_POLISH_STEPS):
         moved = optimality_step(near, pair, frozen)
         if moved is None:
