@@ -1,7 +1,6 @@
 """Rows of dask collections, on real worker processes: partitions stay there, lost ones return."""
 
 import os
-import pickle
 import signal
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 import rectiline as rl
 from rectiline.rows import Block
-from rectiline.rows._dask import _run
+from rectiline.rows._engines import Work
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -93,11 +92,11 @@ def moved(array):
 
 def test_sums_do_not_depend_on_where_a_block_has_been():
     X, y, _ = data(7)
-    work = pickle.dumps((sums, np.ones(3)))
+    work = Work(sums, np.ones(3), 3, False, None, True)
     # By rows and by columns: NumPy's products of the two may differ in the last bit.
     for stored, there in ((X, moved(X)), (np.asfortranarray(X), moved(X.T).T)):
-        expected, _ = _run(Block(stored, y, None, 0), work)
-        found, _ = _run(Block(there, moved(y), None, 0), work)
+        expected, _ = work.run(Block(stored, y, None, 0))
+        found, _ = work.run(Block(there, moved(y), None, 0))
         assert found[0].tobytes() == expected[0].tobytes()
 
 
@@ -111,7 +110,7 @@ def test_data_frames(client):
     np.testing.assert_array_equal(rows.take(np.array([39])).weight, weight[39:])
     frame.loc[33, "b"] = np.nan
     rows = rl.rows.from_dask(dd.from_pandas(frame, npartitions=4), target="y", client=client)
-    with pytest.raises(ValueError, match=r"row 33, column 'b' is null \(block 3"):
+    with pytest.raises(ValueError, match=r"row 33, column 'b' is null\. Impute"):
         list(rows.map_blocks(sums, np.ones(4)))
 
 
@@ -124,7 +123,7 @@ def test_without_a_client_partitions_are_computed_here():
     assert {process for _, _, process in rows.map_blocks(sums, np.ones(3))} == {os.getpid()}
     X[20, 1] = np.inf
     rows = rl.rows.from_dask(da.from_array(X, chunks=(15, 3)), y)
-    with pytest.raises(ValueError, match=r"row 20, column 1 is inf \(block 1"):
+    with pytest.raises(ValueError, match=r"row 20, column 1 is inf\. Impute"):
         list(rows)
 
 

@@ -29,7 +29,7 @@ def flights(tmp_path_factory):
 
 @pytest.fixture
 def read(monkeypatch):
-    """Return a list with the number of rows of each run of decoding."""
+    """Return a list with the number of rows of each run of decoding, one for each item."""
     runs = []
 
     def counted(*arguments):
@@ -47,8 +47,7 @@ def test_the_example_of_the_readme_decodes_the_files_twice(flights, read):
     rows = rl.rows.from_parquet(flights, target="delay")
     model = rl.PLQRegressor("huber").fit(rows)
     assert model.solution_.status == "solved" and model.solution_.passes == 2
-    assert read.count(N) == 2
-    assert sum(read) < 2.1 * N  # the sample comes from the first rows of row groups
+    assert 2 * N < sum(read) < 2.1 * N  # the sample comes from the first rows of row groups
     assert list(model.feature_names_in_) == [*(f"c{k}" for k in range(D)), "year"]
     scale = np.subtract(*np.percentile(np.random.default_rng(1).standard_t(3, N), [75, 25])) / 1.349
     assert model.scale_ == pytest.approx(scale, rel=0.05)
@@ -59,23 +58,23 @@ def test_problems_and_families_decode_the_files_twice(flights, read):
     levels = [rl.Problem(rows, loss=rl.losses.Pinball(q)) for q in (0.2, 0.8)]
     for solution in rl.solve_family(levels):
         assert solution.status == "solved" and solution.passes == 2
-    assert read.count(N) == 2 and sum(read) < 2.1 * N
+    assert 2 * N < sum(read) < 2.1 * N
 
 
 def test_quantiles_in_one_problem_decode_the_files_once_more_for_their_ranges(flights, read):
     rows = rl.rows.from_parquet(flights, target="delay", columns=["c0", "c1", "c2", "c3"])
     model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0, shared_slopes=True, tol=1e-6)
     assert model.fit(rows).solution_.passes == 2
-    assert read.count(N) == 3 and sum(read) < 3.1 * N
+    assert 3 * N < sum(read) < 3.1 * N
 
 
-def test_a_filtered_data_set_is_sampled_by_reading_it(flights, read):
+def test_a_filtered_data_set_is_decoded_twice(flights, read):
     ds = pytest.importorskip("pyarrow.dataset")
     data = ds.dataset(flights, format="parquet", partitioning="hive").filter(ds.field("c0") > 1.0)
     rows = rl.rows.of(data, target="delay")
     n = rows.n_rows
     assert n < N // 5 and rl.solve(rl.Problem(rows, loss="absolute")).status == "solved"
-    assert read == [n, n, n]
+    assert 2 * n < sum(read) < 2.2 * n
 
 
 def test_small_files_are_decoded_once_if_defaults_need_all_rows(tmp_path, read):

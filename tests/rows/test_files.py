@@ -1,6 +1,5 @@
 """Rows of files and tables: equal to the arrays in memory, read again, and refused when broken."""
 
-import json
 import sys
 
 import numpy as np
@@ -9,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import rectiline as rl
+from rectiline.rows import _tables
 
 pa = pytest.importorskip("pyarrow")
 ds = pytest.importorskip("pyarrow.dataset")
@@ -107,7 +107,7 @@ def test_svmlight_text(tmp_path, cache, zero_based):
 def test_broken_svmlight_text_is_refused(tmp_path):
     path = tmp_path / "x.svm"
     path.write_text("1 1:2 2:nan\n")
-    with pytest.raises(ValueError, match=r"row 0, column 1 is nan \(block 0"):
+    with pytest.raises(ValueError, match=r"row 0, column 1 is nan\. Impute"):
         list(rl.rows.from_svmlight(path))
     path.write_text("1 1:2 word\n")
     with pytest.raises(ValueError, match=r"x\.svm is not svmlight text between the bytes 0 and"):
@@ -137,28 +137,33 @@ def test_files_of_tables(tmp_path, kind, cache):
     for paths in sources:
         rows = rl.rows.from_parquet(paths, target="y", weight="w", block_rows=5, cache=cache)
         check(rows, X, y, weight, NAMES)
-        assert [b.n_rows for b in rows] == [5, 5, 5, 5, 3]  # whatever the files are cut into
         has_cache = kind == "csv" if cache == "auto" else cache is not False
-        assert rows.has_random_access == has_cache
+        assert (rows.cache is not None) == has_cache
+        # Blocks end where files or row groups end; a cache is one file.
+        expected = [4, 4, 1, 4, 4, 4, 2] if kind == "parquet" else [5, 4, 5, 5, 4]
+        expected = [5, 5, 5, 5, 3] if has_cache else expected
+        assert [b.n_rows for b in rows] == expected
     some = rl.rows.from_parquet(sources[0], target="y", columns=["c", "a"], cache=False)
-    np.testing.assert_array_equal(next(iter(some)).X, X[:, [2, 0]])
+    np.testing.assert_array_equal(np.vstack([b.X for b in some]), X[:, [2, 0]])
 
 
-def test_labels_are_counted_without_other_columns(tmp_path):
+def test_labels_are_counted_without_other_columns(tmp_path, monkeypatch):
     X, y, weight = data()
     write(tmp_path, "parquet", table(X, (y > 0).astype(float), weight))
     rows = rl.rows.from_parquet(f"{tmp_path}/*.parquet", "y", "w", block_rows=5)
-    opened, open_batches = [], rows._open_batches
+    opened, batches = [], _tables.TableItem.batches
 
-    def noted(names, length):
-        opened.append(names)
-        return open_batches(names, length)
+    def noted(item, names, size):
+        opened.append(list(names))
+        return batches(item, names, size)
 
-    rows._open_batches = noted
-    whole = [*NAMES, "y", "w"]
-    assert rows.total_weight() == pytest.approx(weight.sum()) and opened == [["y", "w"]]
+    monkeypatch.setattr(_tables.TableItem, "batches", noted)
+    files, whole = len(rows.items()), [*NAMES, "y", "w"]
+    targets = [["y", "w"]] * files
+    assert rows.total_weight() == pytest.approx(weight.sum()) and opened == targets
     model = rl.PLQClassifier("hinge").fit(rows)
-    assert opened[1] == ["y", "w"] and opened[2:] == [whole] * (len(opened) - 2)
+    assert opened[files : 2 * files] == targets
+    assert opened[2 * files :] == [whole] * (len(opened) - 2 * files)
     in_memory = rl.PLQClassifier("hinge").fit(X, y > 0, sample_weight=weight)
     assert model.certificate_.primal == pytest.approx(in_memory.certificate_.primal, rel=1e-5)
 
@@ -172,27 +177,31 @@ def test_a_partitioned_folder(tmp_path):
     check(rows, np.column_stack([X[:, 0], whole["year"]]), y, None, ("a", "year"))
 
 
-def test_a_named_cache_is_used_again_only_for_the_same_files(tmp_path):
+def test_a_named_cache_is_used_again_only_for_the_same_files(tmp_path, monkeypatch):
     X, y, weight = data()
     write(tmp_path, "parquet", table(X, y, weight))
+    written, write_dataset = [], ds.write_dataset
+
+    def noted(*arguments, **options):
+        written.append(1)
+        return write_dataset(*arguments, **options)
+
+    monkeypatch.setattr(ds, "write_dataset", noted)
 
     def rows():
-        return rl.rows.from_parquet(f"{tmp_path}/*.parquet", "y", "w", cache=tmp_path / "kept")
+        made = rl.rows.from_parquet(f"{tmp_path}/*.parquet", "y", "w", cache=tmp_path / "kept")
+        return np.vstack([block.X for block in made])
 
-    first = rows()
-    iter(first).__next__()  # a pass that ends early leaves nothing
-    assert not rows().has_random_access
-    list(first)
-    assert rows().has_random_access
-    description = tmp_path / "kept" / "rows.json"
-    file = tmp_path / "kept" / json.loads(description.read_text())["arrays"]["X"][0]
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-8])  # cut off
-    assert not rows().has_random_access
-    file.write_bytes(whole)
+    for _ in range(2):
+        np.testing.assert_array_equal(rows(), X)
+    assert len(written) == 1
+    file = tmp_path / "kept" / "rows-0.parquet"
+    file.write_bytes(file.read_bytes()[:-8])  # cut off
+    np.testing.assert_array_equal(rows(), X)
+    assert len(written) == 2
     write(tmp_path, "parquet", table(2 * X, y, weight))
-    assert not rows().has_random_access
-    np.testing.assert_array_equal(next(iter(rows())).X, 2 * X)
+    np.testing.assert_array_equal(rows(), 2 * X)
+    assert len(written) == 3
 
 
 def test_a_temporary_cache_is_removed(tmp_path, monkeypatch):
@@ -201,7 +210,7 @@ def test_a_temporary_cache_is_removed(tmp_path, monkeypatch):
     write(tmp_path, "csv", table(*data()))
     rows = rl.rows.from_parquet(f"{tmp_path}/*.csv", target="y")
     list(rows)
-    assert list((tmp_path / "tmp").glob("*/X-*.bin"))
+    assert list((tmp_path / "tmp").glob("*/rows-0.parquet"))
     del rows
     assert not list((tmp_path / "tmp").iterdir())
 
@@ -251,10 +260,10 @@ def test_types_of_columns():
     [
         ({"s": ["x"] * 23}, r"do not hold numbers: 's' \(string\)\. Encode categories"),
         ({"s": pa.array(["x"] * 23).dictionary_encode()}, r"'s' \(dictionary"),
-        ({"s": pa.array([None] * 12 + [1.0] * 11)}, r"row 0, column 's' is null \(block 0"),
-        ({"s": [1] * 22 + [None]}, r"row 22, column 's' is null \(block 4"),
-        ({"s": [1.0] * 17 + [np.inf] * 6}, r"X .* row 17, column 's' is inf \(block 3, which st"),
-        ({"y": [1.0] * 22 + [np.nan]}, r"y contains NaN or infinity: row 22 is nan \(block 4"),
+        ({"s": pa.array([None] * 12 + [1.0] * 11)}, r"row 0, column 's' is null\. Impute"),
+        ({"s": [1] * 22 + [None]}, r"row 22, column 's' is null\. Impute"),
+        ({"s": [1.0] * 17 + [np.inf] * 6}, r"X .* row 17, column 's' is inf\. Impute"),
+        ({"y": [1.0] * 22 + [np.nan]}, r"y contains NaN or infinity: row 22 is nan\. Impute"),
         ({"y": ["x"] * 22 + [None]}, r"row 22, column 'y' is null"),
     ],
 )
@@ -295,5 +304,5 @@ def test_a_table_that_changes_between_passes_is_refused(tmp_path):
     rows = rl.rows.from_parquet(f"{tmp_path}/*.parquet", target="y", cache=False)
     list(rows)
     write(tmp_path, "parquet", table(2 * X, y, weight))
-    with pytest.raises(RuntimeError, match="changed between two passes: block 0"):
+    with pytest.raises(RuntimeError, match=r"The file .*0\.parquet has changed since it was op"):
         list(rows)

@@ -177,7 +177,7 @@ def test_of_recognises_sources():
 def test_blocks_of_other_widths_are_refused():
     X, y, _ = data()
     rows = rl.rows.from_stream(lambda: [(X, y), (X[:, :3], y)])
-    with pytest.raises(ValueError, match=r"Block 1 .* 4 columns; got shape \(23, 3\)"):
+    with pytest.raises(ValueError, match=r"4 columns; the one .* row 23 has shape \(23, 3\)"):
         list(rows)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rectiline._polling import checkpoint
 from rectiline.rows._block import Block, join, pick
-from rectiline.rows._finite import refuse_non_finite
+from rectiline.rows._engines import Work, checked_executor, run_work
 
 State = TypeVar("State")
 Result = TypeVar("Result")
@@ -23,8 +23,8 @@ class RowBlocks(ABC):
     """Rows ``(X, y, weight)`` in blocks that can be read again as often as needed.
 
     Iterating opens the source anew and yields its blocks in a fixed order. A subclass implements
-    `_open` and sets `n_features`, `dtype` and, where they are known, `feature_names` and the
-    number of rows.
+    `items`, or `_open` if its blocks come in one stream, and sets `n_features`, `dtype` and, where
+    they are known, `feature_names` and the number of rows.
 
     Attributes
     ----------
@@ -34,6 +34,10 @@ class RowBlocks(ABC):
     feature_names : tuple of str or None
     has_weight : bool
         Whether the source holds sample weights.
+    executor : object or None
+        Where passes run, see `on`.
+    snapshot : str or None
+        The version of the table that is read, where tables have versions.
 
     Examples
     --------
@@ -49,56 +53,64 @@ class RowBlocks(ABC):
     feature_names: tuple[str, ...] | None = None
     has_weight: bool = False
     has_target: bool = True
+    executor: Any = None
+    snapshot: str | None = None
     has_random_access: bool = False  # whether `take` reads some rows without reading all of them
     is_checked: bool = True  # whether the entries are known to be finite, or left to the passes
+    reads_ahead: bool = False  # whether a thread opens the next blocks while one is worked on
+    is_in_memory: bool = False  # whether the rows are arrays of this process
 
     def __init__(self) -> None:
         self._n_rows: int | None = None
         self._fingerprints: list[tuple[Any, ...]] = []
         self._is_known = False  # whether one iteration has come to its end
+        self.cache: Any = None  # whose folder lasts as long as the rows
 
-    @abstractmethod
+    def items(self) -> Iterable[Any]:
+        """Yield what is opened one by one: objects whose method `blocks` yields blocks.
+
+        Items that can be pickled can be opened by workers of an executor. They know the numbers of
+        their rows.
+        """
+        yield _Stream(self)
+
     def _open(self) -> Iterator[Block]:
         """Yield the blocks from the first one on."""
+        for item in self.items():
+            yield from item.blocks()
+
+    def on(self, executor: Any) -> RowBlocks:
+        """Run passes over these rows on an executor; return the rows.
+
+        Parameters
+        ----------
+        executor : object with a method ``map(function, items)`` that keeps the order, or None
+            A pool of ``concurrent.futures`` or ``multiprocessing``, a client of
+            ``dask.distributed``, a pool of Ray, or `rectiline.rows.spark`. Its workers open the
+            items of the source by themselves; only sums and rows near a knot come back. Answers
+            have equal bits on every executor. None: this process.
+
+        Returns
+        -------
+        RowBlocks
+        """
+        if executor is not None and type(self).items is RowBlocks.items:
+            raise ValueError(
+                f"executor={executor!r}: the blocks of {type(self).__name__} come in one stream, "
+                "which workers cannot open in parts. Write them to Parquet files first."
+            )
+        self.executor = checked_executor(executor)
+        return self
 
     @property
     def n_rows(self) -> int:
         """Number of rows; a source that does not know it reads itself once."""
         if self._n_rows is None:
-            for _ in self:
-                pass
-        assert self._n_rows is not None
+            self._n_rows = sum(self.map_targets(_length, None))
         return self._n_rows
 
     def __iter__(self) -> Iterator[Block]:
-        place, rows = 0, 0
-        for place, block in enumerate(self._open()):
-            checkpoint()
-            self._check(block, place, rows)
-            if not (self.is_checked or self._is_known):
-                refuse_non_finite(block, place, self.feature_names)
-            rows += block.n_rows
-            yield block
-            place += 1
-        self._check_end(place, rows)
-
-    def _check(self, block: Block, place: int, rows: int) -> None:
-        """Refuse a block that does not belong here, or is not what it was the last time."""
-        X = block.X
-        if len(X.shape) != 2 or X.shape[1] != self.n_features:
-            raise ValueError(
-                f"Block {place} of the rows must have {self.n_features} columns; got shape "
-                f"{tuple(X.shape)}."
-            )
-        for name, part in (("y", block.y), ("weight", block.weight)):
-            if part is not None and tuple(part.shape) != (block.n_rows,):
-                raise ValueError(
-                    f"Block {place} of the rows has {block.n_rows} rows, but its {name} has shape "
-                    f"{tuple(part.shape)}."
-                )
-        if block.start != rows:
-            raise ValueError(f"Block {place} must start at row {rows}; it says {block.start}.")
-        self._check_mark(block.fingerprint(), place, rows)
+        return self.map_blocks(_itself, None)
 
     def _check_mark(self, mark: tuple[Any, ...], place: int, rows: int) -> None:
         """Compare the fingerprint of a block with that of the last time."""
@@ -138,7 +150,7 @@ class RowBlocks(ABC):
     @property
     def shown_rows(self) -> str:
         """Number of rows as text; a question mark where it is not known."""
-        return "?" if self._n_rows is None else str(self._n_rows)
+        return str(self.n_rows) if self.knows_n_rows else "?"
 
     @property
     def targets_in_memory(self) -> NDArray[Any] | None:
@@ -173,11 +185,20 @@ class RowBlocks(ABC):
     ) -> Iterator[Result]:
         """Yield ``function(block, state)`` for every block, in the order of the blocks.
 
-        One call is one pass over the rows. Engines that hold blocks elsewhere override it to run
-        the function there; it is a module-level function, and state and results can be pickled.
+        One call is one pass over the rows. An executor runs the function where it opens the
+        block; it is a module-level function then, and state and results can be pickled.
         """
-        for block in self:
-            yield function(block, state)
+        looks_for_nan = not (self.is_checked or self._is_known)
+        names = self.feature_names
+        work = Work(function, state, self.n_features, looks_for_nan, names, not self.is_in_memory)
+        place = rows = 0
+        for result, mark in run_work(self.executor, work, self.items(), self.reads_ahead):
+            checkpoint()
+            self._check_mark(mark, place, rows)
+            rows += mark[0]
+            place += 1
+            yield result
+        self._check_end(place, rows)
 
     def map_targets(
         self, function: Callable[[Block, State], Result], state: State
@@ -196,24 +217,40 @@ class SlicedRows(RowBlocks):
     """Rows of which any can be taken: X, y and weight are sliced where they are."""
 
     has_random_access = True
+    is_in_memory = True
     block_rows: int
 
     @abstractmethod
-    def _block(self, some: Any, start: int) -> Block:
+    def _block(self, some: Any, start: int) -> Any:
         """Return the rows of a slice, or of an array of numbers."""
 
-    def _ranges(self) -> Iterable[tuple[int, int]]:
-        """Return first and last row, which is not included, of stretches that no block leaves."""
-        return [(0, self.n_rows)]
-
-    def _open(self) -> Iterator[Block]:
-        for first, last in self._ranges():
-            for start in range(first, last, self.block_rows):
-                yield self._block(slice(start, min(start + self.block_rows, last)), start)
+    def items(self) -> Iterable[Any]:
+        """Yield blocks of equal length."""
+        for start in range(0, self.n_rows, self.block_rows):
+            yield self._block(slice(start, min(start + self.block_rows, self.n_rows)), start)
 
     def take(self, rows: NDArray[np.int64]) -> Block:
         """Return copies of some rows, in the order given, as one block."""
-        return self._block(np.asarray(rows, dtype=np.int64), 0)
+        found: Block = self._block(np.asarray(rows, dtype=np.int64), 0)
+        return found
+
+
+class _Stream:
+    """The one item of a source that can only be opened as a whole."""
+
+    def __init__(self, source: RowBlocks) -> None:
+        self._source = source
+
+    def blocks(self) -> Iterator[Block]:
+        return self._source._open()
+
+
+def _itself(block: Block, _: None) -> Block:
+    return block
+
+
+def _length(block: Block, _: None) -> int:
+    return block.n_rows
 
 
 def _sum_of_weights(block: Block, _: None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Block", "join", "pick"]
+__all__ = ["Block", "join", "pick", "refuse_non_finite"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,30 +49,67 @@ class Block:
         """Whether X is a torch tensor, on whatever device."""
         return not isinstance(self.X, np.ndarray) and not self.is_sparse
 
+    def blocks(self) -> Iterator[Block]:
+        """Yield itself: a block in memory is an item of its source."""
+        yield self
+
     def take(self, at: Any) -> Block:
         """Return copies of some rows, or views for a slice, with the start of this block."""
         y, weight = (None if part is None else part[at] for part in (self.y, self.weight))
         return Block(self.X[at], y, weight, self.start)
 
-    def fingerprint(self) -> tuple[Any, ...]:
-        """Return the size of the block with some of its values.
+    def fingerprint(self, of_all: bool = True) -> tuple[Any, ...]:
+        """Return the size of the block with sums of all its bits, or with three of its rows.
 
         Equal data give equal fingerprints, so that a source that changes between two passes is
-        noticed. Only the first, the middle and the last row are looked at.
+        noticed. The first, the middle and the last row show rows that were exchanged.
         """
         n = self.n_rows
         if n == 0 or self.is_tensor:
             return (n,)
         at = sorted({0, n // 2, n - 1})
-        parts: list[bytes] = []
+        parts: list[Any] = []
         for row in at:
             line = self.X[[row]].toarray() if self.is_sparse else self.X[row]
             parts.append(np.ascontiguousarray(line).tobytes())
+        values = self.X.data if self.is_sparse else self.X
         for part in (self.y, self.weight):
             if part is not None:
                 picked: NDArray[Any] = np.asarray(part)[at]
                 parts.append(repr(picked.tolist()).encode())
+        if of_all:
+            numbers = (values, self.y, self.weight)
+            parts += [_sum_of_bits(part) for part in numbers if part is not None]
         return (n, *parts)
+
+    def aligned(self) -> Block:
+        """Return a block whose arrays start where numbers of their type may start.
+
+        Arrays that came from another process may lie anywhere in the message that brought them,
+        and BLAS is not used for those: sums would depend on where a block has been.
+        """
+        X = self.X
+        if self.is_sparse:
+            parts = (X.data, X.indices, X.indptr)
+            X = X if all(part.flags.aligned for part in parts) else X.copy()
+        elif not X.flags.aligned:
+            by_column = X.flags.f_contiguous and not X.flags.c_contiguous
+            X = np.require(X, requirements=["F" if by_column else "C", "A"])
+        y, weight = (
+            None if part is None else np.require(part, requirements=["A"])
+            for part in (self.y, self.weight)
+        )
+        return Block(X, y, weight, self.start)
+
+
+def _sum_of_bits(values: Any) -> int:
+    """Return the sum of the bits of numbers as integers, which wraps around; 0 for labels."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize not in (4, 8):
+        return 0
+    flat = array.T if array.flags.f_contiguous else array
+    bits = np.ascontiguousarray(flat).view(f"u{array.dtype.itemsize}")
+    return int(bits.sum(dtype=np.uint64))
 
 
 def pick(block: Block, rows: NDArray[np.int64]) -> Block:
@@ -106,3 +143,44 @@ def join(parts: list[Block], n_features: int) -> Block:
     y = None if first.y is None else stack([part.y for part in parts])
     weight = None if first.weight is None else stack([part.weight for part in parts])
     return Block(stack_X([part.X for part in parts]), y, weight, 0)
+
+
+def refuse_non_finite(
+    block: Block, names: Sequence[str] | None = None, rows: NDArray[np.int64] | None = None
+) -> None:
+    """Raise if a block in memory holds NaN or infinity; the message says where.
+
+    `rows` are the numbers of its rows if they were picked.
+    """
+    values = block.X.data if block.is_sparse else block.X
+    if not _is_finite(values):
+        bad = ~np.isfinite(values)
+        if block.is_sparse:
+            at = int(np.argmax(bad))
+            row = int(np.searchsorted(block.X.indptr, at, "right")) - 1
+            column, value = int(block.X.indices[at]), values[at]
+        else:
+            row, column = (int(k) for k in np.argwhere(bad)[0])
+            value = values[row, column]
+        title = str(column) if names is None else repr(names[column])
+        _refuse("X", block, rows, row, f", column {title}", value)
+    for name, part in (("y", block.y), ("weight", block.weight)):
+        if part is not None and part.dtype.kind == "f" and not _is_finite(part):
+            row = int(np.argmax(~np.isfinite(part)))
+            _refuse(name, block, rows, row, "", part[row])
+
+
+def _is_finite(values: Any) -> bool:
+    """Whether all values are finite; their sum shows it, unless it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return True
+    return bool(np.isfinite(values).all())
+
+
+def _refuse(name: str, block: Block, rows: Any, row: int, column: str, value: Any) -> None:
+    number = block.start + row if rows is None else rows[row]
+    raise ValueError(
+        f"{name} contains NaN or infinity: row {number}{column} is {float(value)}. Impute or drop "
+        "such entries first."
+    )

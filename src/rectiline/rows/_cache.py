@@ -1,4 +1,4 @@
-"""Writes decoded rows to raw files that are memory-mapped later; encoded sources use it."""
+"""Folders in which sources keep decoded rows, and stamps that show whether a file has changed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,35 @@ import os
 import shutil
 import tempfile
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["Cache", "CacheWriter", "checked_cache"]
+__all__ = ["Cache", "FileStamp", "checked_cache"]
 
 _DESCRIPTION = "rows.json"
+
+
+@dataclass(frozen=True)
+class FileStamp:
+    """Size in bytes and time of the last change of a file."""
+
+    path: str
+    size: int
+    changed_ns: int
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> FileStamp:
+        """Return the stamp of a file as it is now."""
+        found = os.stat(path)
+        return cls(os.fspath(path), found.st_size, found.st_mtime_ns)
+
+    def refuse_changed(self) -> None:
+        """Raise if the file is not what it was."""
+        if not os.path.exists(self.path):
+            raise RuntimeError(f"The file {self.path} is gone; it was there at first.")
+        if FileStamp.of(self.path) != self:
+            raise RuntimeError(f"The file {self.path} has changed since it was opened.")
 
 
 def checked_cache(cache: Any) -> Any:
@@ -26,9 +46,9 @@ def checked_cache(cache: Any) -> Any:
 
 
 class Cache:
-    """A folder of decoded arrays: a temporary one, or one that the user named and that stays.
+    """A folder of decoded rows: a temporary one, or one that the user named and that stays.
 
-    The description of the arrays is written last and in one step, so that files which a killed
+    The description of its files is written last and in one step, so that files which a killed
     process left half-written are never read.
     """
 
@@ -45,64 +65,26 @@ class Cache:
         """Whether the folder's disk has twice as many bytes free."""
         return shutil.disk_usage(self.folder).free > 2 * size
 
-    def stored(self) -> tuple[dict[str, NDArray[Any]], Any] | None:
-        """Return the arrays and facts that were written for the same key, or None."""
+    def stored(self) -> tuple[list[str], Any] | None:
+        """Return the paths of the files and the facts written for the same key, or None."""
         try:
             description = json.loads((self.folder / _DESCRIPTION).read_text())
         except (OSError, ValueError):
             return None
         if description.get("key") != self._key:
             return None
-        arrays = {}
-        for name, (file, dtype, count) in description["arrays"].items():
-            path = self.folder / file
-            if not path.exists() or path.stat().st_size != count * np.dtype(dtype).itemsize:
+        paths = []
+        for name, size in description["files"]:
+            path = self.folder / name
+            if not path.exists() or path.stat().st_size != size:
                 return None
-            empty = np.zeros(0, dtype=dtype)  # a file of no bytes cannot be mapped
-            arrays[name] = np.asarray(np.memmap(path, dtype, "r")) if count else empty
-        return arrays, description["facts"]
+            paths.append(str(path))
+        return paths, description["facts"]
 
-    def describe(self, arrays: dict[str, Any], facts: Any) -> None:
-        """Write what the files hold."""
-        text = json.dumps({"key": self._key, "arrays": arrays, "facts": facts})
+    def describe(self, names: list[str], facts: Any) -> None:
+        """Write which files of the folder hold the rows, in their order."""
+        files = [(name, (self.folder / name).stat().st_size) for name in names]
+        text = json.dumps({"key": self._key, "files": files, "facts": facts})
         draft = self.folder / f"{_DESCRIPTION}.{os.getpid()}"
         draft.write_text(text)
         os.replace(draft, self.folder / _DESCRIPTION)
-
-
-class CacheWriter:
-    """Appends arrays to the files of a cache; nothing is kept unless `finish` is called."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-        self._files: dict[str, BinaryIO] = {}
-        self._types: dict[str, np.dtype[Any]] = {}
-        self._names: dict[str, str] = {}
-
-    def append(self, name: str, values: NDArray[Any]) -> None:
-        """Write values behind those already written under this name."""
-        if name not in self._files:
-            handle, path = tempfile.mkstemp(
-                prefix=f"{name}-", suffix=".bin", dir=self._cache.folder
-            )
-            self._files[name], self._names[name] = os.fdopen(handle, "wb"), Path(path).name
-            self._types[name] = values.dtype
-        values = np.ascontiguousarray(values, dtype=self._types[name])
-        values.tofile(self._files[name])
-
-    def finish(self, facts: Any) -> None:
-        """Close the files and describe them."""
-        arrays = {}
-        for name, file in self._files.items():
-            count = file.tell() // self._types[name].itemsize
-            arrays[name] = (self._names[name], self._types[name].str, count)
-            file.close()
-        self._cache.describe(arrays, facts)
-        self._files = {}
-
-    def discard(self) -> None:
-        """Remove what was written, if it was not finished."""
-        for name, file in self._files.items():
-            file.close()
-            (self._cache.folder / self._names[name]).unlink(missing_ok=True)
-        self._files = {}

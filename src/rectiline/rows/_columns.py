@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,34 +28,64 @@ def require_arrow(caller: str) -> Any:
     return pyarrow
 
 
+@dataclass(frozen=True)
+class Feature:
+    """One column of X.
+
+    Attributes
+    ----------
+    name : str
+    column : str
+        The column of the table that it is made of.
+    level : str or None
+        X is 1 where the table has this level, and 0 elsewhere.
+    levels : tuple of str or None
+        X is the place of the table's level among these.
+    """
+
+    name: str
+    column: str
+    level: str | None = None
+    levels: tuple[str, ...] | None = None
+
+
 class Columns:
     """Which columns of a table are features, target and weight; all of them are checked here.
 
     Attributes
     ----------
-    features : list of str
+    features : list of Feature
     target, weight : str or None
+    categories : list of str
+        Columns of texts and categories whose levels are not known yet, see `with_levels`.
     dtype : numpy.dtype
         float32 if all features are float32 or float16, float64 otherwise.
     """
 
     def __init__(
-        self, schema: Any, target: str | None, weight: str | None, columns: Sequence[str] | None
+        self,
+        schema: Any,
+        target: str | None,
+        weight: str | None,
+        columns: Sequence[str] | None,
+        categorical: str | None = None,
     ) -> None:
         repeated = sorted({name for name in schema.names if schema.names.count(name) > 1})
         if repeated:
             raise ValueError(f"Several columns of the table are called {repeated[0]!r}.")
-        self.target, self.weight = target, weight
+        if categorical not in (None, "onehot", "codes"):
+            raise ValueError(f'categorical={categorical!r}: must be None, "onehot" or "codes".')
+        self.target, self.weight, self._categorical = target, weight, categorical
         index = _index_columns(schema)
         if isinstance(columns, str):
             raise ValueError(f"columns={columns!r}: must be a list of names.")
         if columns is None:
             columns = [c for c in schema.names if c not in (target, weight) and c not in index]
-        self.features = list(columns)
+        self.features = [_feature(name, schema.names) for name in columns]
         asked: dict[str, list[Any]] = {
             "target": [target],
             "weight": [weight],
-            "columns": self.features,
+            "columns": [feature.column for feature in self.features],
         }
         for option, names in asked.items():
             for name in names:
@@ -65,23 +96,54 @@ class Columns:
                     )
         if not self.features:
             raise ValueError("The table must have at least one column beside target and weight.")
-        if {target, weight} & set(self.features) - {None}:
+        if {target, weight} & set(asked["columns"]) - {None}:
             raise ValueError("columns must not hold the target or the weight.")
-        _refuse_types(schema, self.features, weight)
-        kinds = {str(schema.field(name).type) for name in self.features}
-        narrow = kinds <= {"float", "halffloat"}
+        plain = [one.column for one in self.features if one.level is None]
+        self.categories = [c for c in plain if categorical and _is_category(schema.field(c).type)]
+        numeric = [name for name in plain if name not in self.categories]
+        _refuse_types(schema, [*numeric, *([] if weight is None else [weight])])
+        kinds = {str(schema.field(name).type) for name in numeric}
+        narrow = bool(kinds) and kinds <= {"float", "halffloat"}
         self.dtype = np.dtype(np.float32 if narrow else np.float64)
 
     @property
     def names(self) -> list[str]:
         """All columns that are read."""
-        return [*self.features, *(name for name in (self.target, self.weight) if name is not None)]
+        others = (name for name in (self.target, self.weight) if name is not None)
+        return list(dict.fromkeys([*(one.column for one in self.features), *others]))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns of X."""
+        return tuple(feature.name for feature in self.features)
 
     def without_features(self) -> Columns:
-        """Return target and weight alone."""
-        new = copy(self)
-        new.features = []
-        return new
+        """Return the columns of target and weight alone."""
+        made = copy(self)
+        made.features = []
+        return made
+
+    def with_levels(self, found: Mapping[str, Sequence[str]]) -> Columns:
+        """Return the columns with the levels of their categories."""
+        made = copy(self)
+        made.features, made.categories = [], []
+        for one in self.features:
+            if one.column not in found or one.level is not None:
+                made.features.append(one)
+            elif self._categorical == "codes":
+                made.features.append(Feature(one.name, one.column, None, tuple(found[one.column])))
+            else:
+                levels = found[one.column]
+                made.features += [Feature(f"{one.name}={k}", one.column, k) for k in levels]
+        return made
+
+
+def _feature(name: str, stored: Sequence[str]) -> Feature:
+    """Return the column of X with a name; "carrier=AA" is a level of the column "carrier"."""
+    column, equals, level = name.partition("=")
+    if name not in stored and equals and column in stored:
+        return Feature(name, column, level)
+    return Feature(name, name)
 
 
 def _index_columns(schema: Any) -> set[str]:
@@ -91,11 +153,18 @@ def _index_columns(schema: Any) -> set[str]:
     return names | {name for name in schema.names if re.fullmatch(r"__index_level_\d+__", name)}
 
 
-def _refuse_types(schema: Any, features: Sequence[str], weight: str | None) -> None:
+def _is_category(kind: Any) -> bool:
+    from pyarrow import types
+
+    texts = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
+    return any(is_kind(kind) for is_kind in texts)
+
+
+def _refuse_types(schema: Any, names: Sequence[str]) -> None:
     from pyarrow import types
 
     wrong = []
-    for name in [*features, *([] if weight is None else [weight])]:
+    for name in names:
         kind = schema.field(name).type
         numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
         if not numeric and not types.is_boolean(kind):
@@ -103,17 +172,17 @@ def _refuse_types(schema: Any, features: Sequence[str], weight: str | None) -> N
     if wrong:
         raise ValueError(
             f"These columns do not hold numbers: {', '.join(wrong)}. Encode categories, texts and "
-            "dates as numbers first (one column of zeros and ones for each category, say), or "
-            "leave them out with columns=[...]."
+            'dates as numbers first, pass categorical="onehot" for one column of zeros and ones '
+            "for each text or category, or leave them out with columns=[...]."
         )
 
 
 def decoded(
-    batches: Iterable[Any], columns: Columns, block_rows: int, start: int = 0, place: int = 0
+    batches: Iterable[Any], columns: Columns, block_rows: int, start: int = 0, origin: str = ""
 ) -> Iterator[Block]:
     """Yield blocks of `block_rows` rows, however long the batches are; the last may be shorter.
 
-    `start` and `place` are the numbers of the first row and of the first block.
+    `start` is the number of the first row, `origin` says in errors where the batches come from.
     """
     pieces: list[Any] = []
     waiting = 0
@@ -124,13 +193,13 @@ def decoded(
             pieces.append(piece)
             waiting += piece.num_rows
             if waiting == block_rows:
-                yield _block(pieces, columns, start, place)
-                start, place, pieces, waiting = start + waiting, place + 1, [], 0
+                yield _block(pieces, columns, start, origin)
+                start, pieces, waiting = start + waiting, [], 0
     if waiting:
-        yield _block(pieces, columns, start, place)
+        yield _block(pieces, columns, start, origin)
 
 
-def _block(pieces: list[Any], columns: Columns, start: int, place: int) -> Block:
+def _block(pieces: list[Any], columns: Columns, start: int, origin: str) -> Block:
     """Return pieces of a table as one block; X is stored column by column, as the table is."""
     n = sum(piece.num_rows for piece in pieces)
     by_column = np.empty((len(columns.features), n), dtype=columns.dtype)
@@ -139,27 +208,42 @@ def _block(pieces: list[Any], columns: Columns, start: int, place: int) -> Block
     first = 0
     for piece in pieces:
         some = slice(first, first + piece.num_rows)
-        for column, name in zip(by_column, columns.features, strict=True):
-            column[some] = _values(piece, name, start + first, place)
+        known: dict[str, Any] = {}  # several features may be levels of one column
+
+        def values(name: str, piece: Any = piece, at: int = start + first) -> NDArray[Any]:
+            return _values(piece, name, at, origin)
+
+        for column, feature in zip(by_column, columns.features, strict=True):
+            if feature.level is None and feature.levels is None:
+                column[some] = values(feature.column)
+                continue
+            if feature.column not in known:
+                texts = values(feature.column).astype(str)
+                known[feature.column] = np.unique(texts, return_inverse=True)
+            levels, place = known[feature.column]
+            wanted = (feature.level,) if feature.levels is None else feature.levels
+            codes = {level: code for code, level in enumerate(wanted)}
+            table = np.array([codes.get(str(level), -1) for level in levels])
+            column[some] = table[place] == 0 if feature.levels is None else table[place]
         if columns.target is not None:
-            targets.append(_values(piece, columns.target, start + first, place))
+            targets.append(values(columns.target))
         if weight is not None and columns.weight is not None:
-            weight[some] = _values(piece, columns.weight, start + first, place)
+            weight[some] = values(columns.weight)
         first += piece.num_rows
     return Block(by_column.T, np.concatenate(targets) if targets else None, weight, start)
 
 
-def _values(piece: Any, name: str, start: int, place: int) -> NDArray[Any]:
+def _values(piece: Any, name: str, start: int, origin: str) -> NDArray[Any]:
     from pyarrow import types
 
     column = piece.column(name)
     if column.null_count:
         row = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise ValueError(
-            f"The table has a missing value: row {row}, column {name!r} is null (block {place}). "
-            "Impute or drop such rows first."
+            f"The table has a missing value: row {row}, column {name!r} is null{origin}. Impute "
+            'such rows first, or leave them out with missing="drop".'
         )
-    if types.is_dictionary(column.type):  # only a target can be one
+    if types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if types.is_decimal(column.type):
         column = column.cast("float64")

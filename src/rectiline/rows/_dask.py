@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from rectiline._polling import checkpoint
 from rectiline.rows._arrays import checked_matrix, checked_vector
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._block import Block
+from rectiline.rows._block import Block, refuse_non_finite
 from rectiline.rows._columns import Columns, decoded, require_arrow
-from rectiline.rows._finite import refuse_non_finite
 
 __all__ = ["DaskRows", "from_dask", "is_dask"]
-
-State = TypeVar("State")
-Result = TypeVar("Result")
 
 _TARGET, _WEIGHT = "__target__", "__weight__"  # columns of series given beside a data frame
 
@@ -70,19 +65,19 @@ def from_dask(
 
 
 class DaskRows(RowBlocks):
-    """Rows of a dask collection: one block for each partition."""
+    """Rows of a dask collection: one block for each partition, a future of it with a client."""
 
     def __init__(self, X: Any, y: Any, target: str | None, weight: Any, client: Any) -> None:
         super().__init__()
         self._dask = _require_dask()
         if not is_dask(X):
             raise TypeError(f"X must be a dask array or a dask data frame; got {type(X).__name__}.")
-        self._client = _current_client() if client is None else client
+        self.executor = _current_client() if client is None else client
         columns: Columns | None = None
         if hasattr(X, "columns"):
             X, columns = _frame_columns(X, y, target, weight)
             parts = [[part] for part in X[columns.names].to_delayed()]
-            self.feature_names, self.dtype = tuple(columns.features), columns.dtype
+            self.feature_names, self.dtype = columns.feature_names, columns.dtype
             self.n_features = len(columns.features)
         else:
             if target is not None or isinstance(weight, str):
@@ -91,57 +86,46 @@ class DaskRows(RowBlocks):
             self.n_features = int(X.shape[1])
             self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.has_target, self.has_weight = not (y is None and target is None), weight is not None
-        self._blocks = self._make_blocks(parts, columns)
+        self._items = self._made_items(parts, columns)
 
-    def _make_blocks(self, parts: list[list[Any]], columns: Columns | None) -> list[Any]:
+    def _made_items(self, parts: list[list[Any]], columns: Columns | None) -> list[Any]:
         """Return futures of the blocks on a cluster, or what computes them here."""
-        delayed = self._dask.delayed
-        if self._client is not None:
-            flat = iter(self._client.persist([one for part in parts for one in part]))
+        delayed, client = self._dask.delayed, self.executor
+        if client is not None:
+            flat = iter(client.persist([one for part in parts for one in part]))
             parts = [[next(flat) for _ in part] for part in parts]
-        lengths = self._computed([delayed(len)(part[0]) for part in parts])
+        tasks = [delayed(len)(part[0]) for part in parts]
+        if client is None:
+            lengths = self._dask.compute(*tasks, scheduler="synchronous")
+        else:
+            lengths = client.gather(client.compute(tasks))
         ends = np.cumsum([0, *lengths])
         self._n_rows = int(ends[-1])
         if self._n_rows == 0 or self.n_features == 0:
             raise ValueError("X must have at least one row and one column.")
-        shape = (self.has_target, self.has_weight, self.n_features, self.dtype.str)
+        shape = (self.has_target, self.has_weight, self.dtype.str)
         make = delayed(_array_block if columns is None else _frame_block)
         given: Any = shape if columns is None else pickle.dumps(columns)
         blocks = [
-            make(int(start), place, given, *part)
-            for place, (start, part) in enumerate(zip(ends[:-1], parts, strict=True))
+            make(int(start), given, *part) for start, part in zip(ends[:-1], parts, strict=True)
         ]
-        return blocks if self._client is None else list(self._client.compute(blocks))
+        if client is None:
+            return [_Delayed(block) for block in blocks]
+        return list(client.compute(blocks))
 
-    def _computed(self, tasks: Sequence[Any]) -> list[Any]:
-        if self._client is None:
-            return list(self._dask.compute(*tasks, scheduler="synchronous"))
-        return list(self._client.gather(self._client.compute(list(tasks))))
+    def items(self) -> list[Any]:
+        """Return the partitions."""
+        return self._items
 
-    def _open(self) -> Iterator[Block]:
-        for block in self._blocks:
-            here = self._client is None
-            yield _aligned(self._computed([block])[0] if here else block.result())
 
-    def map_blocks(
-        self, function: Callable[[Block, State], Result], state: State
-    ) -> Iterator[Result]:
-        """Yield ``function(block, state)`` for every block in order, run on the workers."""
-        if self._client is None:
-            yield from super().map_blocks(function, state)
-            return
-        work = pickle.dumps((function, state))
-        shared = self._client.submit(_same, work, pure=False)  # made again if its worker is lost
-        tasks = [self._client.submit(_run, b, shared, pure=False) for b in self._blocks]
-        rows = 0
-        for place in range(len(tasks)):
-            checkpoint()
-            result, mark = tasks[place].result()
-            tasks[place] = None  # its result may leave the worker
-            self._check_mark(mark, place, rows)
-            rows += mark[0]
-            yield result
-        self._check_end(len(tasks), rows)
+class _Delayed:
+    """A block that dask computes in this process when it is opened."""
+
+    def __init__(self, block: Any) -> None:
+        self._block = block
+
+    def blocks(self) -> Iterator[Block]:
+        yield self._block.compute(scheduler="synchronous")
 
 
 def _require_dask() -> Any:
@@ -207,60 +191,30 @@ def _array_parts(X: Any, y: Any, weight: Any) -> list[list[Any]]:
 # What runs on the workers.
 
 
-def _array_block(start: int, place: int, shape: tuple[bool, bool, int, str], *part: Any) -> Block:
-    has_target, has_weight, _, dtype = shape
+def _array_block(start: int, shape: tuple[bool, bool, str], *part: Any) -> Block:
+    has_target, has_weight, dtype = shape
     X = checked_matrix(part[0])
     X = X if X.dtype == np.dtype(dtype) else X.astype(dtype)
-    y = checked_vector(f"y of partition {place}", part[1], X.shape[0]) if has_target else None
+    title = f"of the partition that starts at row {start}"
+    y = checked_vector(f"y {title}", part[1], X.shape[0]) if has_target else None
     weight = None
     if has_weight:
-        weight = checked_vector(f"weight of partition {place}", part[-1], X.shape[0])
+        weight = checked_vector(f"weight {title}", part[-1], X.shape[0])
         weight = weight.astype(np.float64)
     block = Block(X, y, weight, start)
-    refuse_non_finite(block, place)
+    refuse_non_finite(block)
     return block
 
 
-def _frame_block(start: int, place: int, packed: bytes, frame: Any) -> Block:
+def _frame_block(start: int, packed: bytes, frame: Any) -> Block:
     import pyarrow
 
     columns: Columns = pickle.loads(packed)
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    blocks = decoded(table.to_batches(), columns, max(len(frame), 1), start, place)
-    block = next(blocks, None)
+    block = next(decoded(table.to_batches(), columns, max(len(frame), 1), start), None)
     if block is None:  # a partition without rows
         nothing = np.empty((0, len(columns.features)), dtype=columns.dtype)
         weight = None if columns.weight is None else np.empty(0)
         return Block(nothing, None if columns.target is None else np.empty(0), weight, start)
-    refuse_non_finite(block, place, columns.features)
+    refuse_non_finite(block, columns.feature_names)
     return block
-
-
-def _same(work: bytes) -> bytes:
-    return work
-
-
-def _run(block: Block, work: bytes) -> tuple[Any, tuple[Any, ...]]:
-    function, state = pickle.loads(work)
-    block = _aligned(block)
-    return function(block, state), block.fingerprint()
-
-
-def _aligned(block: Block) -> Block:
-    """Return a block whose arrays start where numbers of their type may start.
-
-    Arrays that came from another worker may lie anywhere in the message that brought them, and
-    BLAS is not used for those: sums would depend on where a block has been.
-    """
-    X = block.X
-    if block.is_sparse:
-        parts = (X.data, X.indices, X.indptr)
-        X = X if all(part.flags.aligned for part in parts) else X.copy()
-    else:
-        by_column = X.flags.f_contiguous and not X.flags.c_contiguous
-        X = np.require(X, requirements=["F" if by_column else "C", "A"])
-    y, weight = (
-        None if part is None else np.require(part, requirements=["A"])
-        for part in (block.y, block.weight)
-    )
-    return Block(X, y, weight, block.start)

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from rectiline.rows._base import RowBlocks
-from rectiline.rows._cache import Cache, checked_cache
+from rectiline.rows._cache import Cache, FileStamp, checked_cache
 from rectiline.rows._columns import Columns, require_arrow
-from rectiline.rows._groups import RowGroups
 from rectiline.rows._npy import NpyRows
 from rectiline.rows._svmlight import SvmlightRows
-from rectiline.rows._tables import TableRows
+from rectiline.rows._tables import TableRows, listed_items
 
 __all__ = ["from_npy", "from_parquet", "from_svmlight", "from_table", "of_path"]
 
-_BATCHES_AHEAD = 4  # decoded while another is worked on; more of them cost memory only
+_CACHED_GROUP_ROWS = 1 << 17  # of a row group in the cache
+_IN_MEMORY = ("pandas", "polars", "pyarrow")  # libraries whose tables are in memory
 _FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -30,7 +30,11 @@ _FORMATS = {
 
 
 def from_npy(
-    X_paths: Any, y_paths: Any = None, sample_weight: Any = None, block_rows: int | None = None
+    X_paths: Any,
+    y_paths: Any = None,
+    sample_weight: Any = None,
+    block_rows: int | None = None,
+    executor: Any = None,
 ) -> RowBlocks:
     """Return the rows of .npy files, which are memory-mapped.
 
@@ -43,6 +47,8 @@ def from_npy(
     sample_weight : path, list of paths or ndarray, optional
     block_rows : int, optional
         Rows in a block; by default as many as fill 32 MiB.
+    executor : object, optional
+        Where passes run, see `RowBlocks.on`; by default in this process.
 
     Returns
     -------
@@ -60,7 +66,7 @@ def from_npy(
     ...     rl.rows.from_npy(X, y)
     NpyRows(7 x 2, float32)
     """
-    return NpyRows(X_paths, y_paths, sample_weight, block_rows)
+    return NpyRows(X_paths, y_paths, sample_weight, block_rows).on(executor)
 
 
 def from_svmlight(
@@ -69,6 +75,7 @@ def from_svmlight(
     block_rows: int | None = None,
     cache: Any = "auto",
     zero_based: bool | str = "auto",
+    executor: Any = None,
 ) -> RowBlocks:
     """Return the rows of svmlight (libsvm) text files as sparse blocks.
 
@@ -87,6 +94,8 @@ def from_svmlight(
         parses the text.
     zero_based : bool or "auto", default="auto"
         Whether columns are numbered from 0; by default they are if a column 0 occurs.
+    executor : object, optional
+        Where passes run, see `RowBlocks.on`; by default in this process.
 
     Returns
     -------
@@ -105,7 +114,7 @@ def from_svmlight(
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])
     """
-    return SvmlightRows(paths, n_features, block_rows, cache, zero_based)
+    return SvmlightRows(paths, n_features, block_rows, cache, zero_based).on(executor)
 
 
 def from_parquet(
@@ -116,27 +125,41 @@ def from_parquet(
     block_rows: int | None = None,
     cache: Any = "auto",
     format: str | None = None,
+    categorical: str | None = None,
+    missing: str = "error",
+    executor: Any = None,
 ) -> RowBlocks:
     """Return the rows of Parquet, Feather or CSV files.
 
     Parameters
     ----------
     paths : path, glob pattern, folder, or list of these
-        Folders may be partitioned (``year=2024/...``).
+        Folders may be partitioned (``year=2024/...``); files with other endings are left out. A
+        URI (``s3://...``) is read through Arrow's file systems.
     target, weight : str, optional
         Columns of targets and sample weights.
     columns : list of str, optional
         Columns of X, in this order; by default all others. They hold numbers or booleans.
+        "carrier=AA" stands for a column that is 1 where the column "carrier" has the level "AA".
     block_rows : int, optional
-        Rows in a block; by default as many as fill 8 MiB.
+        Rows in a block; by default as many as fill 8 MiB. Blocks end where files end.
     cache : "auto", folder or False, default="auto"
-        Where the first pass writes the decoded rows: a folder that stays and is used again for
-        unchanged files, or nowhere, so that each pass decodes the files. "auto" writes CSV to a
-        temporary folder that is removed with the source (if its disk has room), and nothing else:
-        Parquet and Feather are decoded about as fast as a cache is written and read. Small Parquet
-        files are held in memory if defaults of an estimator come from all of their rows.
+        Where the decoded rows are written before the first pass, as plain Parquet: a folder that
+        stays and is used again for unchanged files, or nowhere, so that each pass decodes the
+        files. "auto" writes CSV to a temporary folder that is removed with the source (if its disk
+        has room), and nothing else: Parquet and Feather are decoded about as fast as a cache is
+        written and read. Small files are held in memory if defaults of an estimator come from all
+        of their rows.
     format : {"parquet", "feather", "csv"}, optional
         By default that of the names of the files.
+    categorical : {None, "onehot", "codes"}, default=None
+        What becomes of texts and categories: they are refused; one column of zeros and ones for
+        each level, called "carrier=AA"; or one column with the place of the level among all levels
+        in sorted order. Levels are found by reading these columns once.
+    missing : {"error", "drop"}, default="error"
+        Whether a missing value is an error, or its row is left out.
+    executor : object, optional
+        Where passes run, see `RowBlocks.on`; by default in this process.
 
     Returns
     -------
@@ -158,41 +181,40 @@ def from_parquet(
     from pyarrow import dataset
 
     checked_cache(cache)
-    found = _found(paths)
+    found, base = _found(paths)
     kind = _format_of(found) if format is None else format
     if kind not in _FORMATS.values():
         raise ValueError(f'format={format!r}: must be "parquet", "feather" or "csv".')
     source = found[0] if len(found) == 1 else found
-    data = dataset.dataset(source, format=kind, partitioning="hive")
-    return _of_dataset(data, target, weight, columns, block_rows, cache)
+    options = {} if base is None else {"partition_base_dir": base}
+    data = dataset.dataset(source, format=kind, partitioning="hive", **options)
+    chosen = (target, weight, columns, block_rows, cache, categorical, missing, executor)
+    return _of_dataset(data, *chosen)
 
 
-def _found(paths: Any) -> list[str]:
-    """Return files, or one folder."""
+def _found(paths: Any) -> tuple[list[str], str | None]:
+    """Return files, and the folder they are in if only that was given."""
     one = isinstance(paths, (str, os.PathLike))
     found: list[str] = []
     for path in [paths] if one else list(paths):
         name = os.fspath(path)
-        matches = [name] if os.path.exists(name) else sorted(glob.glob(name, recursive=True))
+        is_there = "://" in name or os.path.exists(name)
+        matches = [name] if is_there else sorted(glob.glob(name, recursive=True))
         if not matches:
             raise FileNotFoundError(f"There is no file, folder or match for {name!r}.")
         found.extend(matches)
     if not found:
         raise ValueError("from_parquet: no files were given.")
-    if len(found) == 1:
-        return found
     files: list[str] = []
     for name in found:
-        inside = sorted(str(p) for p in Path(name).rglob("*") if p.suffix in _FORMATS)
-        files.extend(inside if os.path.isdir(name) else [name])
-    return files
+        inside = [str(p) for p in sorted(Path(name).rglob("*")) if p.suffix in _FORMATS]
+        files.extend(inside if inside and os.path.isdir(name) else [name])
+    is_folder = len(found) == 1 and os.path.isdir(found[0]) and files != found
+    return files, found[0] if is_folder else None
 
 
 def _format_of(found: Sequence[str]) -> str:
-    first = Path(found[0])
-    if first.is_dir():
-        first = next((p for p in sorted(first.rglob("*")) if p.suffix in _FORMATS), first)
-    return _FORMATS.get(first.suffix, "parquet")
+    return _FORMATS.get(Path(found[0]).suffix, "parquet")
 
 
 def _of_dataset(
@@ -202,33 +224,62 @@ def _of_dataset(
     columns: Sequence[str] | None,
     block_rows: int | None,
     cache: Any,
+    categorical: str | None,
+    missing: str,
+    executor: Any,
+    y: Any = None,
+    sample_weight: Any = None,
 ) -> RowBlocks:
-    chosen = Columns(data.schema, target, weight, columns)
-    is_text = data.__class__.__name__ == "FileSystemDataset" and "Csv" in type(data.format).__name__
-    n = None if is_text else int(data.count_rows())
+    """Return the rows of a data set or of a table in memory."""
+    if missing not in ("error", "drop"):
+        raise ValueError(f'missing={missing!r}: must be "error" or "drop".')
+    chosen = Columns(data.schema, target, weight, columns, categorical)
+    if missing == "drop" and not (y is None and sample_weight is None):
+        raise ValueError('missing="drop": name the columns of target and weight beside it.')
+    kept = _cache_of(data, chosen, cache)
+    if kept is not None:
+        data = _stored(kept, lambda: data.scanner(columns=chosen.names).to_reader())
+    items, chosen = listed_items(data, chosen, block_rows, missing == "drop", executor)
+    rows = TableRows(items, chosen, block_rows, y, sample_weight)
+    rows.cache = kept
+    return rows.on(executor)
+
+
+def _cache_of(data: Any, columns: Columns, cache: Any) -> Cache | None:
+    """Return the cache for the decoded rows of a data set; None: it has none."""
     files = sorted(getattr(data, "files", []))
-    local = [file for file in files if os.path.exists(file)]
-    stamps = [(file, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in local]
-    kept = None
-    if cache is not False and (is_text or cache != "auto"):
-        kept = Cache(cache, ["table", stamps, chosen.features, target, weight])
-        size = sum(stamp[1] for stamp in stamps)  # a text is at most as long as its numbers need
-        if cache == "auto" and not kept.has_room(size):
-            kept = None
+    is_text = bool(files) and "Csv" in type(data.format).__name__
+    if cache is False or not files or not (is_text or cache != "auto"):
+        return None
+    stamps = [FileStamp.of(file) for file in files if os.path.exists(file)]
+    facts = [(stamp.path, stamp.size, stamp.changed_ns) for stamp in stamps]
+    kept = Cache(cache, ["table", facts, columns.names, str(data._scan_options)])
+    size = sum(stamp.size for stamp in stamps)  # a text is at most as long as its numbers need
+    return kept if cache != "auto" or kept.has_room(size) else None
 
-    def open_batches(names: list[str], rows: int) -> Any:
-        scanner = data.scanner(
-            columns=names,
-            batch_size=rows,
-            batch_readahead=_BATCHES_AHEAD,
-            fragment_readahead=1,
-            use_threads=True,
+
+def _stored(cache: Cache, reader: Any) -> Any:
+    """Return the data set that a cache holds; `reader` opens the batches for it otherwise."""
+    from pyarrow import dataset
+
+    known = cache.stored()
+    if known is None:
+        kind = dataset.ParquetFileFormat()
+        dataset.write_dataset(
+            reader(),
+            cache.folder,
+            format=kind,
+            basename_template="rows-{i}.parquet",
+            file_options=kind.make_write_options(compression="none", use_dictionary=False),
+            use_threads=False,  # which keeps the order of the rows
+            min_rows_per_group=_CACHED_GROUP_ROWS,
+            max_rows_per_group=_CACHED_GROUP_ROWS,
+            existing_data_behavior="overwrite_or_ignore",
         )
-        return scanner.to_batches()
-
-    is_parquet = type(getattr(data, "format", None)).__name__ == "ParquetFileFormat"
-    groups = RowGroups(data) if is_parquet and cache is not False else None
-    return TableRows(open_batches, chosen, block_rows, kept, n, groups=groups)
+        cache.describe(["rows-0.parquet"], None)
+        known = cache.stored()
+        assert known is not None
+    return dataset.dataset(known[0], format="parquet")
 
 
 def from_table(
@@ -240,37 +291,63 @@ def from_table(
     columns: Sequence[str] | None = None,
     block_rows: int | None = None,
     cache: Any = "auto",
+    categorical: str | None = None,
+    missing: str = "error",
+    executor: Any = None,
 ) -> RowBlocks:
-    """Return the rows of an object with ``__arrow_c_stream__``; `of` calls it."""
+    """Return the rows of a table; `of` calls it.
+
+    Tables in memory are read where they are. Queries, streams and tables of other libraries are
+    written to the cache, so that every pass sees the same rows and workers can open them.
+    """
     pyarrow = require_arrow(f"rows.of({type(table).__name__})")
     checked_cache(cache)
-    if isinstance(table, pyarrow.dataset.Dataset):
-        if y is not None or sample_weight is not None:
-            raise ValueError("Name the columns of target and weight instead of passing y.")
-        return _of_dataset(table, target, weight, columns, block_rows, cache)
     if (y is not None and target is not None) or (sample_weight is not None and weight is not None):
         raise ValueError("Pass y or the name of the target column, not both; likewise for weights.")
-    reader = pyarrow.RecordBatchReader.from_stream(table)
-    chosen = Columns(reader.schema, target, weight, columns)
-    if hasattr(table, "read_next_batch") or hasattr(table, "__next__"):
-        if cache is False:
+    data, snapshot, kept = table, None, None
+    if hasattr(table, "to_pyarrow_dataset"):  # Delta
+        data, snapshot = table.to_pyarrow_dataset(), f"delta version {table.version()}"
+    elif not isinstance(table, pyarrow.dataset.Dataset):
+        is_stream = hasattr(table, "read_next_batch") or hasattr(table, "__next__")
+        library = type(table).__module__.split(".")[0]
+        if library in _IN_MEMORY and hasattr(table, "__len__") and not is_stream:
+            data = pyarrow.table(table)
+        elif cache is False:
             raise ValueError(
                 f"A {type(table).__name__} can be read once, but every pass reads the rows again. "
                 'Pass cache="auto" or a folder to write them to, or the table behind it.'
             )
-        rows = TableRows(
-            lambda *_: reader, chosen, block_rows, Cache(cache, ["stream", uuid.uuid4().hex])
-        )
-        if y is not None or sample_weight is not None:
-            raise ValueError("Name the columns of target and weight instead of passing y.")
-        return rows.read_once()
+        else:
+            kept, snapshot = Cache(cache, ["stream", uuid.uuid4().hex]), _snapshot(table)
+            data = _stored(kept, lambda: _reader(table))
+    if not (isinstance(data, pyarrow.Table) or (y is None and sample_weight is None)):
+        raise ValueError("Name the columns of target and weight instead of passing y.")
+    chosen = (target, weight, columns, block_rows, cache if kept is None else False)
+    rows = _of_dataset(data, *chosen, categorical, missing, executor, y, sample_weight)
+    rows.snapshot = snapshot
+    rows.cache = kept if kept is not None else rows.cache
+    return rows
 
-    def open_batches(names: list[str], _: int) -> Any:
-        stream = pyarrow.RecordBatchReader.from_stream(table)
-        return (batch.select(names) for batch in stream)
 
-    n = len(table) if hasattr(table, "__len__") else None
-    return TableRows(open_batches, chosen, block_rows, None, n, y, sample_weight)
+def _reader(table: Any) -> Any:
+    """Return the batches of a query or of a table of another library."""
+    import pyarrow as pa
+
+    if hasattr(table, "collect_batches"):  # Polars
+        batches = (part.to_arrow() for part in table.collect_batches(maintain_order=True))
+        schema = table.limit(0).collect().to_arrow().schema
+        parts = (batch for part in batches for batch in part.cast(schema).to_batches())
+        return pa.RecordBatchReader.from_batches(schema, parts)
+    if hasattr(table, "current_snapshot"):  # Iceberg
+        return table.scan().to_arrow_batch_reader()
+    return pa.RecordBatchReader.from_stream(table)
+
+
+def _snapshot(table: Any) -> str | None:
+    if not hasattr(table, "current_snapshot"):
+        return None
+    found = table.current_snapshot()
+    return None if found is None else f"iceberg snapshot {found.snapshot_id}"
 
 
 def of_path(path: Any, y: Any, sample_weight: Any, **options: Any) -> RowBlocks:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,22 @@ from rectiline.rows._arrays import ArrayRows
 from rectiline.rows._base import RowBlocks
 from rectiline.rows._dask import from_dask, is_dask
 from rectiline.rows._files import from_table, of_path
+from rectiline.rows._spark import is_spark_frame
 from rectiline.rows._stream import StreamRows
 from rectiline.rows._tensors import TensorRows, is_on_gpu, is_tensor_like
 
 __all__ = ["from_arrays", "from_stream", "is_source", "of"]
 
+# What tables, lazy frames of polars, Delta and Iceberg have.
+_TABLES = ("__arrow_c_stream__", "collect_batches", "to_pyarrow_dataset", "current_snapshot")
+
 
 def from_arrays(
-    X: Any, y: Any = None, sample_weight: Any = None, block_rows: int | None = None
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    block_rows: int | None = None,
+    executor: Any = None,
 ) -> RowBlocks:
     """Return the rows of arrays in memory.
 
@@ -35,6 +43,9 @@ def from_arrays(
     sample_weight : array-like of shape (n_rows,), optional
     block_rows : int, optional
         Rows in a block; by default as many as fill 32 MiB.
+    executor : object, optional
+        Where passes run, see `RowBlocks.on`; by default in this process. Blocks are sent to other
+        processes in every pass.
 
     Returns
     -------
@@ -52,11 +63,13 @@ def from_arrays(
     """
     if is_tensor_like(X):
         return TensorRows(X, y, sample_weight, block_rows)
-    return ArrayRows(X, y, sample_weight, block_rows)
+    return ArrayRows(X, y, sample_weight, block_rows).on(executor)
 
 
 def from_stream(
-    open_blocks: Callable[[], Iterable[Any]], n_features: int | None = None
+    open_blocks: Callable[[], Iterable[Any]],
+    n_features: int | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> RowBlocks:
     """Return the rows of a callable that opens them anew for every pass.
 
@@ -64,9 +77,11 @@ def from_stream(
     ----------
     open_blocks : callable
         Called without arguments; returns a fresh iterator of ``(X, y)`` or ``(X, y, weight)``,
-        the same blocks in the same order each time.
+        the same blocks in the same order each time. X may be an array or a table.
     n_features : int, optional
         Checked against the first block.
+    feature_names : sequence of str, optional
+        Names of the columns; by default those of the first block, if it is a table.
 
     Returns
     -------
@@ -83,7 +98,7 @@ def from_stream(
     >>> rl.rows.from_stream(open_blocks).n_rows
     12
     """
-    return StreamRows(open_blocks, n_features)
+    return StreamRows(open_blocks, n_features, feature_names)
 
 
 def is_source(X: Any) -> bool:
@@ -101,13 +116,15 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
     ----------
     X : RowBlocks, array-like, scipy sparse matrix, table, path or callable
         A table is anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB), a
-        pyarrow data set or a dask data frame; ``target`` and ``weight`` name its columns. A
-        stream that can be read once is written to the cache. A path is taken by its ending:
-        .npy, .svm, .parquet, .feather, .csv. A callable is taken as for `from_stream`.
+        pyarrow data set (also with a filter), a lazy frame of polars, a table of Delta or Iceberg,
+        or a dask data frame; ``target`` and ``weight`` name its columns. Queries, and streams that
+        can be read once, are written to the cache. A path is taken by its ending: .npy, .svm,
+        .parquet, .feather, .csv. A callable is taken as for `from_stream`.
     y, sample_weight : array-like of shape (n_rows,), optional
         Only together with an X that does not hold them itself.
     **options
-        Options of the constructor that fits, such as ``block_rows``.
+        Options of the constructor that fits, such as ``block_rows`` or ``executor``; tables take
+        those of `from_parquet`.
 
     Returns
     -------
@@ -134,7 +151,15 @@ def of(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> RowB
         return from_dask(X, y, **{"weight": sample_weight, **options})
     if isinstance(X, str | os.PathLike):
         return of_path(X, y, sample_weight, **options)
-    if hasattr(X, "__arrow_c_stream__") or (hasattr(X, "scanner") and hasattr(X, "schema")):
+    if is_spark_frame(X):
+        raise TypeError(
+            "Rows cannot be read from a Spark data frame: its partitions may hold other rows in "
+            "another job, and every pass is one. Write it to Parquet or Delta, and pass that with "
+            "executor=rectiline.rows.spark(session)."
+        )
+    if any(hasattr(X, name) for name in _TABLES) or (
+        hasattr(X, "scanner") and hasattr(X, "schema")
+    ):
         return from_table(X, y, sample_weight, **options)
     raise TypeError(
         f"Rows cannot be read from {type(X).__name__}. Pass an array, a scipy sparse matrix, a "

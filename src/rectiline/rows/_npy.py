@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from rectiline.rows._arrays import block_length
 from rectiline.rows._base import SlicedRows
 from rectiline.rows._block import Block
+from rectiline.rows._cache import FileStamp
 
 __all__ = ["NpyRows"]
 
@@ -21,7 +23,7 @@ __all__ = ["NpyRows"]
 class NpyRows(SlicedRows):
     """Rows of one or several .npy files, which are mapped and never read as a whole."""
 
-    is_checked = False
+    is_checked = is_in_memory = False
 
     def __init__(
         self, X_paths: Any, y_paths: Any, sample_weight: Any = None, block_rows: int | None = None
@@ -44,48 +46,92 @@ class NpyRows(SlicedRows):
         self.has_target, self.has_weight = y_paths is not None, sample_weight is not None
         self.block_rows = block_length(block_rows, d * self._X.dtype.itemsize)
 
-    def _open(self) -> Iterator[Block]:
-        for part in (self._X, self._y, self._weight):
-            if part is not None:
-                part.refuse_changed_files()  # reading past the end of a cut file kills the process
-        yield from super()._open()
-
-    def _ranges(self) -> Iterable[tuple[int, int]]:
-        return self._X.ranges()  # views of one file
+    def items(self) -> Iterator[NpyItem]:
+        """Yield parts of the files; none goes beyond a file of X."""
+        for first, last in pairwise(self._X.ends):
+            for start in range(first, last, self.block_rows):
+                stop = min(start + self.block_rows, last)
+                X, y, weight = (
+                    None if part is None else part.between(start, stop)
+                    for part in (self._X, self._y, self._weight)
+                )
+                assert X is not None
+                yield NpyItem(X, y, weight, start, self.dtype.str)
 
     def _block(self, some: Any, start: int) -> Block:
         X, y, weight = (
-            None if part is None else part[some] for part in (self._X, self._y, self._weight)
+            None if part is None else part.take(some) for part in (self._X, self._y, self._weight)
         )
-        assert X is not None
-        if X.dtype != self.dtype:  # integers, other byte orders, files of several types
-            X = X.astype(self.dtype)
-        return Block(X, y, None if weight is None else np.asarray(weight, np.float64), start)
+        return _block_of(X, y, weight, start, self.dtype)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of an array, or of a file that is mapped when it is read."""
+
+    source: Any
+    first: int
+    last: int
+    stamp: FileStamp | None
+
+    def read(self) -> NDArray[Any]:
+        if self.stamp is None:
+            return np.asarray(self.source[self.first : self.last])
+        self.stamp.refuse_changed()  # reading past the end of a cut file kills the process
+        return np.asarray(np.load(self.source, mmap_mode="r")[self.first : self.last])
+
+
+@dataclass(frozen=True)
+class NpyItem:
+    """Consecutive rows of files."""
+
+    X: tuple[_Piece, ...]
+    y: tuple[_Piece, ...] | None
+    weight: tuple[_Piece, ...] | None
+    start: int
+    dtype: str
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows as one block."""
+        y, weight = (None if part is None else _read(part) for part in (self.y, self.weight))
+        yield _block_of(_read(self.X), y, weight, self.start, np.dtype(self.dtype))
+
+
+def _read(pieces: tuple[_Piece, ...]) -> NDArray[Any]:
+    arrays = [piece.read() for piece in pieces]
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _block_of(X: Any, y: Any, weight: Any, start: int, dtype: np.dtype[Any]) -> Block:
+    if X.dtype != dtype:  # integers, other byte orders, files of several types
+        X = X.astype(dtype)
+    return Block(X, y, None if weight is None else np.asarray(weight, np.float64), start)
 
 
 class _Parts:
-    """Mapped arrays, one behind the other along their rows."""
+    """Arrays in files, one behind the other along their rows."""
 
     def __init__(self, name: str, given: Any, ndim: int) -> None:
         self.name = name
         one = isinstance(given, (str, os.PathLike, np.ndarray))
-        self._stamps: list[tuple[Path, tuple[int, int]]] = []
-        self._arrays = [self._opened(part, ndim) for part in ([given] if one else list(given))]
-        if not self._arrays:
+        arrays = [self._opened(part, ndim) for part in ([given] if one else list(given))]
+        if not arrays:
             raise ValueError(f"{name}: no files were given.")
-        self.width = int(self._arrays[0].shape[1]) if ndim == 2 else 1
-        for part in self._arrays:
-            if ndim == 2 and part.shape[1] != self.width:
+        self.width = int(arrays[0][0].shape[1]) if ndim == 2 else 1
+        for array, _ in arrays:
+            if ndim == 2 and array.shape[1] != self.width:
                 raise ValueError(
                     f"All files of {name} must have as many columns as the first one, "
-                    f"{self.width}; got shape {part.shape}."
+                    f"{self.width}; got shape {array.shape}."
                 )
-        self._ends = np.cumsum([0] + [len(part) for part in self._arrays])
-        self.n_rows = int(self._ends[-1])
-        self.dtype = np.result_type(*self._arrays).newbyteorder("=")
+        self.ends = [0, *np.cumsum([len(array) for array, _ in arrays]).tolist()]
+        self.n_rows = self.ends[-1]
+        self.dtype = np.result_type(*(array for array, _ in arrays)).newbyteorder("=")
+        self._sources = [(array if stamp is None else stamp.path, stamp) for array, stamp in arrays]
+        self._shape = arrays[0][0].shape[1:]
 
-    def _opened(self, given: Any, ndim: int) -> NDArray[Any]:
-        array, title = given, f"{self.name}"
+    def _opened(self, given: Any, ndim: int) -> tuple[NDArray[Any], FileStamp | None]:
+        array, title, stamp = given, f"{self.name}", None
         if not isinstance(given, np.ndarray):
             path = Path(given)
             title = f"{self.name} ({path})"
@@ -95,42 +141,29 @@ class _Parts:
                 raise ValueError(f"{title}: not a .npy file of numbers: {error}") from error
             if not isinstance(array, np.ndarray):
                 raise ValueError(f"{title}: an archive of arrays; store X in a .npy file.")
-            self._stamps.append((path, _stamp(path)))
+            stamp = FileStamp.of(path)
         labels = "US" if self.name == "y" else ""
         if array.dtype.kind not in "fiub" + labels or array.ndim != ndim:
             raise ValueError(
                 f"{title} must be a {ndim}-D array of real numbers; got {array.ndim}-D with dtype "
                 f"{array.dtype}."
             )
-        return np.asarray(array)
+        return array, stamp
 
-    def refuse_changed_files(self) -> None:
-        for path, stamp in self._stamps:
-            if _stamp(path) != stamp:
-                raise RuntimeError(
-                    f"The file {path} of {self.name} has changed since it was opened."
-                )
+    def between(self, start: int, stop: int) -> tuple[_Piece, ...]:
+        """Return the pieces of files that hold these rows."""
+        return tuple(
+            _Piece(source, max(start - first, 0), min(stop, last) - first, stamp)
+            for (source, stamp), (first, last) in zip(
+                self._sources, pairwise(self.ends), strict=True
+            )
+            if first < stop and last > start
+        )
 
-    def ranges(self) -> Iterator[tuple[int, int]]:
-        ends = [int(end) for end in self._ends]
-        return pairwise(ends)
-
-    def __getitem__(self, some: slice | NDArray[np.int64]) -> NDArray[Any]:
-        """Return rows of a slice, a view if they are in one file, or copies of those at numbers."""
-        if isinstance(some, slice):
-            pieces = [
-                part[max(some.start - first, 0) : some.stop - first]
-                for part, (first, last) in zip(self._arrays, self.ranges(), strict=True)
-                if first < some.stop and last > some.start
-            ]
-            return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        taken = np.empty((some.size, *self._arrays[0].shape[1:]), dtype=self.dtype)
-        for part, (first, last) in zip(self._arrays, self.ranges(), strict=True):
-            here = (some >= first) & (some < last)
-            taken[here] = part[some[here] - first]
+    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return copies of some rows."""
+        taken = np.empty((rows.size, *self._shape), dtype=self.dtype)
+        for (source, stamp), (first, last) in zip(self._sources, pairwise(self.ends), strict=True):
+            here = (rows >= first) & (rows < last)
+            taken[here] = _Piece(source, 0, last - first, stamp).read()[rows[here] - first]
         return taken
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ class StreamRows(RowBlocks):
     """Rows of a callable that returns a new iterator of ``(X, y)`` or ``(X, y, weight)``."""
 
     def __init__(
-        self, open_blocks: Callable[[], Iterable[Any]], n_features: int | None = None
+        self,
+        open_blocks: Callable[[], Iterable[Any]],
+        n_features: int | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         super().__init__()
         if not callable(open_blocks):
@@ -39,6 +42,20 @@ class StreamRows(RowBlocks):
         self.n_features = int(X.shape[1])
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.has_weight = weight is not None
+        self._set_names(feature_names, first[0])
+
+    def _set_names(self, names: Sequence[str] | None, X: Any) -> None:
+        """Take the names of the columns: those given, or those of a first block that is a table."""
+        if names is None:
+            names = getattr(X, "column_names", getattr(X, "columns", None))
+            if names is None or not all(isinstance(name, str) for name in names):
+                return
+        if isinstance(names, str) or len(names) != self.n_features:
+            raise ValueError(
+                f"feature_names={names!r}: must be a list of {self.n_features} names, as the first "
+                "block has so many columns."
+            )
+        self.feature_names = tuple(map(str, names))
 
     def _opened(self) -> Iterable[Any]:
         blocks = self._open_blocks()
