@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
-from rectiline.estimators._parameters import keep_parameters, make_loss
+from rectiline.estimators._parameters import TermParameters, keeps_parameters, make_loss
 from rectiline.estimators._rows import predicted
 from rectiline.estimators._tasks import (
     FitData,
@@ -31,7 +31,6 @@ from rectiline.estimators._tasks import (
     two_class_tasks,
 )
 from rectiline.losses import Loss
-from rectiline.penalties import Penalty
 from rectiline.solvers import Solution
 
 __all__ = ["PLQClassifier"]
@@ -106,35 +105,20 @@ class PLQClassifier(
 
     _numeric_targets = False
 
+    @keeps_parameters(TermParameters)
     def __init__(
         self,
         loss: str | Loss = "hinge",
         *,
         loss_params: dict[str, Any] | None = None,
-        penalty: str | Penalty | None = "l2",
-        penalty_params: dict[str, Any] | None = None,
         C: float = 1.0,
         l1_ratio: float = 0.5,
-        constraints: Any = (),
-        monotone: dict[Any, int] | None = None,
-        order: Any = None,
         class_weight: Any = None,
         multi_class: str = "ovr",
         calibration: str | None = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[TermParameters],
+    ) -> None: ...
 
     def _loss(self) -> Loss:
         return make_loss(self.loss, self.loss_params, of=("margin", "residual"))

@@ -18,7 +18,7 @@ from rectiline._numbers import real_array, refuse_masked
 from rectiline._typing import Indices, Matrix, Vector
 from rectiline.constraints import Constraint
 from rectiline.estimators._base import checked_fit
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import keeps_parameters
 from rectiline.exceptions import ConvergenceWarning
 from rectiline.losses import Loss, PiecewiseLQ
 from rectiline.losses import get as get_loss
@@ -104,6 +104,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"],
     }
 
+    @keeps_parameters()
     def __init__(
         self,
         loss: str | Loss = "squared_error",
@@ -117,8 +118,7 @@ class MatrixFactorization(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-4,
         step_tol: float = 1e-6,
         random_state: Any = 0,
-    ) -> None:
-        keep_parameters(self, locals())
+    ) -> None: ...
 
     @checked_fit
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
+from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,12 @@ from rectiline.problems import Problem
 
 __all__ = [
     "PARAMETER_RULES",
+    "RunParameters",
+    "TermParameters",
     "adapted",
     "adapted_factories",
     "is_adaptive",
-    "keep_parameters",
+    "keeps_parameters",
     "made",
     "make_loss",
     "make_penalty",
@@ -90,11 +93,75 @@ _PENALTY_PARAMS = {
 }
 
 
-def keep_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
-    """Set every parameter as it was given; `given` are the locals of the constructor."""
-    for name, value in given.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
+# ---- parameters that constructors share ----------------------------------------------------------
+
+Constructor = TypeVar("Constructor", bound=Callable[..., None])
+
+
+class RunParameters(TypedDict, total=False):
+    """How a fit runs: parameters of every estimator."""
+
+    fit_intercept: bool
+    solver: str
+    solver_options: dict[str, Any] | None
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    progress_bar: bool
+    callback: Any
+
+
+class TermParameters(RunParameters, total=False):
+    """Penalty and constraints besides: parameters of the regressors and the classifier."""
+
+    penalty: str | Penalty | Fused | None
+    penalty_params: dict[str, Any] | None
+    constraints: Any
+    monotone: dict[Any, int] | None
+    order: Any
+
+
+# Where the default is not None.
+_DEFAULTS: dict[str, Any] = {
+    "fit_intercept": True,
+    "solver": "auto",
+    "tol": 1e-6,
+    "verbose": 0,
+    "progress_bar": False,
+    "penalty": "l2",
+    "constraints": (),
+}
+
+
+def keeps_parameters(shared: Any = None, **defaults: Any) -> Callable[[Constructor], Constructor]:
+    """Make a constructor set every parameter as it was given, as scikit-learn expects.
+
+    Its signature also gets the names of `shared`, one of the dictionaries above, which stand for
+    its own ``**shared``; `defaults` are those that this estimator has in place of the usual ones.
+    """
+    known = _DEFAULTS | defaults
+    names = () if shared is None else shared.__annotations__
+    more = [Parameter(one, Parameter.KEYWORD_ONLY, default=known.get(one)) for one in names]
+
+    def keeps(declared: Constructor) -> Constructor:
+        own = [one for one in signature(declared).parameters.values() if one.name != "shared"]
+        full = Signature([*own, *more])
+
+        @wraps(declared)
+        def __init__(self: Any, *args: Any, **named: Any) -> None:
+            bound = full.bind(self, *args, **named)
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                if name != "self":
+                    setattr(self, name, value)
+
+        __init__.__signature__ = full  # type: ignore[attr-defined]
+        return cast(Constructor, __init__)
+
+    return keeps
 
 
 def make_loss(loss: str | Loss, params: Mapping[str, Any] | None, of: tuple[str, ...]) -> Loss:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from rectiline.constraints import combine
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import column_names
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._quantile_base import BaseQuantile
 from rectiline.estimators._quantile_problems import (
     NonCrossing,
@@ -103,35 +103,20 @@ class QuantileRegressor(BaseQuantile):
     0.8
     """
 
+    @keeps_parameters(TermParameters, penalty="elasticnet", tol=1e-9)
     def __init__(
         self,
         *,
         quantile: Any = 0.5,
         alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
         l1_ratio: float = 1.0,
         loss: str = "pinball",
         non_crossing: bool = False,
         shared_slopes: bool = False,
-        penalty: str | Penalty | None = "elasticnet",
-        penalty_params: dict[str, Any] | None = None,
-        constraints: Any = (),
-        monotone: dict[Any, int] | None = None,
-        order: Any = None,
         inference: str | None = None,
-        tol: float = 1e-9,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[TermParameters],
+    ) -> None: ...
 
     @checked_fit
     def fit(  # type: ignore[override]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from numpy.typing import ArrayLike
 
 from rectiline._typing import Indices, Mask
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import RunParameters, keeps_parameters
 from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._search_folds import ScoreFold, ScorePoints, predictions, rows_of
@@ -70,6 +70,7 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
 
     _searched = "alpha"
 
+    @keeps_parameters(RunParameters, tol=1e-9)
     def __init__(
         self,
         *,
@@ -80,19 +81,8 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         cv: Any = None,
         scoring: Any = None,
         fold_tol: float | None = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-9,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[RunParameters],
+    ) -> None: ...
 
     @checked_fit
     def fit(  # type: ignore[override]

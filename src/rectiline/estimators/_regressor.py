@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
 from rectiline.estimators._linear import LinearFitMixin
-from rectiline.estimators._parameters import PARAMETER_RULES, keep_parameters
+from rectiline.estimators._parameters import PARAMETER_RULES, TermParameters, keeps_parameters
 from rectiline.estimators._rows import sample_rows
 from rectiline.estimators._run import RunOptions, seed_of, solve_all
 from rectiline.estimators._tasks import FitData, Task
@@ -108,32 +108,17 @@ class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     _own_rules = {"C": [*PARAMETER_RULES["C"], StrOptions({"auto"})]}
     _multi_output = True
 
+    @keeps_parameters(TermParameters)
     def __init__(
         self,
         loss: str | Loss = "huber",
         *,
         loss_params: dict[str, Any] | None = None,
-        penalty: str | Penalty | None = "l2",
-        penalty_params: dict[str, Any] | None = None,
         C: float | str = "auto",
         l1_ratio: float = 0.5,
-        constraints: Any = (),
-        monotone: dict[Any, int] | None = None,
-        order: Any = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[TermParameters],
+    ) -> None: ...
 
     def _with_tasks(self, data: FitData) -> FitData:
         targets = np.asarray(data.y, dtype=np.float64)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._search_folds import ScoreFold, r2_of
 from rectiline.estimators._tasks import FitData
 from rectiline.losses import Loss
-from rectiline.penalties import Penalty
 
 __all__ = ["PLQRegressorCV"]
 
@@ -60,6 +59,7 @@ class PLQRegressorCV(SearchMixin, PLQRegressor):
     (np.True_, True)
     """
 
+    @keeps_parameters(TermParameters)
     def __init__(
         self,
         loss: str | Loss = "huber",
@@ -67,27 +67,11 @@ class PLQRegressorCV(SearchMixin, PLQRegressor):
         loss_params: dict[str, Any] | None = None,
         Cs: Any = 30,
         l1_ratios: Any = None,
-        penalty: str | Penalty = "l2",
-        penalty_params: dict[str, Any] | None = None,
-        constraints: Any = (),
-        monotone: dict[Any, int] | None = None,
-        order: Any = None,
         cv: Any = None,
         scoring: Any = None,
         fold_tol: float | None = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[TermParameters],
+    ) -> None: ...
 
     def _own_score(self, data: FitData) -> ScoreFold | None:
         targets = np.column_stack([task.targets for task in data.tasks])

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._check import check_data, check_weight
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import keeps_parameters
 from rectiline.estimators._quantile import QuantileRegressor
 from rectiline.estimators._regressor import PLQRegressor
 from rectiline.losses import Loss
@@ -86,6 +86,7 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         "tol": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    @keeps_parameters()
     def __init__(
         self,
         *,
@@ -94,8 +95,7 @@ class ExpectedShortfallRegressor(RegressorMixin, BaseEstimator):  # type: ignore
         loss: str | Loss = "squared_error",
         fit_intercept: bool = True,
         tol: float = 1e-9,
-    ) -> None:
-        keep_parameters(self, locals())
+    ) -> None: ...
 
     @checked_fit
     def fit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import RunParameters, keeps_parameters
 from rectiline.estimators.multitask._inputs import TaskData, place_tasks
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
@@ -51,6 +51,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
     _loss_kinds = ("margin",)
     _numeric_targets = False
 
+    @keeps_parameters(RunParameters)
     def __init__(
         self,
         loss: str | Loss = "hinge",
@@ -59,21 +60,10 @@ class MultiTaskClassifier(ClassifierMixin, MultiTaskModel):  # type: ignore[misc
         beta: float = 0.1,
         *,
         center: bool = False,
-        fit_intercept: bool = True,
         constraints: Any = (),
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[RunParameters],
+    ) -> None: ...
 
     def _targets(self, data: TaskData) -> list[NDArray[np.float64]]:
         """Learn the labels and return the targets as -1 and +1."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from numbers import Integral
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -22,7 +22,7 @@ from sklearn.model_selection import check_cv
 from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints, checkpoint
 from rectiline._typing import Mask
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import RunParameters, keeps_parameters
 from rectiline.estimators._run import seed_of
 from rectiline.estimators._search_folds import score_table
 from rectiline.estimators.multitask._classifier import MultiTaskClassifier
@@ -257,6 +257,7 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
     (1, 0.001)
     """
 
+    @keeps_parameters(RunParameters)
     def __init__(
         self,
         loss: str | Loss = "squared_error",
@@ -266,21 +267,10 @@ class MultiTaskRegressorCV(MultiTaskSearch, MultiTaskRegressor):
         *,
         cv: Any = None,
         center: bool = False,
-        fit_intercept: bool = True,
         constraints: Any = (),
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[RunParameters],
+    ) -> None: ...
 
 
 @documented(SharedText)
@@ -313,6 +303,7 @@ class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
     (2, 1, 2, 3)
     """
 
+    @keeps_parameters(RunParameters)
     def __init__(
         self,
         loss: str | Loss = "hinge",
@@ -322,18 +313,7 @@ class MultiTaskClassifierCV(MultiTaskSearch, MultiTaskClassifier):
         *,
         cv: Any = None,
         center: bool = False,
-        fit_intercept: bool = True,
         constraints: Any = (),
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[RunParameters],
+    ) -> None: ...

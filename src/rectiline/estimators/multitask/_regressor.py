@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import keep_parameters
+from rectiline.estimators._parameters import RunParameters, keeps_parameters
 from rectiline.estimators.multitask._model import MultiTaskModel, SharedText
 from rectiline.losses import Loss
 
@@ -56,6 +56,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
 
     _loss_kinds = ("residual", "prediction")
 
+    @keeps_parameters(RunParameters)
     def __init__(
         self,
         loss: str | Loss = "squared_error",
@@ -64,21 +65,10 @@ class MultiTaskRegressor(RegressorMixin, MultiTaskModel):  # type: ignore[misc]
         beta: float = 0.1,
         *,
         center: bool = False,
-        fit_intercept: bool = True,
         constraints: Any = (),
-        solver: str = "auto",
-        solver_options: dict[str, Any] | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
         warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        progress_bar: bool = False,
-        callback: Any = None,
-    ) -> None:
-        keep_parameters(self, locals())
+        **shared: Unpack[RunParameters],
+    ) -> None: ...
 
     def predict(self, X: Any, tasks: Any = None) -> Any:
         """Return the predictions.
