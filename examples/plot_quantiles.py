@@ -4,7 +4,7 @@ Quantiles that do not cross
 
 Quantiles fitted one by one may cross where data are thin: on forty of Engel's households two lines
 change places before the end of the data. Fitted together under linear constraints they keep their
-order everywhere on the bounding box of the data.
+order everywhere in the convex hull of the data.
 """
 
 import matplotlib.pyplot as plt

@@ -58,14 +58,19 @@ def test_rows_have_the_answer_of_arrays(source, kind, tmp_path):
     assert not hasattr(model, "dual_coef_")  # multipliers are by exception, in solution_
 
 
-def test_non_crossing_holds_on_the_corners_and_agrees_with_cvxpy():
+@pytest.mark.parametrize("region", [True, "box"])
+def test_non_crossing_holds_where_it_should_and_agrees_with_cvxpy(region):
     cp = pytest.importorskip("cvxpy")
     x = X[:200, :2]
     y = (1.0 + 0.6 * x[:, 0]) * np.random.default_rng(0).standard_normal(200)
     rows = rl.rows.from_arrays(x, y, block_rows=60)
     free = quantiles(1e-6, alpha=0.0).fit(rows)
-    model = quantiles(1e-6, alpha=0.0, non_crossing=True).fit(rows)
-    corners = np.array(list(product(*zip(x.min(axis=0), x.max(axis=0), strict=True))))
+    model = quantiles(1e-6, alpha=0.0, non_crossing=region).fit(rows)
+    corners = (
+        x
+        if region is True
+        else np.array(list(product(*zip(x.min(axis=0), x.max(axis=0), strict=True))))
+    )
     up = np.argsort(LEVELS)
 
     def steps(fitted):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +12,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics import d2_pinball_score
 
 from rectiline.estimators import QuantileRegressor
+from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.losses import Expectile
 
 LEVELS = [0.5, 0.05, 0.1, 0.3, 0.7, 0.9, 0.95]  # not in order on purpose
@@ -43,10 +47,86 @@ def test_separate_quantiles_cross_here(crossing):
 def test_non_crossing_holds_on_the_whole_box(crossing, loss, alpha, l1_ratio):
     X, y = crossing
     model = QuantileRegressor(
-        quantile=LEVELS, alpha=alpha, l1_ratio=l1_ratio, loss=loss, non_crossing=True
+        quantile=LEVELS, alpha=alpha, l1_ratio=l1_ratio, loss=loss, non_crossing="box"
     ).fit(X, y)
     assert smallest_step(model, X) >= -1e-12
     assert model.certificate_.relative_gap <= 1e-8 and model.certificate_.relative_violation <= 1e-9
+
+
+@pytest.mark.parametrize("loss", ["pinball", "expectile"])
+@pytest.mark.parametrize("region", [True, "box"])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_non_crossing_agrees_with_the_problem_of_all_rows(crossing, loss, region, make):
+    X, y = crossing
+    points = X
+    if region == "box":
+        points = np.array(list(product(*zip(X.min(axis=0), X.max(axis=0), strict=True))))
+    model = QuantileRegressor(quantile=LEVELS, alpha=0.01, loss=loss, non_crossing=region)
+    model.fit(make(X), y)
+    up = np.argsort(LEVELS)
+    coef, intercept = model.coef_[up], model.intercept_[up]
+    assert np.diff(points @ coef.T + intercept, axis=1).min() >= 0
+    assert sum(one.shape[0] for one in model._points) < 6 * len(points)  # some, not all
+    b, b0 = cp.Variable((7, 4)), cp.Variable(7)
+    total, within = 0.01 * cp.sum(cp.abs(b)), []
+    for k, q in enumerate(np.sort(LEVELS)):
+        left = y - X @ b[k] - b0[k]
+        if loss == "pinball":
+            total += cp.sum(cp.maximum(q * left, (q - 1) * left)) / 60
+        else:
+            squares = q * cp.square(cp.pos(left)) + (1 - q) * cp.square(cp.neg(left))
+            total += cp.sum(squares) * (Expectile(q).value(1.0, 0.0) / q) / 60
+        if k:
+            within.append(points @ (b[k] - b[k - 1]) + b0[k] - b0[k - 1] >= 0)
+    best = cp.Problem(cp.Minimize(total), within).solve(solver="CLARABEL")
+    assert model.certificate_.primal == pytest.approx(best, rel=1e-6)
+    assert model.certificate_.violation == 0 and model.certificate_.relative_gap <= 1e-8
+    assert model.verify(make(X), y).relative_gap <= 1e-8
+    assert model.dual_coef_.shape == (7, 60)
+
+
+def test_only_quantiles_that_cross_become_one_problem(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 8))
+    y = X @ rng.standard_normal(8) + rng.standard_t(4, 600)
+    levels = np.linspace(0.1, 0.9, 9).tolist()
+    free = QuantileRegressor(quantile=levels, alpha=0).fit(X, y)
+    crossed = np.flatnonzero((np.diff(free.predict(X), axis=1) < 0).any(axis=0))
+    assert 0 < crossed.size < 8  # otherwise the test shows nothing
+    sizes, build = [], StackedQuantiles.problem
+
+    def noted(self, *given):
+        sizes.append(self.m)
+        return build(self, *given)
+
+    monkeypatch.setattr(StackedQuantiles, "problem", noted)
+    model = QuantileRegressor(quantile=levels, alpha=0, non_crossing=True).fit(X, y)
+    assert sizes and max(sizes) < 9
+    assert np.diff(model.predict(X), axis=1).min() >= -1e-13
+    alone = [k for k in range(9) if not {k - 1, k} & set(crossed.tolist())]
+    for k in alone:
+        if not any(one.shape[0] for one in model._points[max(k - 1, 0) : k + 1]):
+            np.testing.assert_array_equal(model.coef_[k], free.coef_[k])
+    proof = model.verify(X, y)
+    assert proof.primal == pytest.approx(model.certificate_.primal, rel=1e-12)
+
+
+def test_rows_without_weight_may_cross(crossing):
+    X, y = crossing
+    rng = np.random.default_rng(0)
+    more = np.vstack([X, rng.uniform(-9, 9, (40, 4))])
+    weight = np.repeat([1.0, 0.0], [60, 40])
+    model = QuantileRegressor(quantile=LEVELS, alpha=0, non_crossing=True)
+    held = QuantileRegressor(quantile=LEVELS, alpha=0, non_crossing=True).fit(X, y)
+    model.fit(more, np.append(y, np.zeros(40)), sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, held.coef_, atol=1e-6)
+
+
+def test_a_violation_anywhere_is_part_of_the_certificate(crossing):
+    X, y = crossing
+    model = QuantileRegressor(quantile=LEVELS, alpha=0, non_crossing=True).fit(X, y)
+    model.intercept_[np.argmax(model.quantiles_)] -= 50.0
+    assert model.verify(X, y).violation > 10
 
 
 def test_non_crossing_changes_nothing_where_nothing_crosses():

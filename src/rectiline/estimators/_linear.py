@@ -181,12 +181,19 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         return data, self._solve(self._problem_factories(data), data, clock)
 
     def _solve(
-        self, factories: Sequence[Callable[[], Problem]], data: FitData, clock: Clock
+        self,
+        factories: Sequence[Callable[[], Problem]],
+        data: FitData,
+        clock: Clock,
+        **changes: Any,
     ) -> list[Solution]:
-        """Solve the problems of a fit, from the answers of the last one if that is asked for."""
+        """Solve the problems of a fit, from the answers of the last one if that is asked for.
+
+        `changes` are options of the run that differ from the parameters.
+        """
         earlier = getattr(self, "solution_", ()) if self.warm_start else ()
         warm = [earlier] if isinstance(earlier, Solution) else list(earlier)
-        options = RunOptions.of(self, clock)
+        options = replace(RunOptions.of(self, clock), **changes)
         with FitReport(self, len(factories), data.X, data.y) as report:
             return solve_all(factories, options, warm, report, column_names(self))
 
@@ -369,16 +376,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             again.problems,
             again.solutions,
             y=y,
-            feature_names=again.model._problem_columns(),
             inference=table,
             titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
             fairness=getattr(self, "fairness_", None),
         )
-
-    def _problem_columns(self) -> list[str] | None:
-        """Return names of the columns of the problems where the problems do not know them."""
-        return None
-
-    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
-        """Return coefficients and intercept of the fit in the columns of its problem."""
-        return solution.coef, solution.intercept

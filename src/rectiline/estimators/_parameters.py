@@ -54,7 +54,7 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "fit_intercept": ["boolean"],
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "multi_class": [StrOptions({"ovr", "ovo"})],
-    "non_crossing": ["boolean"],
+    "non_crossing": ["boolean", StrOptions({"box"})],
     "shared_slopes": ["boolean"],
     "shared_dim": [Interval(Integral, 1, None, closed="left")],
     "beta": [Interval(Real, 0, None, closed="neither")],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
@@ -10,23 +11,16 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rectiline._polling import Clock, OutOfTime, asked_at_checkpoints
-from rectiline.backends import as_design
-from rectiline.constraints import combine
+from rectiline import rows as row_sources
+from rectiline._polling import Clock
 from rectiline.estimators._base import checked_fit
-from rectiline.estimators._check import column_names
+from rectiline.estimators._check import as_numpy, column_names
 from rectiline.estimators._docs import documented
+from rectiline.estimators._non_crossing import JointFit, Region, fit_without_crossing
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._quantile_base import BaseQuantile
-from rectiline.estimators._quantile_problems import (
-    NonCrossing,
-    RangedRows,
-    SharedSlopes,
-    StackedQuantiles,
-    zero_answer,
-)
+from rectiline.estimators._quantile_problems import StackedQuantiles
 from rectiline.estimators._rows import refuse_on_rows
-from rectiline.estimators._run import in_units
 from rectiline.estimators._tasks import FitData
 from rectiline.penalties import Penalty
 from rectiline.problems import Problem
@@ -35,6 +29,9 @@ from rectiline.solvers import Solution
 
 __all__ = ["QuantileRegressor"]
 
+# Points at which a pair of quantiles is kept apart from which on interior points are quicker than
+# Newton's method: 0.6 instead of 3.2 s for 25 quantiles of 1,000 x 20 with 20 points a pair.
+_MANY_POINTS = 15
 _JOINT_PENALTIES = ("elasticnet", "l1", "l2", None)
 
 
@@ -57,9 +54,11 @@ class QuantileRegressor(BaseQuantile):
         Share of the L1 norm in the "elasticnet" penalty; 0 is ridge.
     loss : {"pinball", "expectile"}, default="pinball"
         "expectile" fits expectiles by asymmetric squares, which react to the size of errors.
-    non_crossing : bool, default=False
-        Whether a higher quantile must lie above a lower one everywhere on the bounding box of the
-        training data. All quantiles are then one problem with linear constraints.
+    non_crossing : bool or "box", default=False
+        Whether a higher quantile must lie above a lower one: with True at every training row, and
+        so on the convex hull of the training data, with "box" everywhere on their bounding box.
+        Quantiles that would cross become one problem with linear constraints, which are generated
+        where they are violated; the others are fitted on their own.
     shared_slopes : bool, default=False
         Composite quantile regression: one slope vector for all quantiles, own intercepts. The
         loss is the mean over the quantiles, and they cannot cross.
@@ -111,7 +110,7 @@ class QuantileRegressor(BaseQuantile):
         alpha: float = 1.0,
         l1_ratio: float = 1.0,
         loss: str = "pinball",
-        non_crossing: bool = False,
+        non_crossing: bool | str = False,
         shared_slopes: bool = False,
         inference: str | None = None,
         warm_start: bool = False,
@@ -163,28 +162,15 @@ class QuantileRegressor(BaseQuantile):
     def _always_lists(self) -> bool:  # type: ignore[override]
         return self._is_list and not self._is_joint
 
-    def _stacked(self, data: FitData) -> StackedQuantiles:
-        """Return the data of a joint fit; ranges of rows in blocks are found by one pass."""
-        X, y, weight, own = data.X, data.y, data.weight, data.constraints
-        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
-        if data.rows is None:
-            d = int(X.shape[1])
-            rows = combine([one.rows(d, as_design(X)) for one in own], d, column_names(self))
-        else:
-            on_gpu = isinstance(data.rows, TensorRows)
-            refuse_on_rows(self, **{"a joint fit on a GPU": on_gpu})
-            X = RangedRows.of(data.rows)
-            y, weight = X.targets, np.zeros(0)
-            rows = Problem(X.rows, None, losses[0], None, own).terms.region.rows
-        kind = SharedSlopes if self.shared_slopes else NonCrossing
-        return kind(X, y, weight, losses, self.fit_intercept, rows)
-
     def _joint_strengths(self, data: FitData) -> tuple[float, float]:
         """Return the strengths of the L1 norm and of the ridge."""
-        if isinstance(self.penalty, Penalty) or self.penalty not in _JOINT_PENALTIES:
+        by_name = not isinstance(self.penalty, Penalty) and self.penalty in _JOINT_PENALTIES
+        if not by_name or self.penalty_params:
+            given = f"penalty_params={self.penalty_params!r}" if by_name else ""
             raise ValueError(
-                f"penalty={self.penalty!r}: quantiles that are fitted jointly (non_crossing, "
-                "shared_slopes) take 'elasticnet', 'l1', 'l2' or None."
+                f"{given or f'penalty={self.penalty!r}'}: quantiles that are fitted jointly "
+                "(non_crossing, shared_slopes) take 'elasticnet', 'l1', 'l2' or None, without "
+                "penalty_params."
             )
         if self.penalty is None:
             return 0.0, 0.0
@@ -192,82 +178,81 @@ class QuantileRegressor(BaseQuantile):
         strength = self._strength(data)
         return share * strength, (1.0 - share) * strength
 
+    def _stacked(self, data: FitData) -> StackedQuantiles:
+        """Return the one problem of all quantiles, from the lowest to the highest."""
+        strengths = self._joint_strengths(data)  # what is refused is refused before a pass
+        refuse_on_rows(self, **{"a joint fit on a GPU": isinstance(data.rows, TensorRows)})
+        losses = [self._loss(q) for q in np.sort(self.quantiles_)]
+        rows = self._task_problem(data, data.tasks[0]).terms.region.rows
+        shared = bool(self.shared_slopes)
+        return StackedQuantiles(data, losses, self.fit_intercept, strengths, rows, shared)
+
+    def _region(self, data: FitData) -> Region:
+        """Return where the quantiles must not cross."""
+        rows = data.rows if data.rows is not None else row_sources.of(data.X, data.y, data.weight)
+        return Region.of(rows, self.non_crossing == "box")
+
     def _solve_tasks(
         self, data: FitData, clock: Clock, **params: Any
     ) -> tuple[FitData, list[Solution]]:
         if not self._is_joint:
             return super()._solve_tasks(data, clock, **params)
-        strengths = self._joint_strengths(data)  # what is refused is refused before a pass
-        stacked, self._n_wider = self._stacked(data), 0
-        problem, solution = self._solve_stacked(stacked, strengths, data, clock)
-        while stacked.reached_cap(solution.coef):
-            stacked, self._n_wider = stacked.wider(), self._n_wider + 1
-            problem, solution = self._solve_stacked(stacked, strengths, data, clock)
-        coef, proof = stacked.mended(solution.coef), solution.certificate
-        if (coef != solution.coef).any():
-            try:
-                with asked_at_checkpoints(clock):
-                    proof = problem.certify(coef, 0.0, solution.dual)
-            except OutOfTime:
-                coef = solution.coef
-        return replace(data, joint=(stacked, coef, proof)), [solution]
+        stacked = self._stacked(data)
+        if self.shared_slopes:
+            (solution,) = self._solve([stacked.problem], data, clock)
+            joint = JointFit(*stacked.unpack(solution.coef), solution)
+        else:
+            singles: list[Callable[[], Problem]] = []
+            if data.rows is None:
+                made = super()._problem_factories(data)
+                singles = [made[k] for k in np.argsort(self.quantiles_)]
 
-    def _solve_stacked(
-        self,
-        stacked: StackedQuantiles,
-        strengths: tuple[float, float],
-        data: FitData,
-        clock: Clock,
-    ) -> tuple[Problem, Solution]:
-        try:
-            with asked_at_checkpoints(clock):
-                problem = stacked.problem(*strengths)
-        except OutOfTime:
-            found = zero_answer(stacked, strengths)
-            if found is not None:
-                return found
-            problem = stacked.problem(*strengths)  # zeros are not allowed: there is no other way
-        (solution,) = self._solve([lambda: problem], data, clock)
-        return problem, solution
+            def solve(factories: Sequence[Callable[[], Problem]], n_points: int) -> list[Solution]:
+                # A polish leaves the multipliers of constraint rows as they are.
+                changes: dict[str, Any] = {"polish": False} if n_points else {}
+                if n_points >= _MANY_POINTS and data.rows is None and self._run_solver() == "auto":
+                    changes["solver"] = "interior"
+                return self._solve(factories, data, clock, **changes)
+
+            joint = fit_without_crossing(
+                stacked, self._region(data), singles, solve, lambda: clock.is_late
+            )
+        return replace(data, joint=joint), [joint.solution]
 
     def _set_fitted(self, data: FitData, solutions: list[Solution]) -> None:
+        self.__dict__.pop("_points", None)
         if data.joint is None:
             super()._set_fitted(data, solutions)
             return
-        stacked, coef, proof = data.joint
         super()._set_fitted(replace(data, tasks=data.tasks[:1]), solutions)
-        self.certificate_ = in_units(proof, 1.0 / data.total)
-        slopes, intercepts = stacked.unpack(coef)
-        back = np.argsort(np.argsort(self.quantiles_, kind="stable"))
-        self.coef_, self.intercept_ = slopes[back], intercepts[back]
+        back = np.argsort(np.argsort(self.quantiles_))
+        self.coef_, self.intercept_ = data.joint.slopes[back], data.joint.intercepts[back]
+        self._points = data.joint.points
         if hasattr(self, "dual_coef_"):  # rows in blocks have none
             self.dual_coef_ = self.dual_coef_.reshape(self.quantiles_.size, -1)[back]
 
     def _problem_factories(self, data: FitData) -> list[Callable[[], Problem]]:
         if not self._is_joint:
             return super()._problem_factories(data)
-        strengths, stacked = self._joint_strengths(data), self._stacked(data)
-        for _ in range(getattr(self, "_n_wider", 0)):  # as much room as the fit came to need
-            stacked = stacked.wider()
-        self._proved_stacked = stacked  # of a copy that proves the fit again
-        return [partial(stacked.problem, *strengths)]
+        names = column_names(self)
+        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
+        stacked = replace(self._stacked(data), points=getattr(self, "_points", ()))
+        return [partial(stacked.problem, features, np.sort(self.quantiles_).tolist())]
 
     def _objective_units(self, data: FitData) -> list[float]:
         units = super()._objective_units(data)
         return units[:1] if self._is_joint else units
 
-    def _verified_point(self, problem: Problem, solution: Solution) -> tuple[Any, float]:
-        if not self._is_joint:
-            return super()._verified_point(problem, solution)
-        return self._proved_stacked.mended(solution.coef), 0.0
-
-    def _problem_columns(self) -> list[str] | None:
-        if not self._is_joint:
-            return None
-        names = column_names(self)
-        features = [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
-        levels = [f"{q:g}" for q in np.sort(self.quantiles_)]
-        return self._proved_stacked.columns(features, levels)
+    def verify(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: Any = None, **fit_params: Any
+    ) -> Any:
+        """Prove again how good the coefficients are; quantiles are also compared at every row."""
+        proof = super().verify(X, y, sample_weight, **fit_params)
+        if not self.non_crossing or self.quantiles_.size == 1:
+            return proof
+        up = np.argsort(self.quantiles_)
+        region = self._region(copy.copy(self)._read(X, y, sample_weight, **fit_params))
+        return region.checked(proof, as_numpy(self.coef_)[up], as_numpy(self.intercept_)[up])
 
     # ---- standard errors ------------------------------------------------------------------------
 

@@ -58,6 +58,7 @@ class RunOptions:
     n_jobs: int | None = None
     seed: int = 0
     solver_options: dict[str, Any] = field(default_factory=dict)
+    polish: bool = True
 
     @classmethod
     def of(cls, estimator: Any, clock: Clock) -> RunOptions:
@@ -146,7 +147,7 @@ def solve_all(
             problem,
             warm_start=start,
             callback=callback,
-            polish=True,
+            polish=options.polish,
             **options.keywords(share),
         )
         raise_if_infeasible(solution, problem.constraint_rows, names)
@@ -361,6 +362,5 @@ def _proved(model: Any, caller: str, problem: Problem, solution: Solution) -> So
             f"{needs} it had {had} samples and {solution.coef.size} coefficients, these data have "
             f"{problem.n_samples} and {problem.n_features}."
         )
-    coef, intercept = model._verified_point(problem, solution)
-    proof = problem.certify(coef, intercept, solution.dual)
-    return replace(solution, coef=coef, intercept=intercept, certificate=proof)
+    proof = problem.certify(solution.coef, solution.intercept, solution.dual)
+    return replace(solution, certificate=proof)
