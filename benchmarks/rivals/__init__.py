@@ -23,6 +23,7 @@ _WHERE = {
     "sklearn-quantile": ("sklearn_linear", "SklearnQuantile"),
     "sgd": ("sklearn_linear", "SklearnSGD"),
     "clarabel": ("clarabel", "Clarabel"),
+    "cvxpy": ("cvxpy", "Cvxpy"),
     "piqp": ("piqp", "PIQP"),
     "osqp": ("osqp", "OSQP"),
     "highs": ("highs", "HiGHS"),

@@ -8,6 +8,7 @@ from importlib import import_module
 from ..cases import Case
 
 NAMES = (
+    "door",
     "foundation",
     "second_order",
     "rehline",

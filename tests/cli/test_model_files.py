@@ -8,12 +8,11 @@ from rectiline.cli._model import Model
 
 GOOD = {
     "format": "rectiline-model",
-    "version": 1,
+    "version": 2,
     "names": ["a", "b"],
-    "coef": [1.0, -2.5],
-    "intercept": 0.5,
-    "of": "margin",
-    "labels": ["no", "yes"],
+    "coef": [[1.0, -2.5]],
+    "intercept": [0.5],
+    "classes": ["no", "yes"],
     "terms": {"loss": "hinge"},
     "result": {},
 }
@@ -27,7 +26,7 @@ def loaded(tmp_path, content):
 
 
 def test_a_good_file_is_read(tmp_path):
-    assert loaded(tmp_path, GOOD).coef == [1.0, -2.5]
+    assert loaded(tmp_path, GOOD).coef == [[1.0, -2.5]]
 
 
 @pytest.mark.parametrize("name", GOOD)

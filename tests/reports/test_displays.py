@@ -92,7 +92,7 @@ def test_a_missing_matplotlib_is_named(monkeypatch):
         return real(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"rectiline\[plots\]"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         LossDisplay.from_losses(rl.losses.Hinge())
 
 

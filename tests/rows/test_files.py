@@ -294,7 +294,7 @@ def test_missing_files_and_extras_are_named(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="no file, folder or match"):
         rl.rows.from_parquet(tmp_path / "none*.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"install rectiline\[arrow\]"):
+    with pytest.raises(ImportError, match="pip install pyarrow"):
         rl.rows.from_parquet(tmp_path)
 
 

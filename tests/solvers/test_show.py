@@ -109,9 +109,9 @@ def test_a_bar_is_closed_after_an_error(tqdm):
 def test_without_rich_and_tqdm(monkeypatch):
     for module in ("rich.progress", "tqdm.auto", "tqdm"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=r"rich or tqdm.*rectiline\[cli\]"):
+    with pytest.raises(ImportError, match="rich or tqdm: pip install rich"):
         rl.solve(PROBLEM, progress_bar=True)
-    with pytest.raises(ImportError, match=r"rich or tqdm.*rectiline\[cli\]"):
+    with pytest.raises(ImportError, match="rich or tqdm: pip install rich"):
         PLQRegressor("squared_error", progress_bar=True).fit(X, Y)
 
 

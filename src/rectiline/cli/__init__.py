@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["main"]
+from rectiline.cli._model import load_model, save_model
+
+__all__ = ["load_model", "main", "save_model"]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -14,7 +16,7 @@ def main(argv: list[str] | None = None) -> int:
         import typer  # noqa: F401
     except ImportError as error:
         print(
-            f"rectiline: the command needs the package {error.name}; install rectiline[cli].",
+            f'rectiline: the command needs {error.name}: pip install typer rich (the extra "cli").',
             file=sys.stderr,
         )
         return 2

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
 import rectiline as rl
+from rectiline.cli._fit import (
+    checked_output,
+    fit_table,
+    prove_again,
+    save_certificate,
+    scores,
+    write_fit_report,
+)
 from rectiline.cli._model import Model
-from rectiline.cli._tables import Table, read_blocks, read_table, write_columns
-from rectiline.cli._terms import read_constraints, read_loss, read_penalty
+from rectiline.cli._read import write_columns
+from rectiline.cli._table import Asked, read_blocks, read_table
 
 __all__ = ["run"]
 
@@ -29,9 +36,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Data = Annotated[Path, typer.Argument(help="A .csv, .parquet, .npz, .npy or .svmlight file.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="A .csv, .tsv (also .gz), .parquet, .npz, .npy or .svmlight file; - reads CSV."
+    ),
+]
 Target = Annotated[str, typer.Option(help="Column (or array) of the targets.")]
 Weight = Annotated[str | None, typer.Option(help="Column of sample weights.")]
+Missing = Annotated[str, typer.Option(help="Rows with a missing cell: error, or drop them.")]
+Separator = Annotated[str | None, typer.Option(help="Of CSV fields; by default guessed.")]
+Encoding = Annotated[str, typer.Option(help="Of CSV text.")]
+Names = Annotated[str | None, typer.Option(help="Columns by comma.")]
 
 
 def run(argv: list[str]) -> int:
@@ -56,23 +72,45 @@ def _complain(sentence: str) -> int:
     return 2
 
 
+@app.callback(invoke_without_command=True)
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Fit linear models with a proof of optimality."""
+    if version:
+        print(f"rectiline {rl.__version__}")
+        raise typer.Exit
+
+
 @app.command(epilog=EPILOG)
 def fit(
     data: Data,
     target: Target = "y",
-    loss: Annotated[str, typer.Option(help="NAME or NAME:NUMBER, say pinball:0.9.")] = "huber",
-    penalty: Annotated[
-        str,
+    loss: Annotated[
+        str | None,
         typer.Option(
-            help="ridge:STRENGTH, l1:STRENGTH, elasticnet:L1,L2, slope:STRENGTH,Q or none, added "
-            "to the sum of the losses."
+            help="NAME or NAME:NUMBER, say pinball:0.9; by default hinge for labels, else huber."
         ),
-    ] = "ridge:1.0",
+    ] = None,
+    penalty: Annotated[
+        str | None,
+        typer.Option(
+            help="ridge:STRENGTH (or l2:), l1:STRENGTH, elasticnet:L1,L2, slope:STRENGTH,Q or "
+            "none, added to the sum of the losses; by default ridge with a strength from the data."
+        ),
+    ] = None,
+    C: Annotated[float | None, typer.Option("--C", help="Factor on the losses.")] = None,
     constraint: Annotated[
         list[str] | None,
         typer.Option(help='Such as "bmi >= 0" or "a + b == 1"; may be repeated.'),
     ] = None,
     weight: Weight = None,
+    features: Names = None,
+    drop: Names = None,
+    categorical: Names = None,
+    missing: Missing = "error",
+    separator: Separator = None,
+    encoding: Encoding = "utf-8",
     intercept: Annotated[bool, typer.Option(help="Whether to fit an intercept.")] = True,
     tol: Annotated[float, typer.Option(help="Largest certified relative gap.")] = 1e-6,
     time_limit: Annotated[float | None, typer.Option(help="Most seconds.")] = None,
@@ -80,87 +118,119 @@ def fit(
     certificate: Annotated[Path | None, typer.Option(help="Certificate file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    """Fit a linear model and say how close to optimal it is proved to be."""
+    """Fit a linear model, score it, and say how close to optimal it is proved to be."""
+    asked = Asked(
+        target,
+        weight,
+        _listed(features),
+        _listed(drop),
+        _listed(categorical),
+        missing,
+        separator,
+        encoding,
+    )
     terms = {
+        **vars(asked),
         "loss": loss,
         "penalty": penalty,
+        "C": C,
         "constraints": list(constraint or []),
-        "target": target,
-        "weight": weight,
         "intercept": intercept,
         "tol": tol,
+        "time_limit": time_limit,
     }
-    of = read_loss(loss).of
-    table = read_table(data, target, weight)
-    problem = _problem(table, terms)
-    shown = sys.stdout.isatty() and not as_json
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        solution = rl.solve(problem, tol=tol, time_limit=time_limit, progress_bar=shown)
-    result = _result(solution)
-    if solution.infeasibility is None:
-        result["intercept"] = solution.intercept
-        result["coef"] = dict(zip(table.names, solution.coef.tolist(), strict=True))
-        model = Model(
-            names=table.names,
-            coef=solution.coef.tolist(),
-            intercept=solution.intercept,
-            of=of,
-            labels=list(np.unique(table.y).tolist()) if of == "margin" else None,
-            terms=terms,
-            result=result,
-        )
-        if output is not None:
-            model.save(output)
+    for path in (output, certificate):
+        checked_output(path)
+    table = read_table(data, asked)
+    shown = sys.stdout.isatty() and not as_json and str(output) != "-"
+    fitted = fit_table(table, terms, progress_bar=shown)
+    if fitted.model is None:
+        print(json.dumps(fitted.result) if as_json else fitted.solutions[0])
+    elif output is not None:
+        fitted.model.save(output)
     if certificate is not None:
-        solution.save(certificate, problem, table.names)
-    if as_json:
-        print(json.dumps(result))
-    else:
-        _show(solution, table.names)
-    return 0 if solution.status == "solved" else 1
+        save_certificate(certificate, fitted, table)
+    if as_json and fitted.model is not None:
+        print(json.dumps(fitted.result))
+    elif fitted.model is not None:
+        print(fitted.text(data), file=sys.stderr if str(output) == "-" else sys.stdout)
+    return 0 if fitted.result["status"] == "solved" else 1
+
+
+def _listed(names: str | None) -> list[str]:
+    return [] if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 @app.command(epilog=EPILOG)
 def predict(
     model: Annotated[Path, typer.Argument(help="A model file that fit wrote.")],
     data: Data,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV file to write.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="CSV file to write; - prints.")
+    ] = Path("-"),
 ) -> int:
-    """Predict the rows of a table and write them as CSV."""
+    """Predict the rows of a table; rows with a missing cell get empty cells if fit dropped them."""
     fitted = Model.load(model)
-    table = read_table(data, names=fitted.names)
-    write_columns(output, fitted.predict(table.X))
+    checked_output(output)
+    asked = fitted.asked.without_target()
+    table = read_table(data, asked, fitted.names)
+    found = fitted.predict(table.X)
+    if table.n_dropped:
+        for name, values in found.items():
+            column = np.full(table.used.size, None, dtype=object)
+            column[table.used] = values
+            found[name] = column
+    write_columns(output, found)
     return 0
 
 
 @app.command(epilog=EPILOG)
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="A certificate file.")],
+    claim: Annotated[Path, typer.Argument(help="A certificate file, or a model file.")],
     data: Annotated[Path | None, typer.Argument(help="The table it is about.")] = None,
     target: Target = "y",
     weight: Weight = None,
+    missing: Missing = "error",
+    separator: Separator = None,
+    encoding: Encoding = "utf-8",
     exact: Annotated[bool, typer.Option("--exact", help="Rational numbers, small data.")] = False,
 ) -> int:
-    """Check a certificate file against data, without a solver."""
+    """Check a certificate file against data without a solver, or prove a model again from data."""
     from rectiline import verify as checker
 
-    if not certificate.exists():
-        raise ValueError(f"{certificate}: there is no such file.")
+    if not claim.exists():
+        raise ValueError(f"{claim}: there is no such file.")
+    if claim.suffix == ".json":
+        return _verify_model(claim, data)
     try:
-        header, arrays = checker.read(certificate)
+        header, arrays = checker.read(claim)
         if header["kind"] == "infeasible":
             print(checker.sentence(None, checker.check_infeasible(arrays)))
             return 0
         if data is None:
             raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
-        blocks = read_blocks(data, target, weight, header["columns"])
-        found = checker.check(certificate, blocks, exact)
+        asked = Asked(target, weight, missing=missing, separator=separator, encoding=encoding)
+        found = checker.check(claim, read_blocks(data, asked, header["columns"]), exact)
     except checker.Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1
     print(checker.sentence(found))
     return 0
+
+
+def _verify_model(path: Path, data: Path | None) -> int:
+    model = Model.load(path)
+    if data is None:
+        raise ValueError("the data are needed: rectiline verify MODEL DATA.")
+    table = read_table(data, model.asked, model.names)
+    proofs = prove_again(model, table)[0]
+    worst = max(proofs, key=lambda proof: proof.relative_gap)
+    problems = "" if len(proofs) == 1 else f" of {len(proofs)} problems, the largest"
+    holds = worst.relative_gap <= model.terms["tol"]
+    verdict = "The claim holds" if holds else "The claim does not hold"
+    print(f"{verdict}:{problems} {worst}.")
+    print(scores(model, table))
+    return 0 if holds else 1
 
 
 @app.command(epilog=EPILOG)
@@ -170,50 +240,8 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
 ) -> int:
     """Write one self-contained HTML page about a fit."""
-    from rectiline.reports import write_report
-
     fitted = Model.load(model)
-    terms = fitted.terms
-    table = read_table(data, terms["target"], terms["weight"], fitted.names)
-    problem = _problem(table, terms)
-    solution = rl.solve(problem, tol=terms["tol"])
-    write_report(output, problem, solution, y=table.y, feature_names=table.names)
+    checked_output(output)
+    table = read_table(data, fitted.asked, fitted.names)
+    write_fit_report(output, fitted, table)
     return 0
-
-
-def _problem(table: Table, terms: dict[str, Any]) -> rl.Problem:
-    return rl.Problem(
-        table.X,
-        table.y,
-        read_loss(terms["loss"]),
-        read_penalty(terms["penalty"], len(table.names)),
-        read_constraints(terms["constraints"], table.names),
-        table.weight,
-        terms["intercept"],
-    )
-
-
-def _result(solution: rl.Solution) -> dict[str, Any]:
-    proof = solution.certificate
-    numbers = {
-        "objective": proof.primal,
-        "relative_gap": proof.relative_gap,
-        "gap": proof.gap,
-        "violation": proof.violation,
-    }
-    finite = {k: v if abs(v) < float("inf") else None for k, v in numbers.items()}
-    return {
-        "status": str(solution.status),
-        **finite,
-        "solver": solution.solver,
-        "n_iter": solution.n_iter,
-        "seconds": solution.seconds,
-    }
-
-
-def _show(solution: rl.Solution, names: list[str]) -> None:
-    print(solution if solution.infeasibility else f"{solution.status}: {solution.certificate}")
-    if solution.infeasibility is None:
-        width = max(map(len, [*names, "intercept"]))
-        for name, value in [("intercept", solution.intercept), *zip(names, solution.coef)]:
-            print(f"  {name:{width}}  {value: .6g}")

@@ -10,12 +10,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from rectiline._typing import Vector
+from rectiline.cli._table import Asked
+from rectiline.cli._terms import read_constraints, read_loss, read_penalty
+from rectiline.estimators import PLQClassifier, PLQRegressor
 
-__all__ = ["Model"]
+__all__ = ["Model", "load_model", "make_estimator", "save_model"]
 
-_FORMAT = {"format": "rectiline-model", "version": 1}
+_FORMAT = {"format": "rectiline-model", "version": 2}
+
+
+def make_estimator(terms: dict[str, Any], names: list[str], is_classifier: bool) -> Any:
+    """Return the estimator that the options of a fit describe, with its own defaults."""
+    options: dict[str, Any] = {
+        "constraints": read_constraints(terms["constraints"], names),
+        "fit_intercept": terms["intercept"],
+        "tol": terms["tol"],
+        "time_limit": terms.get("time_limit"),
+    }
+    if terms["loss"] is not None:
+        options["loss"] = read_loss(terms["loss"])
+    if terms["penalty"] is not None:
+        options |= {"penalty": read_penalty(terms["penalty"], len(names)), "C": 1.0}
+    if terms.get("C") is not None:
+        options["C"] = terms["C"]
+    return (PLQClassifier if is_classifier else PLQRegressor)(**options)
 
 
 @dataclass(frozen=True)
@@ -25,17 +46,20 @@ class Model:
     JSON writes the shortest decimal that reads back as the same double, so nothing is lost.
     """
 
-    names: list[str]
-    coef: list[float]
-    intercept: float
-    of: str  # "residual", "margin" or "prediction"
-    labels: list[Any] | None
+    names: list[str]  # features; "city=Rome" is 1 where the column city holds Rome
+    coef: list[list[float]]  # a row for each problem of the fit
+    intercept: list[float]
+    classes: list[Any] | None  # labels of a classifier
     terms: dict[str, Any]  # options of the fit, as they were written
     result: dict[str, Any] = field(default_factory=dict)  # what JSON output shows
 
     def save(self, path: Path) -> None:
-        """Write the model."""
-        path.write_text(json.dumps({**_FORMAT, **asdict(self)}, indent=1) + "\n", "utf-8")
+        """Write the model; "-" is the standard output."""
+        text = json.dumps({**_FORMAT, **asdict(self)}, indent=1) + "\n"
+        if str(path) == "-":
+            sys.stdout.write(text)
+        else:
+            path.write_text(text, "utf-8")
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -50,25 +74,115 @@ class Model:
             raise ValueError(f"{path}: this is not a model file.") from None
         if not isinstance(content, dict) or content.get("format") != _FORMAT["format"]:
             raise ValueError(f"{path}: this is not a model file.")
-        if content.get("version") != _FORMAT["version"]:
+        if content.get("version") not in (1, 2) or isinstance(content["version"], bool):
             raise ValueError(f"{path}: it was written by another version of rectiline.")
         parts = {name: value for name, value in content.items() if name not in _FORMAT}
+        parts = _of_first_version(parts) if content["version"] == 1 else parts
         wrong = _first_wrong_part(parts)
         if wrong is not None:
             raise ValueError(f"{path}: the model file is damaged: {wrong}.")
         return cls(**parts)
 
-    def decision(self, X: Any) -> Vector:
-        """Return ``X @ coef + intercept``."""
-        return np.asarray(X @ np.array(self.coef)) + self.intercept
+    @property
+    def asked(self) -> Asked:
+        """The columns that the fit was about."""
+        known = {name: self.terms[name] for name in _ASKED if name in self.terms}
+        return Asked(**known)
+
+    def estimator(self) -> Any:
+        """Return the fitted scikit-learn estimator, on features with these names."""
+        made = {"constraints": [], "intercept": True, "tol": 1e-6, "loss": None, "penalty": None}
+        model = make_estimator(made | self.terms, self.names, self.classes is not None)
+        model.coef_, model.intercept_ = np.array(self.coef), np.array(self.intercept)
+        model.n_features_in_ = len(self.names)
+        if self.classes is not None:
+            model.classes_ = np.array(self.classes)
+        else:
+            model.coef_, model.intercept_ = model.coef_[0], float(self.intercept[0])
+        return model
 
     def predict(self, X: Any) -> dict[str, Any]:
         """Return columns: predictions, and for classifiers the value behind each."""
-        value = self.decision(X)
-        if self.labels is None:
-            return {"prediction": value}
-        label = np.array(self.labels)[(value > 0).astype(np.intp)]
-        return {"prediction": label, "decision": value}
+        scores: NDArray[Any] = np.asarray(X @ np.array(self.coef).T) + np.array(self.intercept)
+        if self.classes is None:
+            return {"prediction": scores[:, 0]}
+        labels = np.array(self.classes)
+        if len(self.coef) == 1:
+            chosen = labels[(scores[:, 0] > 0).astype(np.intp)]
+            return {"prediction": chosen, "decision": scores[:, 0]}
+        named = {f"decision {label}": scores[:, k] for k, label in enumerate(self.classes)}
+        return {"prediction": labels[scores.argmax(axis=1)], **named}
+
+
+def load_model(path: str | Path) -> Any:
+    """Return the fitted estimator of a model file that ``rectiline fit`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    PLQClassifier or PLQRegressor
+        With ``coef_``, ``intercept_`` and ``feature_names_in_``; it predicts the columns of these
+        names, where ``"city=Rome"`` is 1 in rows whose column city holds Rome.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rectiline.cli import load_model, save_model
+    >>> from rectiline import PLQRegressor
+    >>> path = tempfile.mkdtemp() + "/model.json"
+    >>> save_model(path, PLQRegressor("absolute", C=1.0).fit([[0.0], [1.0], [2.0]], [0, 1, 2]))
+    >>> load_model(path).predict([[3.0]]).round(3)
+    array([2.75])
+    """
+    model = Model.load(Path(path))
+    found = model.estimator()
+    found.feature_names_in_ = np.array(model.names, dtype=object)
+    return found
+
+
+def save_model(path: str | Path, model: Any, target: str = "y") -> None:
+    """Write a fitted estimator as a model file that ``rectiline predict`` takes.
+
+    Parameters
+    ----------
+    path : str or path
+    model : PLQClassifier, PLQRegressor or QuantileRegressor of one quantile
+        Fitted on one target. Columns without names are called x0, x1, ...
+    target : str, default="y"
+        What the target is called in tables.
+    """
+    check_is_fitted(model)
+    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    classes = getattr(model, "classes_", None)
+    if classes is None and len(coef) != 1:
+        raise ValueError(f"save_model takes models of one target; this one has {len(coef)}.")
+    names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(coef.shape[1])])
+    Model(
+        names=[str(name) for name in names],
+        coef=coef.tolist(),
+        intercept=intercept.tolist(),
+        classes=None if classes is None else classes.tolist(),
+        terms={"target": target, "from": f"{type(model).__name__} in Python"},
+    ).save(Path(path))
+
+
+_ASKED = tuple(Asked.__dataclass_fields__)
+
+
+def _of_first_version(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a file of version 1, which had one problem, as those of version 2."""
+    known: dict[str, Any] = {k: parts[k] for k in ("names", "terms", "result") if k in parts}
+    if "coef" in parts:
+        known["coef"] = [parts["coef"]]
+    if "intercept" in parts:
+        known["intercept"] = [parts["intercept"]]
+    if "labels" in parts:
+        known["classes"] = parts["labels"]
+    extra = set(parts) - {"names", "coef", "intercept", "of", "labels", "terms", "result"}
+    return known | {name: parts[name] for name in extra}
 
 
 def _is_number(value: Any) -> bool:
@@ -89,11 +203,11 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _are_labels(value: Any) -> bool:
+def _are_classes(value: Any) -> bool:
     if value is None:
         return True
     are_texts, are_numbers = _is_list_of(_is_text)(value), _is_list_of(_is_label)(value)
-    return (are_texts or are_numbers) and len(value) == 2
+    return (are_texts or are_numbers) and len(value) >= 2
 
 
 def _is_label(value: Any) -> bool:
@@ -102,10 +216,9 @@ def _is_label(value: Any) -> bool:
 
 _SCHEMA: dict[str, tuple[Callable[[Any], bool], str]] = {
     "names": (_is_list_of(_is_text), "a list of texts"),
-    "coef": (_is_list_of(_is_number), "a list of finite numbers"),
-    "intercept": (_is_number, "a finite number"),
-    "of": (lambda value: value in ("residual", "margin", "prediction"), "a kind of loss"),
-    "labels": (_are_labels, "null or two labels"),
+    "coef": (_is_list_of(_is_list_of(_is_number)), "rows of finite numbers"),
+    "intercept": (_is_list_of(_is_number), "a list of finite numbers"),
+    "classes": (_are_classes, "null or at least two labels"),
     "terms": (_is_object, "an object"),
     "result": (_is_object, "an object"),
 }
@@ -121,6 +234,10 @@ def _first_wrong_part(parts: dict[str, Any]) -> str | None:
     unknown = sorted(set(parts) - set(_SCHEMA))
     if unknown:
         return f"{unknown[0]!r} is not a part of a model"
-    if len(parts["names"]) != len(parts["coef"]):
-        return f"there are {len(parts['names'])} names and {len(parts['coef'])} coefficients"
+    coef, classes = parts["coef"], parts["classes"]
+    if any(len(row) != len(parts["names"]) for row in coef):
+        return f"a row of 'coef' does not have {len(parts['names'])} numbers"
+    problems = 1 if classes is None or len(classes) == 2 else len(classes)
+    if not len(coef) == len(parts["intercept"]) == problems:
+        return f"'coef' and 'intercept' must have {problems} rows"
     return None

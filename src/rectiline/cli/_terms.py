@@ -17,6 +17,7 @@ __all__ = ["read_constraints", "read_loss", "read_penalty"]
 # How each penalty is written, and how it is made of the number of columns and the numbers given.
 _PENALTIES: dict[str, tuple[str, Callable[..., penalties.Penalty | None]]] = {
     "ridge": ("ridge:STRENGTH", lambda d, strength: penalties.Ridge(strength)),
+    "l2": ("l2:STRENGTH", lambda d, strength: penalties.Ridge(strength)),
     "l1": ("l1:STRENGTH", lambda d, strength: penalties.L1(strength)),
     "elasticnet": ("elasticnet:L1,L2", lambda d, l1, l2: penalties.ElasticNet(l1, l2)),
     "slope": ("slope:STRENGTH,Q", lambda d, s, q: penalties.Slope.bh(d, q=q, strength=s)),

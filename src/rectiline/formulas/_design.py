@@ -117,7 +117,9 @@ def _formulaic() -> Any:
         import formulaic
         import formulaic.errors
     except ImportError as error:
-        raise ImportError("Formulas need formulaic; install rectiline[formula].") from error
+        raise ImportError(
+            'Formulas need formulaic: pip install formulaic (the extra "formula").'
+        ) from error
     return formulaic
 
 

@@ -28,7 +28,7 @@ def plot(
             import matplotlib.pyplot as plt
         except ImportError as error:
             raise ImportError(
-                'Plots need matplotlib. Install it with: pip install "rectiline[plots]"'
+                'Plots need matplotlib: pip install matplotlib (the extra "plots").'
             ) from error
         _, ax = plt.subplots(layout="constrained")
     low, high = float(curve.knots[0]), float(curve.knots[-1])

@@ -53,7 +53,7 @@ class Display(ABC):
             import matplotlib.pyplot as plt
         except ImportError as error:
             raise ImportError(
-                'Plots need matplotlib. Install it with: pip install "rectiline[plots]"'
+                'Plots need matplotlib: pip install matplotlib (the extra "plots").'
             ) from error
         count = self._n_axes
         if ax is None:

@@ -23,7 +23,7 @@ def require_arrow(caller: str) -> Any:
         import pyarrow.dataset
     except ImportError as error:
         raise ImportError(
-            f"{caller} reads tables through pyarrow; install rectiline[arrow]."
+            f'{caller} reads tables through pyarrow: pip install pyarrow (the extra "arrow").'
         ) from error
     return pyarrow
 

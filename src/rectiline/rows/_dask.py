@@ -132,7 +132,9 @@ def _require_dask() -> Any:
     try:
         return import_module("dask")
     except ImportError as error:
-        raise ImportError("from_dask needs dask; install rectiline[dask].") from error
+        raise ImportError(
+            'from_dask needs dask: pip install "dask[array,dataframe]" (the extra "dask").'
+        ) from error
 
 
 def _current_client() -> Any:

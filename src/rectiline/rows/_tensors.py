@@ -41,7 +41,7 @@ def as_tensor(X: Any) -> Any:
         import torch.utils.dlpack
     except ImportError as error:
         raise ImportError(
-            "Arrays on a GPU are read through torch; install rectiline[gpu]."
+            'Arrays on a GPU are read through torch: pip install torch (the extra "gpu").'
         ) from error
     return X if isinstance(X, torch.Tensor) else torch.utils.dlpack.from_dlpack(X)
 

@@ -122,8 +122,7 @@ class ProgressBar:
         self._drawn = _rich_bar(total, title) or _tqdm_bar(total, title)
         if self._drawn is None:
             raise ImportError(
-                "progress_bar=True needs rich or tqdm. Install one with: pip install "
-                '"rectiline[cli]" or pip install tqdm'
+                "progress_bar=True needs rich or tqdm: pip install rich, or pip install tqdm."
             )
 
     def set(self, done: float, text: str) -> None:
