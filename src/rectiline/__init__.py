@@ -13,6 +13,7 @@ from rectiline.solvers import Progress, Solution, Status, solve, solve_family
 
 if TYPE_CHECKING:
     from rectiline.estimators import (
+        DistributionRegressor,
         ExpectedShortfallRegressor,
         MatrixFactorization,
         PLQClassifier,
@@ -36,6 +37,7 @@ __version__ = "0.3.0"
 
 # The scikit-learn face is imported on first use: solving a Problem does not pay for it.
 _LATE = {
+    "DistributionRegressor": "rectiline.estimators",
     "ExpectedShortfallRegressor": "rectiline.estimators",
     "MatrixFactorization": "rectiline.estimators",
     "MultiTaskClassifier": "rectiline.estimators.multitask",
@@ -58,6 +60,7 @@ _LATE_ROOMS = ("datasets", "estimators", "formulas", "inference", "paths", "repo
 __all__ = [
     "Certificate",
     "ConvergenceWarning",
+    "DistributionRegressor",
     "DualPoint",
     "ExpectedShortfallRegressor",
     "InfeasibilityCertificate",

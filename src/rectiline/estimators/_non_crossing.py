@@ -243,7 +243,7 @@ def _whole_solution(
     proofs = [
         part.proof(slopes[a:b], intercepts[a:b]) for part, (a, b) in zip(parts, ends, strict=True)
     ]
-    answers = [part.solution for part in parts]
+    answers: list[Solution] = [part.solution for part in parts]
     unsolved = [one for one in answers if str(one.status) != "solved"]
     dual = answers[0].dual
     if len(parts) > 1:

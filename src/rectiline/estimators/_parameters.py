@@ -43,6 +43,7 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "loss": [str, Loss, type],  # for a class in place of an object there is a better message
     "loss_params": [dict, None],
     "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
+    "levels": _COUNT_OR_LIST,
     "penalty": [str, Penalty, Fused, type, None],
     "penalty_params": [dict, None],
     "C": [Interval(Real, 0, None, closed="neither")],

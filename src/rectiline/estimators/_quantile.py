@@ -247,7 +247,7 @@ class QuantileRegressor(BaseQuantile):
         self, X: Any, y: ArrayLike | None = None, sample_weight: Any = None, **fit_params: Any
     ) -> Any:
         """Prove again how good the coefficients are; quantiles are also compared at every row."""
-        proof = super().verify(X, y, sample_weight, **fit_params)
+        proof: Any = super().verify(X, y, sample_weight, **fit_params)
         if not self.non_crossing or self.quantiles_.size == 1:
             return proof
         up = np.argsort(self.quantiles_)

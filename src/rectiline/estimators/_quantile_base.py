@@ -42,9 +42,13 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     _own_rules = {"loss": [StrOptions({"pinball", "expectile"})]}
     quantiles_: Vector
 
+    def _asked_levels(self) -> Any:
+        """Return the level, or the levels, to fit."""
+        return self.quantile
+
     @property
     def _is_list(self) -> bool:
-        return not isinstance(self.quantile, Real)
+        return not isinstance(self._asked_levels(), Real)
 
     @property
     def _always_lists(self) -> bool:  # type: ignore[override]
@@ -58,7 +62,7 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         return shared_loss(kind(float(level)))
 
     def _with_tasks(self, data: FitData) -> FitData:
-        self.quantiles_ = _checked_levels(self.quantile)
+        self.quantiles_ = _checked_levels(self._asked_levels())
         y = None if data.rows is not None else np.asarray(data.y, dtype=np.float64)
         total = data.total if data.weight is None else float(data.weight.sum())
         tasks = [Task(self._loss(level), y) for level in self.quantiles_]
@@ -105,6 +109,11 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
     def _coef_titles(self) -> list[Any]:
         return [float(q) for q in self.quantiles_] if self._is_list else ["coef"]
 
+    def _quantiles_at(self, X: Any) -> NDArray[np.float64]:
+        """Return the quantiles at the rows of X, with one column for each."""
+        found = as_numpy(self.predict(X))
+        return np.asarray(found.reshape(len(found), -1))
+
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
         """Return central prediction intervals from two of the fitted quantiles.
 
@@ -138,7 +147,7 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         -------
         float
         """
-        quantiles = as_numpy(self.predict(X)).reshape(np.shape(y)[0], -1)
+        quantiles = self._quantiles_at(X)
         losses = [self._loss(q) for q in self.quantiles_]
         return float(explained_loss(losses, np.asarray(y, float), sample_weight)(quantiles))
 
