@@ -11,7 +11,10 @@ __all__ = ["not_an_object", "unknown_name"]
 
 
 def unknown_name(
-    argument: str, given: Any, allowed: Iterable[str], aliases: Mapping[str, str] | None = None
+    argument: str,
+    given: Any,
+    allowed: Iterable[str],
+    aliases: Mapping[str, Any] | None = None,
 ) -> str:
     """Return what to say about a name that is not allowed.
 
@@ -36,7 +39,7 @@ def unknown_name(
     message = f"{argument}={given!r} is not one of {listed}."
     if not isinstance(given, str):
         return message
-    known = dict.fromkeys(names) | {name: name for name in names} | dict(aliases or {})
+    known: dict[str, Any] = {name: name for name in names} | dict(aliases or {})
     close = get_close_matches(given.lower().replace("-", "_"), known, n=1)
     return f"{message} Did you mean {known[close[0]]!r}?" if close else message
 

@@ -188,7 +188,7 @@ def test_wild_refuses_what_it_cannot_do():
     weight = np.full(N, 0.5)
     model = QuantileRegressor(alpha=0).fit(X, Y, weight)
     with pytest.raises(ValueError, match="whole numbers"):
-        bootstrap(model, X, Y, method="wild", sample_weight=weight)
+        bootstrap(model, X, Y, method="wild", sample_weight=weight, weights_are="frequency")
 
 
 @pytest.mark.parametrize("method", ["pairs", "weights"])

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rectiline.cli._table import Asked
-from rectiline.cli._terms import read_constraints, read_loss, read_penalty
+from rectiline.cli._terms import read_loss, read_penalty
+from rectiline.constraints import named_constraints
 from rectiline.estimators import PLQClassifier, PLQRegressor
 
 __all__ = ["Model", "load_model", "make_estimator", "save_model"]
@@ -24,8 +25,9 @@ _FORMAT = {"format": "rectiline-model", "version": 2}
 
 def make_estimator(terms: dict[str, Any], names: list[str], is_classifier: bool) -> Any:
     """Return the estimator that the options of a fit describe, with its own defaults."""
+    columns: Any = {"names": np.array(names, dtype=object), "n_features": len(names)}
     options: dict[str, Any] = {
-        "constraints": read_constraints(terms["constraints"], names),
+        "constraints": named_constraints(terms["constraints"], owner="--constraint", **columns),
         "fit_intercept": terms["intercept"],
         "tol": terms["tol"],
         "time_limit": terms.get("time_limit"),

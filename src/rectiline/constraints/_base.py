@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from rectiline._immutable import Immutable
 from rectiline._immutable import rebuild as _rebuild  # noqa: F401  (pickles of 0.2.0 name it)
@@ -48,3 +50,7 @@ class Constraint(Immutable, ABC):
         ValueError
             If the constraint is made for another number of coefficients or samples.
         """
+
+    def with_names(self, names: NDArray[Any] | None, n_features: int) -> Constraint:
+        """Return the constraint with columns that are given by name put at their positions."""
+        return self

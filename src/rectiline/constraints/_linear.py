@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from rectiline._column_names import column_index
 from rectiline._typing import Matrix, Vector
 from rectiline.backends import array_if_small
 from rectiline.constraints._base import Constraint, DesignLike
@@ -15,13 +17,41 @@ from rectiline.constraints._checks import finite, finite_rows, numbers
 from rectiline.constraints._rows import ConstraintRows
 
 
-class LinearInequality(Constraint):
+class NamedRows(tuple[tuple[tuple[Any, float], ...], ...]):
+    """Rows of (column, coefficient) pairs, whose columns are not looked up yet."""
+
+    def matrix(self, names: NDArray[Any] | None, d: int, owner: str) -> sparse.csr_array:
+        """Return the rows as a matrix with d columns."""
+        made = sparse.lil_array((len(self), d))
+        for k, row in enumerate(self):
+            for column, coefficient in row:
+                made[k, column_index(column, names, d, owner)] += coefficient
+        return sparse.csr_array(made)
+
+    def __repr__(self) -> str:
+        return repr([dict(row) for row in self])
+
+
+class LinearRows(Constraint):
+    """Constraints with one matrix, the first argument of their constructor."""
+
+    def with_names(self, names: NDArray[Any] | None, n_features: int) -> Constraint:
+        """Return the constraint with columns that are given by name put at their positions."""
+        name, rows = next(iter(self._arguments().items()))
+        if not isinstance(rows, NamedRows):
+            return self
+        matrix = rows.matrix(names, n_features, type(self).__name__)
+        return type(self)(**{**self._arguments(), name: matrix})
+
+
+class LinearInequality(LinearRows):
     """Keep ``A @ b + c >= 0``.
 
     Parameters
     ----------
     A : array-like or sparse matrix of shape (m, n_features)
-        One row per inequality; a vector is one row. Finite. Sparse stays sparse.
+        One row per inequality; a vector is one row. Finite. Sparse stays sparse. A mapping from
+        column to coefficient is one row, a list of mappings several.
     c : float or array-like of shape (m,), default 0.0
         One number for all rows or one for each. Finite.
 
@@ -48,13 +78,14 @@ class LinearInequality(Constraint):
         return ConstraintRows.make(n_features, A=self.A, c=self.c)
 
 
-class LinearEquality(Constraint):
+class LinearEquality(LinearRows):
     """Keep ``E @ b + f == 0``; note the sign of f. `LinearConstraint` takes the value instead.
 
     Parameters
     ----------
     E : array-like or sparse matrix of shape (k, n_features)
-        One row per equality; a vector is one row. Finite. Sparse stays sparse.
+        One row per equality; a vector is one row. Finite. Sparse stays sparse. A mapping from
+        column to coefficient is one row, a list of mappings several.
     f : float or array-like of shape (k,), default 0.0
         One number for all rows or one for each. Finite.
 
@@ -81,13 +112,14 @@ class LinearEquality(Constraint):
         return ConstraintRows.make(n_features, E=self.E, f=self.f)
 
 
-class LinearConstraint(Constraint):
+class LinearConstraint(LinearRows):
     """Keep ``lower <= A @ b <= upper``, as `scipy.optimize.LinearConstraint` does.
 
     Parameters
     ----------
     A : array-like or sparse matrix of shape (m, n_features)
-        One row per constraint; a vector is one row. Finite. Sparse stays sparse.
+        One row per constraint; a vector is one row. Finite. Sparse stays sparse. A mapping from
+        column to coefficient is one row, a list of mappings several.
     lower, upper : float or array-like of shape (m,), default no bound
         One number for all rows or one for each. ``-inf`` below and ``inf`` above mean no bound;
         where both are equal the row is an equality.
@@ -107,16 +139,16 @@ class LinearConstraint(Constraint):
     upper: Vector
 
     def __init__(self, A: Any, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
-        matrix = finite_rows("LinearConstraint", "A", A)
+        matrix, count = _matrix("LinearConstraint", "A", A)
         ends = {}
         for name, given in (("lower", lower), ("upper", upper)):
             bound = np.array(numbers("LinearConstraint", name, given))
             if bound.ndim == 0:
-                bound = np.full(matrix.shape[0], bound)
-            if bound.shape != (matrix.shape[0],):
+                bound = np.full(count, bound)
+            if bound.shape != (count,):
                 raise ValueError(
-                    f"LinearConstraint: {name} has shape {bound.shape} but A has "
-                    f"{matrix.shape[0]} rows: give one number per row, or one for all."
+                    f"LinearConstraint: {name} has shape {bound.shape} but A has {count} rows: "
+                    "give one number per row, or one for all."
                 )
             bound.flags.writeable = False
             ends[name] = bound
@@ -150,19 +182,37 @@ class LinearConstraint(Constraint):
 
 
 def _read(owner: str, rows: tuple[str, Any], shifts: tuple[str, Any]) -> tuple[Matrix, Vector]:
-    matrix, shift = finite_rows(owner, *rows), finite(owner, *shifts)
+    (matrix, count), shift = _matrix(owner, *rows), finite(owner, *shifts)
     if shift.ndim == 0:
-        shift = np.full(matrix.shape[0], shift)
+        shift = np.full(count, shift)
         shift.flags.writeable = False
-    if shift.shape != (matrix.shape[0],):
+    if shift.shape != (count,):
         raise ValueError(
-            f"{owner}: {shifts[0]} has shape {shift.shape} but {rows[0]} has {matrix.shape[0]} "
-            f"rows: give one number per row, or one for all."
+            f"{owner}: {shifts[0]} has shape {shift.shape} but {rows[0]} has {count} rows: give "
+            "one number per row, or one for all."
         )
     return matrix, shift
 
 
-def _fit(owner: str, name: str, matrix: Matrix, n_features: int) -> None:
+def _matrix(owner: str, name: str, given: Any) -> tuple[Any, int]:
+    """Return the rows, and how many there are."""
+    is_mapping = isinstance(given, Mapping) and not sparse.issparse(given)
+    listed = [given] if is_mapping else given
+    if not isinstance(listed, NamedRows):
+        named = isinstance(listed, list) and all(isinstance(row, Mapping) for row in listed)
+        if not named or not listed:
+            rows = finite_rows(owner, name, given)
+            return rows, int(rows.shape[0])
+        listed = NamedRows(
+            tuple((column, float(finite(owner, name, value))) for column, value in row.items())
+            for row in listed
+        )
+    return listed, len(listed)
+
+
+def _fit(owner: str, name: str, matrix: Any, n_features: int) -> None:
+    if isinstance(matrix, NamedRows):
+        raise ValueError(f"{owner}: {name} names columns; call with_names(names, n_features).")
     if matrix.shape[1] != n_features:
         raise ValueError(
             f"{owner}: {name} has {matrix.shape[1]} columns but there are {n_features} "

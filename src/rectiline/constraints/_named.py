@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from rectiline._column_names import column_index
+from rectiline._relations import read_relations
 from rectiline._suggest import not_an_object
 from rectiline.constraints._base import Constraint
-from rectiline.constraints._bounds import Box
-from rectiline.constraints._linear import LinearInequality
+from rectiline.constraints._bounds import Box, Nonnegative
+from rectiline.constraints._linear import LinearEquality, LinearInequality
 
 __all__ = ["named_constraints"]
 
@@ -25,45 +26,80 @@ _RULE = re.compile(r"\s*(>=|<=|==)\s*(\S+)\s*")
 
 def named_constraints(
     constraints: Any,
-    monotone: Mapping[Any, int] | None = None,
+    monotone: Mapping[Any, int] | Sequence[int] | None = None,
     order: Iterable[Sequence[Any]] | None = None,
     *,
     names: NDArray[Any] | None,
     n_features: int,
+    owner: str = "constraints",
 ) -> list[Constraint]:
     """Return constraint objects for what a user wrote with objects and column names.
 
     Parameters
     ----------
-    constraints : Constraint, mapping, or sequence of both
-        A mapping bounds columns: ``{"age": ">=0", "income": (0, None), 3: 1.5}``.
-    monotone : mapping of column to 1, -1 or 0
+    constraints : Constraint, mapping, text, or sequence of these
+        A mapping bounds columns: ``{"age": ">=0", "income": (0, None), 3: 1.5}``. A text relates
+        them: ``"age + sex >= 0"``, ``"0 <= bmi <= 1"``, ``"a = b"``; ``"nonnegative"`` is about
+        all of them. A name that is no identifier is written in backquotes.
+    monotone : mapping of column to 1, -1 or 0, or one of these for each column
         1 lets the prediction only rise with the column (coefficient >= 0), -1 only fall.
     order : iterable of chains
         Along each chain of columns the coefficients must not decrease.
     names : array of column names or None
     n_features : int
+    owner : str
+        Whose texts they are, for messages.
     """
     if constraints is None:
         constraints = ()
-    single = isinstance(constraints, Constraint | Mapping) or not isinstance(constraints, Iterable)
+    single = isinstance(constraints, Constraint | Mapping | str)
+    single = single or not isinstance(constraints, Iterable)
     listed = [constraints] if single else list(constraints)
     made: list[Constraint] = []
     for one in listed:
         if isinstance(one, Mapping):
             made.append(_bounds(one, names, n_features))
+        elif isinstance(one, str):
+            made += _from_text(one, names, n_features, owner)
         elif isinstance(one, Constraint):
-            made.append(one)
+            made.append(one.with_names(names, n_features))
         else:
             example = (
-                "rectiline.constraints.Nonnegative(), or a mapping from column to bound such as "
-                "{'age': '>=0'}"
+                "rectiline.constraints.Nonnegative(), a text such as 'age + sex >= 0', or a "
+                "mapping from column to bound such as {'age': '>=0'}"
             )
             raise not_an_object("constraints", one, Constraint, example)
-    if monotone:
+    if monotone is not None and len(monotone):
         made.append(_signs(monotone, names, n_features))
     if order:
         made.append(_chains(order, names, n_features))
+    return made
+
+
+def _from_text(text: str, names: NDArray[Any] | None, d: int, owner: str) -> Iterable[Constraint]:
+    """Return the constraints of a text; one about a single coefficient is a bound."""
+    if text.strip() == "nonnegative":
+        return [Nonnegative()]
+    if names is None:
+        raise ValueError(
+            f'{owner} "{text}": it names columns, but X has no column names. Pass X as a data '
+            "frame, or give a mapping from positions to bounds."
+        )
+    made: list[Constraint] = []
+    for row, constant, sign in read_relations(text, list(names), owner):
+        used = np.flatnonzero(row)
+        if used.size > 1:
+            flip = -1.0 if sign == "<=" else 1.0
+            kind = LinearEquality if sign == "=" else LinearInequality
+            made.append(kind(flip * row[None], [flip * constant]))
+            continue
+        j, bound = used[0], -constant / row[used[0]]
+        lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+        if sign == "=" or (sign == ">=") == (row[j] > 0):
+            lower[j] = bound
+        if sign == "=" or (sign == "<=") == (row[j] > 0):
+            upper[j] = bound
+        made.append(Box(lower, upper))
     return made
 
 
@@ -105,8 +141,15 @@ def _interval(column: Any, rule: Any) -> tuple[float, float]:
     )
 
 
-def _signs(monotone: Mapping[Any, int], names: NDArray[Any] | None, d: int) -> Box:
+def _signs(monotone: Any, names: NDArray[Any] | None, d: int) -> Box:
     lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+    if not isinstance(monotone, Mapping):
+        if len(monotone) != d:
+            raise ValueError(
+                f"monotone has {len(monotone)} entries but X has {d} columns; give one direction "
+                "per column, or a mapping from column to direction."
+            )
+        monotone = dict(enumerate(monotone))
     for column, direction in monotone.items():
         j = column_index(column, names, d, "monotone")
         if direction not in (-1, 0, 1):

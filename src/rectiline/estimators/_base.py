@@ -63,6 +63,20 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         kind: Any = cls
         return list(_parameter_names(kind))
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of the loss (``loss__delta``), which is replaced by another one."""
+        of_loss = {name[6:]: params.pop(name) for name in list(params) if name[:6] == "loss__"}
+        super().set_params(**params)
+        if of_loss:
+            loss: Any = getattr(self, "loss", None)
+            if not hasattr(loss, "set_params"):
+                raise ValueError(
+                    f"loss__{next(iter(of_loss))}: loss={loss!r} is no object with parameters; "
+                    "give one such as rectiline.losses.Huber(), or set loss_params."
+                )
+            self.loss = loss.set_params(**of_loss)
+        return self
+
     @property
     def _parameter_constraints(self) -> dict[str, list[Any]]:
         kind: Any = type(self)

@@ -74,12 +74,13 @@ class _Shared:
 
     constraints
     -----------
-    constraints : Constraint, dict, or list of these, default=()
-        Where the coefficients may live: objects from `rectiline.constraints`, and mappings from a
-        column, by name or position, to a bound:
-        ``{"age": ">=0", "income": (0, None), "rate": 1.5}``.
-    monotone : dict, optional
-        ``{"a": 1, "b": -1}``: the prediction may only rise with column a and only fall with b.
+    constraints : Constraint, dict, str, or list of these, default=()
+        Where the coefficients may live: objects from `rectiline.constraints`; mappings from a
+        column, by name or position, to a bound: ``{"age": ">=0", "income": (0, None)}``; texts
+        with names of columns: ``"age + sex >= 0"``, ``"a = b"``, ``"nonnegative"``.
+    monotone : dict or list, optional
+        ``{"a": 1, "b": -1}``: the prediction may only rise with column a and only fall with b. A
+        list has 1, -1 or 0 for each column.
     order : list of lists of columns, optional
         Chains such as ``[["low", "mid", "high"]]`` along which coefficients must not decrease.
 

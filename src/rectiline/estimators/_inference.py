@@ -49,9 +49,11 @@ class InferenceMixin(BaseLinear):
         kind : str, optional
             How the errors are computed: "iid", "nid", "kernel", "rank", "bootstrap", "cluster",
             "sandwich" or "margin_density". For quantiles the default is R's: "rank" up to 1,000
-            samples, "nid" above; for smooth losses "sandwich", for the hinge "margin_density".
+            samples, "nid" above ("kernel" with many columns); for smooth losses "sandwich", for the
+            hinge "margin_density".
         sample_weight : array-like of shape (n_samples,), optional
-            The weights of the fit; they count as frequencies.
+            The weights of the fit. They count as frequencies; with
+            ``weights_are="probability"`` each sample is one observation, as in R and in surveys.
         groups : array-like of shape (n_samples,), optional
             Labels of clusters, for the kinds "cluster" and "bootstrap".
         level : float, default=0.95

@@ -50,7 +50,7 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
     "l1_ratio": [_SHARE],
     "constraints": ["array-like", dict, object],
-    "monotone": [dict, None],
+    "monotone": [dict, "array-like", None],
     "order": ["array-like", None],
     "fit_intercept": ["boolean"],
     "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -232,7 +232,8 @@ def _read_weights(given: dict[str, Any]) -> None:
     adaptive = isinstance(weights, str)
     if adaptive and weights != "adaptive":
         raise ValueError(
-            f"penalty_params: weights={weights!r} must be one number per column or 'adaptive'."
+            f"penalty_params: weights={weights!r} must be one number per column, a mapping from "
+            "column to weight, or 'adaptive'."
         )
     if power is not None and not adaptive:
         raise ValueError("penalty_params: 'power' goes with weights='adaptive'.")

@@ -45,6 +45,7 @@ def bootstrap(
     random_state: Any = None,
     n_jobs: int | None = None,
     callback: Callable[[int, int], Any] | None = None,
+    weights_are: str | None = None,
 ) -> Matrix:
     """Return bootstrap replicates of the coefficients, the intercept first.
 
@@ -61,7 +62,7 @@ def bootstrap(
     n_boot : int, default=200
         Number of replicates.
     sample_weight : array-like of shape (n_samples,), optional
-        The weights of the fit; they count as frequencies.
+        The weights of the fit.
     groups : array-like of shape (n_samples,), optional
         Labels of clusters, which are then drawn or perturbed as a whole.
     random_state : int, RandomState instance or None, default=None
@@ -71,6 +72,8 @@ def bootstrap(
     callback : callable, optional
         Called with the number of finished and of all replicates; a true return value stops with
         the replicates finished so far.
+    weights_are : {"frequency", "probability"}, optional
+        What weights are, see `covariance`.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def bootstrap(
     >>> draws.shape, bool(abs(draws[:, 1].mean() - model.coef_[0]) < 0.01)
     ((500, 2), True)
     """
-    fit = read_fit(model, X, y, sample_weight, penalised=True)
+    fit = read_fit(model, X, y, sample_weight, weights_are, penalised=True)
     options = Options(
         groups=groups,
         method=method,
@@ -110,14 +113,15 @@ def replicates(fit: Fit, options: Options) -> Matrix:
         labels = checked_groups(options.groups, fit.rows.n)[0]
     solve: Callable[[Any], Matrix]
     if fit.is_quantile and fit.is_plain:
-        solve = QuantileReplicates(fit, options.method, labels).solve
+        solve = QuantileReplicates(fit.scaled, options.method, labels).solve
     elif options.method == "wild":
         raise ValueError(
             "method='wild' is for quantile regressions without a penalty; use method='pairs' or "
             "method='weights'."
         )
     else:
-        solve = _refits(fit, Resampling(options.method, fit.weight, labels))
+        counts = (fit.weight > 0).astype(np.float64) if fit.has_probabilities else fit.weight
+        solve = _refits(fit, Resampling(options.method, counts, labels))
     seeds = replicate_seeds(options.random_state, count)
     size = int(np.clip(_MOST_WEIGHTS_AT_ONCE // fit.rows.n, 1, _MOST_REPLICATES_AT_ONCE))
     chunks = [seeds[first : first + size] for first in range(0, count, size)]
@@ -147,7 +151,8 @@ def _refits(fit: Fit, resampling: Resampling) -> Callable[[Any], Matrix]:
     """Return how to fit the model again under the weights of replicates."""
 
     def solve(seeds: Any) -> Matrix:
-        return np.array([_refit(fit, resampling.draw(seed)) for seed in seeds])
+        factor = fit.weight if fit.has_probabilities else 1.0
+        return np.array([_refit(fit, factor * resampling.draw(seed)) for seed in seeds])
 
     return solve
 

@@ -22,7 +22,7 @@ from rectiline.inference._draws import Resampling, mammen
 from rectiline.inference._fit import Fit
 from rectiline.inference._near_rows import Index, NearRows, useful_count
 from rectiline.inference._rows import Rows
-from rectiline.inference._sandwich import group_sums, scores
+from rectiline.inference._sandwich import scores
 from rectiline.inference._sparsity import kernel_sparsity, kernel_width
 
 Seeds = Sequence[np.random.SeedSequence]
@@ -59,7 +59,7 @@ class QuantileReplicates:
         if self.wild and (fit.weight != np.round(fit.weight)).any():
             raise ValueError(
                 "method='wild' draws a residual for every sample, so that sample_weight must hold "
-                "whole numbers; use method='weights' with others."
+                "whole numbers; use method='weights' with others, or weights_are='probability'."
             )
         self._fits = [self._doubled(k) for k in range(fit.m)] if self.wild else [fit] * fit.m
         self._row_sum = fit.rows.cross(fit.weight)
@@ -69,7 +69,7 @@ class QuantileReplicates:
             slopes = -scores(fit)  # level - 1(u <= 0), in units of the loss's own height
             heights = [one.curve.right[0] - one.curve.left[0] for one in fit.losses]
             self._sums = [
-                group_sums(fit, fit.weight * slope / height, labels, count)
+                fit.rows.group_sums(fit.weight * slope / height, labels, count)
                 for slope, height in zip(slopes, heights, strict=True)
             ]
         distance = 1.2 * (np.sqrt(fit.p) + 1.5)
@@ -88,9 +88,11 @@ class QuantileReplicates:
         size, level = _left_out_sizes(fit, k), float(fit.levels[k])
         twice = np.concatenate([2.0 * (1.0 - level) * size, -2.0 * level * size])
         predictions = np.tile(fit.predictions[k], 2)
-        stack: Any = sp.vstack if sp.issparse(fit.rows.X) else np.concatenate
+        rows = fit.rows
+        stack: Any = sp.vstack if sp.issparse(rows.X) else np.concatenate
+        scale = None if rows.scale is None else np.tile(rows.scale, 2)
         return Fit(
-            rows=Rows(stack([fit.rows.X, fit.rows.X]), fit.rows.constant),
+            rows=Rows(stack([rows.X, rows.X]), rows.constant, scale),
             targets=predictions + twice,
             weight=np.tile(0.5 * fit.weight, 2),
             coef=fit.coef[k : k + 1],

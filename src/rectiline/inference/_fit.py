@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Fit:
     targets : ndarray of shape (n,)
         y; signs -1 and +1 for a classifier.
     weight : ndarray of shape (n,)
-        Frequency weights.
+        Frequency weights, or probability weights that sum to the number of samples.
     coef : ndarray of shape (m, p)
         One row per level (one row if there are no levels), the intercept first.
     levels : ndarray of shape (m,) or None
@@ -52,6 +52,10 @@ class Fit:
         X and y as the user gave them, for fitting the model again.
     is_plain : bool
         Whether there is neither a penalty nor an active constraint.
+    has_probabilities : bool
+        Whether the weights correct for how likely a sample was drawn: each is one observation.
+    unscaled : Fit or None
+        The fit that this one is the `scaled` form of.
     """
 
     rows: Rows
@@ -66,6 +70,8 @@ class Fit:
     model: Any
     given: tuple[Any, Any]
     is_plain: bool = True
+    has_probabilities: bool = False
+    unscaled: Fit | None = None
 
     @property
     def m(self) -> int:
@@ -81,6 +87,32 @@ class Fit:
     def n(self) -> float:
         """Number of samples: the sum of the weights."""
         return float(self.weight.sum())
+
+    @property
+    def meat_weight(self) -> Vector:
+        """Weights of the squares of gradients: a frequency counts copies, a probability scales."""
+        return self.weight**2 if self.has_probabilities else self.weight
+
+    @cached_property
+    def scaled(self) -> Fit:
+        """The quantile regression with rows and targets multiplied by probability weights.
+
+        The check function of ``w (y - x'b)`` is w times that of ``y - x'b``, so that it has the
+        same answer. Every sample counts once in it, as in R.
+        """
+        if not self.has_probabilities:
+            return self
+        rows = Rows(self.rows.X, self.rows.constant, self.weight)
+        live = (self.weight > 0).astype(np.float64)
+        targets = self.weight * self.targets
+        return replace(
+            self,
+            rows=rows,
+            targets=targets,
+            weight=live,
+            has_probabilities=False,
+            unscaled=self,
+        )
 
     @cached_property
     def predictions(self) -> Matrix:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from rectiline._relations import read_relations
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._covariance import checked_kind, covariance_of, default_kind
 from rectiline.inference._fit import Fit
@@ -66,8 +67,9 @@ def wald_test(
     X, y : array-like
         The data of the fit.
     R : array-like of shape (k, p) or (p,), or a column name or list of names
-        The hypotheses; names stand for "this coefficient is r". For m quantiles a row has m p
-        entries, level by level, and a name stands for the coefficient at every level.
+        The hypotheses; names stand for "this coefficient is r", and ``"a = b"``, ``"2*a + b = 1"``
+        for what they say (with `r` left out). For m quantiles a row has m p entries, level by
+        level, and a name stands for the coefficient at every level.
     r : array-like of shape (k,), default=0
     kind : str, optional
         Kind of the covariance, see `covariance`.
@@ -89,15 +91,14 @@ def wald_test(
     income = 0.5: F = 4.52938 on (1, 233) degrees of freedom, p = 0.03437 (covariance: nid)
     """
     chosen = Options(**options)
-    fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
+    fit = read_fit(model, X, y, sample_weight, chosen.weights_are, penalised=kind == "bootstrap")
     kind = _covariance_kind(fit, kind, chosen)
-    rows, words = _hypotheses(R, fit)
-    values = np.broadcast_to(np.asarray(r, dtype=np.float64), rows.shape[:1])
-    if words:
+    rows, shifts, words = _hypotheses(R, fit)
+    values = np.broadcast_to(np.asarray(r, dtype=np.float64), rows.shape[:1]) + shifts
+    if words and "=" not in words:
         shown = sorted({f"{value:g}" for value in values})
         words = f"{words} = {', '.join(shown)}"
-    else:
-        words = f"{rows.shape[0]} linear hypotheses"
+    words = words or f"{rows.shape[0]} linear hypotheses"
     # Level by level: m p coefficients share n samples.
     return _f_test(fit, kind, chosen, rows, values, fit.n - fit.p, words)
 
@@ -142,7 +143,7 @@ def equal_slopes(
     (15.5567, (2.0, 703.0))
     """
     chosen = Options(**options)
-    fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
+    fit = read_fit(model, X, y, sample_weight, chosen.weights_are, penalised=kind == "bootstrap")
     if fit.m < 2:
         raise ValueError(
             f"equal_slopes compares several quantiles; this model has {fit.m}. Fit with a list, "
@@ -169,14 +170,14 @@ def _covariance_kind(fit: Fit, kind: str | None, options: Options) -> str:
     return checked_kind(fit, kind)
 
 
-def _hypotheses(R: Any, fit: Fit) -> tuple[Matrix, str]:
-    """Return the rows of the hypotheses, and names where they were given by name."""
+def _hypotheses(R: Any, fit: Fit) -> tuple[Matrix, Vector, str]:
+    """Return the rows of the hypotheses, values that texts give, and the texts."""
     size = fit.m * fit.p
-    named = isinstance(R, str) or (np.ndim(R) == 1 and all(isinstance(one, str) for one in R))
-    if named:
+    if isinstance(R, str) or (np.ndim(R) == 1 and all(isinstance(one, str) for one in R)):
         listed = [R] if isinstance(R, str) else list(R)
-        places = [k * fit.p + j for k in range(fit.m) for j in _places(listed, fit.names)]
-        return np.eye(size)[places], ", ".join(listed)
+        found = [_from_text(text, fit.names) for text in listed]
+        made = [np.kron(np.eye(fit.m)[k], row) for k in range(fit.m) for row, _ in found]
+        return np.array(made), np.tile([value for _, value in found], fit.m), ", ".join(listed)
     rows = np.atleast_2d(np.asarray(R, dtype=np.float64))
     if rows.shape[1] != size or not rows.shape[0]:
         raise ValueError(
@@ -185,7 +186,18 @@ def _hypotheses(R: Any, fit: Fit) -> tuple[Matrix, str]:
         )
     if np.linalg.matrix_rank(rows) < rows.shape[0]:
         raise ValueError("The rows of R are linearly dependent; drop redundant hypotheses.")
-    return rows, ""
+    return rows, np.zeros(len(rows)), ""
+
+
+def _from_text(text: str, names: tuple[str, ...]) -> tuple[Vector, float]:
+    """Return the row and the value of a hypothesis: the name of a coefficient, or an equation."""
+    if text in names or "=" not in text:
+        return np.eye(len(names))[_places([text], names)[0]], 0.0
+    relations = read_relations(text, names, "R")
+    if len(relations) != 1 or relations[0][2] != "=":
+        raise ValueError(f"R={text!r}: a hypothesis is one equation, such as 'a = b'.")
+    row, constant, _ = relations[0]
+    return row, -constant
 
 
 def _places(columns: Any, names: tuple[str, ...]) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rectiline._typing import Matrix
 
-__all__ = ["Options", "Parts", "assemble"]
+__all__ = ["Options", "Parts", "assemble", "inverse"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Options:
     n_jobs: int | None = None
     callback: Any = None
     iid: bool = True
+    weights_are: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Parts:
 def assemble(parts: Parts) -> Matrix:
     """Return the covariance of all coefficients, (m p, m p), level by level."""
     m, p = parts.breads.shape[:2]
-    inverses = np.array([_inverse(one) for one in parts.breads])
+    inverses = np.array([inverse(one) for one in parts.breads])
     made = np.empty((m * p, m * p))
     for s in range(m):
         for t in range(m):
@@ -61,7 +62,7 @@ def assemble(parts: Parts) -> Matrix:
     return 0.5 * (made + made.T)
 
 
-def _inverse(bread: Matrix) -> Matrix:
+def inverse(bread: Matrix) -> Matrix:
     """Invert a positive definite matrix after scaling it to a unit diagonal."""
     scale = np.sqrt(np.maximum(np.diag(bread), 0.0))
     if (scale > 0).all():

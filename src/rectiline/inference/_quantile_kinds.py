@@ -34,12 +34,14 @@ def iid_parts(fit: Fit, options: Options) -> Parts:
     for k, level in enumerate(_levels(fit)):
         h = bandwidth(options.bandwidth, level, fit.n)
         residual = fit.settled[k]
+        unique = True
         if options.sparsity == "order":
-            sparsity = order_sparsity(residual, fit.weight, fit.p, h)
+            sparsity, unique = order_sparsity(residual, fit.weight, fit.p, h)
         else:
             sparsity = kernel_sparsity(residual, fit.weight, level, h, options.sparsity)
         breads.append(fit.gram / sparsity)
-        notes.append(f"bandwidth {h:.4g} ({_rule(options)}), sparsity {sparsity:.6g}")
+        note = f"bandwidth {h:.4g} ({_rule(options)}), sparsity {sparsity:.6g}"
+        notes.append(note if unique else f"{note} (not unique)")
     return _parts(fit, breads, notes)
 
 
@@ -71,8 +73,9 @@ def difference_densities(fit: Fit, options: Options) -> tuple[Matrix, Vector]:
     levels = _levels(fit)
     widths = np.array([bandwidth(options.bandwidth, level, fit.n) for level in levels])
     wanted = np.unique(np.concatenate([levels - widths, levels + widths]))
-    intercept, coef = fit.model._fitted_quantiles(
-        wanted, fit.rows.X, fit.targets, fit.weight, options.n_jobs
+    given = fit.unscaled or fit
+    intercept, coef = given.model._fitted_quantiles(
+        wanted, given.rows.X, given.targets, given.weight, options.n_jobs
     )
     if fit.rows.constant:
         coef = np.column_stack([intercept, coef])

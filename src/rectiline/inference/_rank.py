@@ -23,7 +23,7 @@ from rectiline import _core
 from rectiline._typing import Matrix, Vector
 from rectiline.inference._fit import Fit
 from rectiline.inference._near_rows import NearRows, useful_count
-from rectiline.inference._parts import Options
+from rectiline.inference._parts import Options, inverse
 from rectiline.inference._quantile_kinds import difference_densities
 
 __all__ = ["rank_intervals"]
@@ -58,7 +58,7 @@ def _weighted_squares(fit: Fit, density: Vector) -> Vector:
     made = np.empty(fit.p)
     for j in range(fit.p):
         others = np.delete(np.arange(fit.p), j)
-        slope = np.linalg.solve(weighted[np.ix_(others, others)], weighted[others, j])
+        slope = inverse(weighted[np.ix_(others, others)]) @ weighted[others, j]
         full = np.zeros(fit.p)
         full[j], full[others] = 1.0, -slope
         made[j] = full @ plain @ full

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from rectiline.inference._rows import Rows
 
 __all__ = ["read_fit"]
 
+_NAMES_SHOWN = 5  # names listed in a message
+_SAME_TOTAL = 1e-6  # relative difference of the sum of weights from n that is rounding
 _SAME_LOSS = 1e-6  # relative difference of losses above which the data are not those of the fit
 
 
@@ -21,6 +25,7 @@ def read_fit(
     X: Any,
     y: Any,
     sample_weight: Any = None,
+    weights_are: str | None = None,
     *,
     penalised: bool = False,
 ) -> Fit:
@@ -28,6 +33,8 @@ def read_fit(
 
     Parameters
     ----------
+    weights_are : {"frequency", "probability"}, optional
+        None is "frequency", with a warning where the weights do not look like it.
     penalised : bool, default=False
         Whether a penalty or an active constraint is accepted, as for a bootstrap.
     """
@@ -60,6 +67,17 @@ def read_fit(
         given=given,
         is_plain=reason is None,
     )
+    given_fit = fit
+    if weights_are not in (None, "frequency", "probability"):
+        raise ValueError(
+            f"weights_are={weights_are!r}: must be 'frequency' (a weight counts equal samples) or "
+            "'probability' (survey weights and others: each sample is one observation)."
+        )
+    if weights_are == "probability":
+        share = np.count_nonzero(weight) / weight.sum()
+        fit = replace(fit, weight=share * weight, has_probabilities=True)
+    elif weights_are is None:
+        _warn_about_units(weight)
     if reason is not None:
         return fit
     if fit.n <= fit.p or np.count_nonzero(weight) <= fit.p:
@@ -67,15 +85,40 @@ def read_fit(
             f"Standard errors need more samples than coefficients; there are {fit.n:g} samples "
             f"(the sum of the weights) in {np.count_nonzero(weight)} rows and {fit.p} coefficients."
         )
-    _check_same_data(fit)
+    _check_same_data(given_fit)
     for j, size in enumerate(fit.rows.largest()):
         check_squares(f"Column {j} of X", size)
     if not full_rank(fit.gram):
+        shown = ", ".join(map(repr, _redundant(fit)[:_NAMES_SHOWN]))
         raise ValueError(
             "The columns of X (with the intercept) are linearly dependent, so that the "
-            "coefficients are not determined. Drop redundant columns and fit again."
+            f"coefficients are not determined. Drop redundant columns, such as {shown}, and fit "
+            "again."
         )
     return fit
+
+
+def _redundant(fit: Fit) -> list[str]:
+    """Return names of columns that the columns before them span."""
+    scale = np.sqrt(np.maximum(np.diag(fit.gram), 1e-300))
+    gram, kept = fit.gram / np.outer(scale, scale), list[int]()
+    for j in range(fit.p):
+        if full_rank(gram[np.ix_([*kept, j], [*kept, j])]):
+            kept.append(j)
+    return [name for j, name in enumerate(fit.names) if j not in kept]
+
+
+def _warn_about_units(weight: Vector) -> None:
+    """Warn about weights that are hardly frequencies: the errors depend on their unit."""
+    total, n = float(weight.sum()), weight.size
+    if (weight != np.round(weight)).any() and abs(total - n) > _SAME_TOTAL * n:
+        warnings.warn(
+            f"sample_weight counts as frequencies, so that there are {total:g} samples where X has "
+            f"{n} rows. Pass weights_are='probability' for survey weights or any others that do "
+            "not count copies (as R takes them), or weights_are='frequency' to keep this.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _names(model: Any) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as markup
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from rectiline.inference._table import SummaryTable
 
-__all__ = ["frame", "html", "latex", "markdown", "text"]
+__all__ = ["frame", "html", "latex", "latex_of_quantiles", "markdown", "text"]
 
 
 def text(table: SummaryTable) -> str:
@@ -38,22 +39,32 @@ def markdown(table: SummaryTable) -> str:
 
 def latex(table: SummaryTable) -> str:
     """Return the table in LaTeX with booktabs rules."""
-    head, *rows = [[_for_latex(cell) for cell in row] for row in (_head(table), *_body(table))]
-    lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
-    comment = ["% " + line for line in (*_above(table), *_below(table))]
-    begin = r"\begin{tabular}{l" + "r" * (len(head) - 1) + "}"
-    return "\n".join(
-        [
-            *comment,
-            begin,
-            r"\toprule",
-            lines[0],
-            r"\midrule",
-            *lines[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+    return _tabular([_head(table), *_body(table)], [*_above(table), *_below(table)])
+
+
+def latex_of_quantiles(tables: Sequence[SummaryTable]) -> str:
+    """Return one table in LaTeX: quantiles as columns, errors or intervals below coefficients."""
+    head = ["", *(f"{one.quantile:g}" for one in tables)]
+    rows = []
+    for k, name in enumerate(tables[0].names):
+        rows.append([name, *(_number(one.coef[k]) for one in tables)])
+        rows.append(["", *(_in_brackets(one, k) for one in tables)])
+    rows.append(["Samples", *(f"{one.n_samples:.12g}" for one in tables)])
+    rows.append(["Pseudo R1", *(f"{one.pseudo_r1:.4f}" for one in tables)])
+    return _tabular([head, *rows], _above(tables[0])[1:])
+
+
+def _in_brackets(table: SummaryTable, k: int) -> str:
+    if np.isfinite(table.std_error[k]):
+        return f"({_number(table.std_error[k])})"
+    return f"[{_number(table.interval[k, 0])}, {_number(table.interval[k, 1])}]"
+
+
+def _tabular(cells: list[list[str]], comments: list[str]) -> str:
+    head, *lines = [" & ".join(map(_for_latex, row)) + r" \\" for row in cells]
+    begin = r"\begin{tabular}{l" + "r" * (len(cells[0]) - 1) + "}"
+    above = [*("% " + line for line in comments), begin, r"\toprule", head, r"\midrule"]
+    return "\n".join([*above, *lines, r"\bottomrule", r"\end{tabular}"])
 
 
 def html(table: SummaryTable) -> str:
@@ -106,24 +117,17 @@ def _below(table: SummaryTable) -> list[str]:
 def _head(table: SummaryTable) -> list[str]:
     low = 0.5 - 0.5 * table.level
     ends = [f"[{low:.4g}", f"{1.0 - low:.4g}]"]
-    return ["", "coef", "std error", "t", "P>|t|", *ends]
+    errors = ["std error", "t", "P>|t|"] if np.isfinite(table.std_error).any() else []
+    return ["", "coef", *errors, *ends]
 
 
 def _body(table: SummaryTable) -> list[list[str]]:
-    rows = []
-    for k, name in enumerate(table.names):
-        rows.append(
-            [
-                name,
-                _number(table.coef[k]),
-                _number(table.std_error[k]),
-                _fixed(table.statistic[k]),
-                _fixed(table.p_value[k]),
-                _number(table.interval[k, 0]),
-                _number(table.interval[k, 1]),
-            ]
-        )
-    return rows
+    columns = [list(table.names), list(map(_number, table.coef))]
+    if np.isfinite(table.std_error).any():  # rank tests give intervals alone
+        columns.append(list(map(_number, table.std_error)))
+        columns += [list(map(_fixed, one)) for one in (table.statistic, table.p_value)]
+    columns += [list(map(_number, ends)) for ends in table.interval.T]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _number(value: float) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 from scipy.stats import norm
 
 from rectiline._typing import Matrix, Vector
@@ -24,7 +23,7 @@ from rectiline.inference._fit import Fit
 from rectiline.inference._frequencies import median_deviation, quantile, standard_deviation
 from rectiline.inference._parts import Options, Parts
 
-__all__ = ["checked_groups", "cluster_parts", "group_sums", "sandwich_parts", "scores"]
+__all__ = ["checked_groups", "cluster_parts", "sandwich_parts", "scores"]
 
 
 def sandwich_parts(fit: Fit, options: Options) -> Parts:
@@ -34,7 +33,7 @@ def sandwich_parts(fit: Fit, options: Options) -> Parts:
     meats = np.empty((fit.m, fit.m, fit.p, fit.p))
     for s in range(fit.m):
         for t in range(s + 1):
-            meats[s, t] = fit.rows.gram(fit.weight * slopes[s] * slopes[t])
+            meats[s, t] = fit.rows.gram(fit.meat_weight * slopes[s] * slopes[t])
             meats[t, s] = meats[s, t]
     return Parts(breads, meats, fit.n - fit.p, notes)
 
@@ -42,7 +41,7 @@ def sandwich_parts(fit: Fit, options: Options) -> Parts:
 def cluster_parts(fit: Fit, options: Options) -> Parts:
     """Return the parts for samples that depend on one another within groups."""
     labels, count = checked_groups(options.groups, fit.rows.n)
-    sums = np.array([group_sums(fit, fit.weight * one, labels, count) for one in scores(fit)])
+    sums = np.array([fit.rows.group_sums(fit.weight * one, labels, count) for one in scores(fit)])
     meats = np.einsum("sgi,tgj->stij", sums, sums)
     if fit.is_quantile:
         breads, notes = _uniform_breads(fit, options)
@@ -78,16 +77,6 @@ def checked_groups(groups: Any, n: int) -> tuple[NDArray[np.intp], int]:
     if found.size < 2:
         raise ValueError(f"groups must name at least two clusters; all samples have {found[0]!r}.")
     return places.astype(np.intp), int(found.size)
-
-
-def group_sums(fit: Fit, values: Vector, labels: NDArray[np.intp], count: int) -> Matrix:
-    """Return the sum of ``values_i row_i`` over each group, (count, p)."""
-    chooser = sp.csr_array((values, (labels, np.arange(fit.rows.n))), shape=(count, fit.rows.n))
-    inner = chooser @ fit.rows.X
-    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-    if not fit.rows.constant:
-        return inner
-    return np.column_stack([np.bincount(labels, values, minlength=count), inner])
 
 
 def _breads(fit: Fit, options: Options) -> tuple[Matrix, tuple[str, ...]]:

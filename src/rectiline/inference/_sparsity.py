@@ -36,8 +36,14 @@ KERNELS: dict[str, Callable[[Vector], Vector]] = {
 }
 
 
-def order_sparsity(residual: Vector, weight: Vector, p: int, h: float) -> float:
+_INSIDE_RANGE = 1e-7  # a multiplier this far from the ends of its range, -1/2 and 1/2, is inside
+
+
+def order_sparsity(residual: Vector, weight: Vector, p: int, h: float) -> tuple[float, bool]:
     """Return the slope of a median regression of central order statistics on their rank.
+
+    The second value says whether that slope is unique; where it is not, another program for the
+    same median regression may find another one.
 
     The residuals nearest to zero, those on the fitted plane left out, are regressed on
     ``rank / (n - p)`` (Koenker and Bassett 1978, as summarised in Koenker 2005, 3.4.1).
@@ -61,8 +67,11 @@ def order_sparsity(residual: Vector, weight: Vector, p: int, h: float) -> float:
     near = at_ranks(np.arange(residual.size, dtype=np.float64), weight[order], ranks)
     central = np.sort(residual[order][near.astype(np.intp)])
     problem = Problem((ranks / (n - p))[:, None], central, Pinball(0.5), penalty=None)
+    solution = solve(problem, tol=1e-9, polish=True)
+    # Points whose multiplier is strictly inside its range lie on every optimal line.
+    pins = np.abs(solution.dual.sample) < 0.5 - _INSIDE_RANGE
     # Both are sorted, so that the slope is not negative, except for rounding.
-    return abs(float(solve(problem, tol=1e-9, polish=True).coef[0]))
+    return abs(float(solution.coef[0])), np.unique(ranks[pins]).size >= 2
 
 
 def kernel_width(

@@ -45,7 +45,7 @@ def summary(
     kind : str, optional
         As for `covariance`, and "rank"; that is the default for quantiles up to 1,000 samples.
     sample_weight : array-like of shape (n_samples,), optional
-        The weights of the fit; they count as frequencies.
+        The weights of the fit; see `covariance` for `weights_are`.
     groups : array-like of shape (n_samples,), optional
         Labels of clusters.
     level : float, default=0.95
@@ -74,12 +74,16 @@ def summary(
     if X is None and y is None and hasattr(model, "summary_"):
         return model.summary_  # type: ignore[no-any-return]
     chosen = Options(groups=groups, n_boot=n_boot, random_state=random_state, **options)
-    fit = read_fit(model, X, y, sample_weight, penalised=kind == "bootstrap")
+    fit = read_fit(model, X, y, sample_weight, chosen.weights_are, penalised=kind == "bootstrap")
+    named = kind is not None
     kind = checked_kind(fit, default_kind(fit, groups) if kind is None else kind)
     if kind == "rank":
-        interval, notes = rank_intervals(fit, chosen, level)
+        interval, notes = rank_intervals(fit.scaled, chosen, level)
         return tables(fit, kind, level, np.full((fit.m, fit.p), np.nan), interval, np.nan, notes)
     V, df, notes = _covariance_with_notes(fit, kind, chosen)
+    if kind == "kernel" and not named:
+        why = f"; the default for as many as {fit.p} coefficients of {fit.n:g} samples"
+        notes = tuple(note + why for note in notes)
     spread = np.sqrt(np.diag(V)).reshape(fit.m, fit.p)
     cut = float(stats.t.ppf(0.5 + 0.5 * level, df))
     interval = fit.coef[:, :, None] + cut * spread[:, :, None] * np.array([-1.0, 1.0])

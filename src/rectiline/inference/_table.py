@@ -151,8 +151,8 @@ class SummaryTables(tuple[SummaryTable, ...]):
         return "\n\n".join(one.to_markdown() for one in self)
 
     def to_latex(self) -> str:
-        """Return the tables in LaTeX, one after the other."""
-        return "\n\n".join(one.to_latex() for one in self)
+        """Return one table in LaTeX with quantiles as columns, errors below coefficients."""
+        return _render.latex_of_quantiles(self)
 
     def to_html(self) -> str:
         """Return the tables in HTML, one after the other."""

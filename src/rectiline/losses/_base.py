@@ -197,6 +197,28 @@ class Loss(ABC):
         """
         return plot(self.curve, repr(self) if title is None else title, self.of, ax, label, style)
 
+    # ---- parameters, as scikit-learn asks for them: grids of ``loss__delta`` ---------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the loss; there is nothing deeper."""
+        return {name: getattr(self, name) for name in self._rules}
+
+    def set_params(self, **parameters: Any) -> Loss:
+        """Return the loss with other parameters; this one stays as it is.
+
+        >>> from rectiline.losses import Huber
+        >>> Huber(1.0).set_params(delta=2.0)
+        Huber(delta=2.0)
+        """
+        unknown = sorted(set(parameters) - set(self._rules))
+        if unknown:
+            allowed = sorted(self._rules) or "no parameters"
+            raise ValueError(f"{self!r} has {allowed}; got {unknown}.")
+        return type(self)(**(self.get_params() | parameters)) if parameters else self
+
+    def __sklearn_clone__(self) -> Loss:
+        return self
+
     # ---- sums and multiples ---------------------------------------------------------------------
 
     __array_ufunc__ = None  # so that a NumPy number times a loss asks the loss

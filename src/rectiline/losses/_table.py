@@ -48,6 +48,7 @@ _ALIASES = {
     "svm": "hinge",
     "svr": "epsilon_insensitive",
 }
+_NOT_QUADRATIC = ("cross_entropy", "log", "log_loss", "logistic", "logloss")
 
 
 def get(name: str | Loss, **parameters: Any) -> Loss:
@@ -65,6 +66,11 @@ def get(name: str | Loss, **parameters: Any) -> Loss:
         return name
     if not isinstance(name, str):
         raise not_an_object("loss", name, Loss, "rectiline.losses.Huber(), or the name of one")
+    if name in _NOT_QUADRATIC:
+        raise ValueError(
+            f"loss={name!r}: the logistic loss is not piecewise linear-quadratic. 'smoothed_hinge' "
+            "and 'modified_huber' are close to it."
+        )
     if name not in LOSSES:
         raise ValueError(unknown_name("loss", name, LOSSES, _ALIASES))
     return LOSSES[name](**parameters)

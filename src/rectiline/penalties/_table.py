@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._column_names import column_index
 from rectiline._suggest import not_an_object, unknown_name
 from rectiline.penalties._base import Penalty
 from rectiline.penalties._group_linf import GroupLinf, SparseGroupLinf
@@ -26,6 +29,7 @@ _ALIASES = {
     "sparse_group_lasso": "sparse_group",
     "sparse_group_linf": "sparse_group",
     "sorted_l1": "slope",
+    "none": None,
 }
 
 
@@ -38,7 +42,7 @@ def get(
     groups: Any = None,
     q: float = 0.1,
     strengths: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: ArrayLike | Mapping[Any, float] | None = None,
     names: NDArray[Any] | None = None,
 ) -> Penalty | None:
     """Return the penalty of that name for so many columns; a penalty is returned as it is.
@@ -59,10 +63,10 @@ def get(
         For "slope": false discovery rate that the sequence of strengths aims at.
     strengths : array-like, optional
         For "slope": the sequence itself.
-    weights : array-like, optional
-        For "l1": one weight per column.
+    weights : array-like or mapping, optional
+        For "l1": one weight per column, or a mapping from column to weight; others have weight 1.
     names : ndarray of str, optional
-        Names of the columns, for `groups`.
+        Names of the columns, for `groups` and `weights`.
 
     Examples
     --------
@@ -81,7 +85,7 @@ def get(
     if penalty == "l2":
         return Ridge(strength)
     if penalty == "l1":
-        return L1(strength, weights)
+        return L1(strength, _column_weights(weights, names, n_features))
     if penalty == "elasticnet":
         return ElasticNet(l1_ratio * strength, (1.0 - l1_ratio) * strength)
     if penalty == "group":
@@ -93,3 +97,13 @@ def get(
         made = Slope(strengths)
         return made.with_strength(strength * made.strength)
     return Slope.bh(n_features, q, strength)
+
+
+def _column_weights(weights: Any, names: NDArray[Any] | None, n_features: int) -> Any:
+    """Return one weight per column for a mapping, anything else as it is."""
+    if not isinstance(weights, Mapping):
+        return weights
+    made = np.ones(n_features)
+    for column, weight in weights.items():
+        made[column_index(column, names, n_features, "weights")] = weight
+    return made
