@@ -1,6 +1,7 @@
 """Where no standard error is valid, an error says why and what may be done."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rectiline.constraints import LinearEquality, Nonnegative
@@ -107,3 +108,21 @@ def test_an_optimum_that_is_not_unique_is_flagged():
     model = QuantileRegressor(quantile=0.5, alpha=0).fit(points, y)
     assert not model.summary(points, y, kind="sandwich").unique
     assert QuantileRegressor(alpha=0).fit(X, Y).summary(X, Y, kind="nid").unique
+
+
+def test_dependent_columns_are_named():
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(total=X.sum(axis=1))
+    model = QuantileRegressor(alpha=0).fit(table, Y)
+    with pytest.raises(ValueError, match="such as 'total', and fit again"):
+        model.summary(table, Y)
+
+
+@pytest.mark.filterwarnings("ignore:The quantiles around the fitted ones cross")
+def test_densities_that_are_zero_everywhere_have_a_message_for_ranks_too():
+    group = (np.arange(80) < 20).astype(float)
+    y = np.where(group == 1, 5.0, Y)  # the quantiles of the group are all equal
+    table = np.column_stack([X[:, :1], group])
+    table[:20, 0] = 0.0
+    model = QuantileRegressor(quantile=0.5, alpha=0).fit(table, y)
+    with pytest.raises(ValueError, match="second derivative of the loss is singular"):
+        model.summary(table, y, "rank", iid=False)

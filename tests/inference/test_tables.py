@@ -128,3 +128,51 @@ def test_a_million_samples_are_printed_in_full():
     table = model.summary(X, y, kind="iid", sample_weight=weight)
     assert table.n_samples == 2_000_000 and isinstance(table.n_samples, int)
     assert "2000000 samples" in str(table)
+
+
+def test_rank_tables_have_no_empty_columns():
+    table = MODEL.summary(X, Y, kind="rank")
+    assert "std error" not in str(table) and "P>|t|" not in str(table)
+    assert r"\begin{tabular}{lrrr}" in table.to_latex()
+    assert table.to_html().count("<th>") == 4 + 2
+
+
+def test_latex_of_several_quantiles_is_one_table():
+    table = MANY.summary(X, Y, kind="nid")
+    text = table.to_latex()
+    assert text.count(r"\begin{tabular}{lrr}") == 1
+    assert r" & 0.75 & 0.25 \\" in text
+    assert f"income & {table.coef[0, 1]:.6g} & {table.coef[1, 1]:.6g}" in text
+    assert f" & ({table.std_error[0, 1]:.6g}) & ({table.std_error[1, 1]:.6g})" in text
+    ranks = MANY.summary(X, Y, kind="rank")
+    low, high = ranks.interval[0, 1]
+    assert f"[{low:.6g}, {high:.6g}]" in ranks.to_latex()
+
+
+def test_hypotheses_as_equations():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((200, 3)), columns=["a", "b", "c d"])
+    y = table @ [1.0, 1.2, -1.0] + rng.standard_normal(200)
+    model = rl.QuantileRegressor(quantile=[0.3, 0.6], alpha=0).fit(table, y)
+    given = np.zeros((2, 2, 4))
+    given[0, 0, 1:3] = given[1, 1, 1:3] = 1.0, -1.0
+    by_rows = model.wald_test(table, y, given.reshape(2, 8))
+    by_text = model.wald_test(table, y, "a = b")
+    assert by_text.statistic == pytest.approx(by_rows.statistic, rel=1e-12)
+    assert str(by_text).startswith("a = b: F = ")
+    given[0, 0] = given[1, 1] = 0.0, 2.0, 0.0, 1.0
+    by_rows = model.wald_test(table, y, given.reshape(2, 8), [1.5, 1.5])
+    by_text = model.wald_test(table, y, ["2*a + `c d` = 1.5"])
+    assert by_text.statistic == pytest.approx(by_rows.statistic, rel=1e-12)
+    with pytest.raises(ValueError, match="a hypothesis is one equation"):
+        model.wald_test(table, y, "a >= b")
+    with pytest.raises(ValueError, match="there is no column 'e'"):
+        model.wald_test(table, y, "a = e")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("ker", "kernel"), ("boot", "bootstrap"), ("robust", "kernel")]
+)
+def test_names_of_other_packages_are_translated(given, meant):
+    with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+        MODEL.summary(X, Y, kind=given)

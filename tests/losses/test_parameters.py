@@ -7,7 +7,12 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from rectiline.estimators import PLQRegressor
 from rectiline.losses import (
     EpsilonInsensitive,
     Expectile,
@@ -125,3 +130,27 @@ def test_a_plot_without_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         Hinge().plot()
+
+
+def test_losses_have_the_parameters_of_scikit_learn():
+    assert Huber(2.0).get_params() == {"delta": 2.0}
+    loss = Huber(2.0)
+    assert loss.set_params(delta=3.0) == Huber(3.0) and loss == Huber(2.0)
+    assert clone(loss) is loss and loss.set_params() is loss
+    with pytest.raises(ValueError, match=r"has \['delta'\]; got \['epsilon'\]"):
+        loss.set_params(epsilon=1.0)
+
+
+def test_grids_of_the_parameters_of_a_loss():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = X[:, 0] + rng.standard_t(2, 60)
+    model = PLQRegressor(Huber(1.0), C=1.0)
+    assert model.get_params()["loss__delta"] == 1.0
+    search = GridSearchCV(model, {"loss__delta": [0.1, 0.5, 1e3]}, cv=3).fit(X, y)
+    assert model.loss == Huber(1.0)
+    assert search.best_estimator_.loss == Huber(search.best_params_["loss__delta"])
+    piped = make_pipeline(StandardScaler(), model).set_params(plqregressor__loss__delta=7.0)
+    assert piped[-1].loss == Huber(7.0)
+    with pytest.raises(ValueError, match="loss__delta: loss='huber' is no object"):
+        PLQRegressor("huber").set_params(loss__delta=1.0)

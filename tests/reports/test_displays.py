@@ -63,6 +63,8 @@ def test_loss():
     assert len(LossDisplay.from_estimator(PLQClassifier()).lines_) == 1
     with pytest.raises(ValueError, match="one kind"):
         LossDisplay.from_losses([rl.losses.Hinge(), rl.losses.Huber()])
+    named = LossDisplay.from_losses({"wide": rl.losses.Huber(3.0), "narrow": "absolute"})
+    assert [line.get_label() for line in named.lines_] == ["wide", "narrow"]
 
 
 def test_quantile():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ class LossDisplay(Display):
     @classmethod
     def from_losses(
         cls,
-        losses: Loss | Sequence[Loss],
+        losses: Any,
         *,
         span: tuple[float, float] | None = None,
         labels: Sequence[str] | None = None,
@@ -66,7 +66,7 @@ class LossDisplay(Display):
 
         Parameters
         ----------
-        losses : Loss or sequence of Loss
+        losses : Loss or name of one, sequence of these, or mapping from label to loss
         span : tuple of float, optional
             Ends of the horizontal axis; a little more than all knots by default.
         labels : sequence of str, optional
@@ -75,7 +75,10 @@ class LossDisplay(Display):
         **style
             For `matplotlib.axes.Axes.plot`.
         """
-        listed = [losses] if isinstance(losses, Loss) else list(losses)
+        if isinstance(losses, Mapping):
+            labels, losses = list(losses), list(losses.values())
+        single = isinstance(losses, Loss | str)
+        listed = [get(one) for one in ([losses] if single else losses)]
         kinds = sorted({one.of for one in listed})
         if len(kinds) != 1:
             raise ValueError(f"losses must be of one kind to share an axis; got {kinds}.")
