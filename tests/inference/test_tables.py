@@ -176,3 +176,21 @@ def test_hypotheses_as_equations():
 def test_names_of_other_packages_are_translated(given, meant):
     with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
         MODEL.summary(X, Y, kind=given)
+
+
+def test_rank_test_is_that_of_r():
+    """``anova(rq(foodexp ~ income), rq(foodexp ~ 1), test = "rank")``: R 4.2.2, quantreg 5.94."""
+    found = rl.inference.rank_test(MODEL, X, Y, "income")
+    assert found.statistic == pytest.approx(91.126551488579, rel=1e-9)
+    assert found.df == (1.0, 233.0)
+    weight = 1.0 + np.arange(235) % 3
+    copies = np.repeat(np.arange(235), weight.astype(int))
+    once = rl.QuantileRegressor(quantile=0.3, alpha=0).fit(X, Y, weight)
+    often = rl.QuantileRegressor(quantile=0.3, alpha=0).fit(X.iloc[copies], Y.iloc[copies])
+    ours = rl.inference.rank_test(once, X, Y, ["income"], sample_weight=weight)
+    theirs = rl.inference.rank_test(often, X.iloc[copies], Y.iloc[copies], ["income"])
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-7)
+    with pytest.raises(ValueError, match="intercept cannot be left out"):
+        rl.inference.rank_test(MODEL, X, Y, "(intercept)")
+    with pytest.raises(ValueError, match="for one quantile"):
+        rl.inference.rank_test(MANY, X, Y, "income")

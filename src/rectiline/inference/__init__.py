@@ -9,7 +9,7 @@ from rectiline.inference._conformal import (
     cross_conformal,
 )
 from rectiline.inference._covariance import covariance
-from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, wald_test
+from rectiline.inference._hypotheses import HypothesisTest, equal_slopes, rank_test, wald_test
 from rectiline.inference._summary import summary
 from rectiline.inference._table import SummaryTable, SummaryTables
 
@@ -26,6 +26,7 @@ __all__ = [
     "cross_conformal",
     "equal_slopes",
     "hall_sheather",
+    "rank_test",
     "summary",
     "wald_test",
 ]

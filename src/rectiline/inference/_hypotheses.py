@@ -15,8 +15,11 @@ from rectiline.inference._covariance import checked_kind, covariance_of, default
 from rectiline.inference._fit import Fit
 from rectiline.inference._parts import Options
 from rectiline.inference._read_fit import read_fit
+from rectiline.losses import Pinball
+from rectiline.problems import Problem
+from rectiline.solvers import solve
 
-__all__ = ["HypothesisTest", "equal_slopes", "wald_test"]
+__all__ = ["HypothesisTest", "equal_slopes", "rank_test", "wald_test"]
 
 
 @dataclass(frozen=True)
@@ -217,3 +220,77 @@ def _f_test(
     statistic = float(off @ np.linalg.solve(spread, off)) / first
     p_value = float(stats.f.sf(statistic, first, second))
     return HypothesisTest(statistic, (first, float(second)), p_value, words, kind)
+
+
+def rank_test(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    columns: Any,
+    *,
+    sample_weight: ArrayLike | None = None,
+    weights_are: str | None = None,
+) -> HypothesisTest:
+    """Test whether some columns can be left out, by the rank scores of the fit without them.
+
+    With multipliers r of the quantile regression on the other columns and the residuals Z of the
+    columns in question after least squares on the others, ``r'Z (Z'Z)^-1 Z'r / (q (1 - q))`` is
+    chi-squared with k degrees of freedom if their coefficients are zero (Gutenbrunner, Jureckova,
+    Koenker and Portnoy 1993). No density is estimated. It is ``anova(test = "rank")`` of quantreg.
+
+    Parameters
+    ----------
+    model : QuantileRegressor fitted at one quantile
+        With all columns.
+    X, y : array-like
+        The data of the fit.
+    columns : str or list of str
+        Names of the columns in question.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the fit.
+    weights_are : {"frequency", "probability"}, optional
+        What weights are, see `covariance`.
+
+    Returns
+    -------
+    HypothesisTest
+        The statistic is divided by k and compared with F on k and n - p degrees of freedom.
+
+    Examples
+    --------
+    >>> import rectiline as rl
+    >>> X, y = rl.datasets.load_engel(return_X_y=True, as_frame=True)
+    >>> model = rl.QuantileRegressor(quantile=0.5, alpha=0).fit(X, y)
+    >>> print(rl.inference.rank_test(model, X, y, "income"))
+    income = 0: F = 91.1266 on (1, 233) degrees of freedom, p = 1.938e-18 (covariance: rank)
+    """
+    fit = read_fit(model, X, y, sample_weight, weights_are)
+    if not fit.is_quantile or fit.m != 1:
+        raise ValueError(
+            f"rank_test is for one quantile; this model has {fit.m} of {fit.losses[0]!r}."
+        )
+    tested = np.array(_places(columns, fit.names))
+    first = int(fit.rows.constant)
+    if tested.min() < first:
+        raise ValueError("rank_test: the intercept cannot be left out; name columns of X.")
+    others = np.setdiff1d(np.arange(fit.p), tested)
+    assert fit.levels is not None
+    level = float(fit.levels[0])
+    left: Any = fit.rows.X[:, others[first:] - first]
+    if not left.shape[1]:  # a constant alone: a column of zeros changes nothing
+        left = np.zeros((fit.rows.n, 1))
+    problem = Problem(left, fit.targets, Pinball(level), None, (), fit.weight, bool(first))
+    slope = solve(problem, tol=1e-10, polish=True).dual.sample
+    score = np.divide(-slope, fit.weight, out=np.zeros_like(slope), where=fit.weight > 0)
+    used = fit.scaled
+    score = used.rows.cross(used.weight * score)
+    projected = np.linalg.solve(
+        used.gram[np.ix_(others, others)], used.gram[np.ix_(others, tested)]
+    )
+    squares = used.gram[np.ix_(tested, tested)] - used.gram[np.ix_(tested, others)] @ projected
+    rest = score[tested] - projected.T @ score[others]
+    size = float(rest @ np.linalg.solve(squares, rest)) / (level * (1.0 - level))
+    df = (float(tested.size), fit.n - fit.p)
+    words = f"{', '.join(fit.names[j] for j in tested)} = 0"
+    statistic = size / tested.size
+    return HypothesisTest(statistic, df, float(stats.f.sf(statistic, *df)), words, "rank")
