@@ -331,10 +331,9 @@ def test_where_sums_over_blocks_round_too_much(loss):
     assert solution.status == "solved" and solution.passes <= 4
     assert problem.certify(solution).holds(1e-10)
     blocks = rl.Problem(rl.rows.from_arrays(A, y), loss=loss)
-    with pytest.warns(rl.exceptions.ConvergenceWarning, match="precision_limit"):
-        limited = rl.solve(blocks, tol=1e-10)
-    assert limited.status == "precision_limit" and limited.passes <= 4
-    assert limited.objective == pytest.approx(solution.objective, rel=1e-9)
+    precise = rl.solve(blocks, tol=1e-10)  # one more pass adds up in twofold arithmetic
+    assert precise.status == "solved" and precise.passes <= 5
+    assert precise.objective == pytest.approx(solution.objective, rel=1e-9)
 
 
 def test_problems_do_not_change_when_they_are_solved():

@@ -121,7 +121,7 @@ def solve_all(
     first = factories[0]()
     if not first.is_in_memory:
         family = [first, *(make() for make in factories[1:])]
-        return _solve_family(family, options, report, names)
+        return _solve_family(family, options, report, names, warm)
     are_shared = False
     if not warm and _may_share_passes(first, len(factories), options):
         problems = [first, *(make() for make in factories[1:])]
@@ -184,11 +184,12 @@ def _solve_family(
     options: RunOptions,
     report: FitReport | None,
     names: NDArray[Any] | None,
+    warm: Sequence[Solution] = (),
 ) -> list[Solution]:
     """Solve problems on the same rows together, in passes that they share."""
     count = len(problems)
     callbacks = [None if report is None else report.for_problem(k) for k in range(count)]
-    solutions = solve_in_passes(problems, options, callbacks, options.time_limit)
+    solutions = solve_in_passes(problems, options, callbacks, options.time_limit, warm)
     for index, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
         raise_if_infeasible(solution, problem.terms.region.rows, names)
         if report is not None:
@@ -201,6 +202,7 @@ def solve_in_passes(
     options: RunOptions,
     callbacks: Sequence[Any],
     time_limit: float | None,
+    warm: Sequence[Solution] = (),
 ) -> list[Solution]:
     """Solve problems on the same rows together; refuse solvers and options that cannot."""
     check_takes_rows(options.solver, options.solver_options)
@@ -211,6 +213,8 @@ def solve_in_passes(
         time_limit=time_limit,
         callback=callbacks,
         random_state=options.seed,
+        warm_start=warm,
+        **options.solver_options,
     )
 
 

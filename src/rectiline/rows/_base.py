@@ -125,6 +125,16 @@ class RowBlocks(ABC):
                 "same blocks whenever they are opened."
             )
 
+    @property
+    def fingerprints(self) -> list[tuple[Any, ...]]:
+        """What the blocks were when they were last read; see `expect`."""
+        return self._fingerprints
+
+    def expect(self, fingerprints: list[tuple[Any, ...]]) -> None:
+        """Refuse blocks from now on that are not what they were in another process."""
+        self._fingerprints, self._is_known = list(fingerprints), True
+        self._n_rows = sum(mark[0] for mark in fingerprints)
+
     @staticmethod
     def _refuse_change(what: str) -> None:
         raise RuntimeError(f"The rows changed between two passes: {what}")

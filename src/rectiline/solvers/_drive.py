@@ -129,7 +129,8 @@ def solve(
     with quiet, threads, shown as told:
         if solver == "passes" or not _checked_kind(problem).is_in_memory:
             check_takes_rows(solver, options)
-            return solve_together([_checked_kind(problem)], limits, [told])[0]
+            family, earlier = [_checked_kind(problem)], [warm_start]
+            return solve_together(family, limits, [told], warm=earlier, **options)[0]
         run, status, proof = _run(
             problem, solver, options, limits, warm_start, told, session, polish
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,13 @@ from rectiline.solvers._base import Callback, Stage
 from rectiline.solvers._run import Run, RunLimits
 from rectiline.solvers._solution import Solution, answer_of
 from rectiline.solvers._status import Status
-from rectiline.solvers.rows import JudgedInPasses, RowGroup, Rows
+from rectiline.solvers.rows import (
+    Checkpoint,
+    JudgedInPasses,
+    RowGroup,
+    Rows,
+    judged_answers,
+)
 
 __all__ = ["check_takes_rows", "solve_family", "solve_together"]
 
@@ -28,8 +35,11 @@ def check_takes_rows(solver: str, options: Mapping[str, Any]) -> None:
             f"Solver {solver!r} cannot take this problem: its rows are in blocks. Solvers that "
             "can: passes."
         )
-    if options:
-        raise TypeError(f"Solver 'passes' has no option {next(iter(options))!r}; it takes none.")
+    for name, value in options.items():
+        if name != "checkpoint":
+            raise TypeError(f"Solver 'passes' has no option {name!r}; it takes checkpoint.")
+        if not isinstance(value, str | os.PathLike | None):
+            raise TypeError(f"checkpoint={value!r}: must be the path of a file, or None.")
 
 
 def solve_family(
@@ -40,6 +50,8 @@ def solve_family(
     callback: Callback | Sequence[Callback | None] | None = None,
     random_state: int = 0,
     n_threads: int | None = None,
+    warm_start: Sequence[Solution | None] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Solution]:
     """Solve several problems on the same rows together, each block read once for all of them.
 
@@ -61,6 +73,13 @@ def solve_family(
         Seed of the sample.
     n_threads : int, optional
         Threads of passes over X, see `rectiline.set_threads`.
+    warm_start : sequence of Solution, optional
+        Earlier answers on the same rows, one for each problem: the first pass judges them, and
+        those that hold are returned. Only for rows in blocks.
+    checkpoint : path, optional
+        A file that is written after the first pass and removed when all problems are solved. A
+        call that finds it goes on from there. Only for rows in blocks; load files of your own
+        alone, as they are pickles.
 
     Returns
     -------
@@ -89,9 +108,12 @@ def solve_family(
         )
     for one in callbacks:
         limits = checked_limits(tol, max_iter, time_limit, random_state, one)
+    check_takes_rows("passes", {"checkpoint": checkpoint})
     # What overflows is not finite, and never certified.
     with np.errstate(all="ignore"), using_threads(n_threads):
-        return solve_together(family, limits, callbacks)
+        return solve_together(
+            family, limits, callbacks, warm=warm_start or (), checkpoint=checkpoint
+        )
 
 
 def solve_together(
@@ -99,14 +121,25 @@ def solve_together(
     limits: RunLimits,
     callbacks: Sequence[Callback | None],
     warns: bool = True,
+    warm: Sequence[Solution | None] = (),
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Solution]:
     """Return the solutions; all runs go on in turn, a burst each, and share their passes."""
     seen = [one if one.is_in_memory else JudgedInPasses(one) for one in problems]
     proofs = [one.terms.region.contradiction for one in seen]
     runs = [Run(one, limits, told) for one, told in zip(seen, callbacks, strict=True)]
-    group = RowGroup([one for one, proof in zip(seen, proofs, strict=True) if proof is None])
+    feasible = [k for k, proof in enumerate(proofs) if proof is None]
     ended = [Status.INFEASIBLE] * len(runs)
-    courses = {k: _course(run, group) for k, run in enumerate(runs) if proofs[k] is None}
+    kept = _answers_that_hold(problems, warm, runs, limits) if len(warm) == len(runs) else None
+    left = [k for k in feasible if runs[k].best.pair is None or not runs[k].verdict(limits.tol)]
+    for k in set(feasible) - set(left):
+        ended[k] = Status.SOLVED
+    file = None
+    if checkpoint is not None and left and not problems[0].is_in_memory:
+        some = [problems[k] for k in left]
+        file = Checkpoint(checkpoint, some, limits.tol, limits.seed)
+    group = RowGroup([seen[k] for k in left], 1 if kept else 0, file)
+    courses = {k: _course(runs[k], group) for k in left}
     while courses:
         for place in list(courses):
             try:
@@ -118,10 +151,33 @@ def solve_together(
         if any(run.clock.stopped for run in runs):
             for run in runs:
                 run.clock.stop()
+    if file is not None and all(status is Status.SOLVED for status in ended):
+        file.remove()
     if warns:
         for run, status in zip(runs, ended, strict=True):
             run.warn(status, stacklevel=3)
     return [answer_of(*parts) for parts in zip(runs, ended, proofs, strict=True)]
+
+
+def _answers_that_hold(
+    problems: Sequence[Problem], warm: Sequence[Any], runs: Sequence[Run], limits: RunLimits
+) -> list[Any]:
+    """Judge earlier answers in one pass, and hand them to the runs; nothing if they do not fit."""
+    try:
+        with asked_at_checkpoints(runs[0]):
+            judged = judged_answers(problems, warm, limits.tol, limits.seed)
+    except OutOfTime:
+        return []
+    for run, found in zip(runs, judged, strict=False):
+        certificate, dual = found.proof.certificate, found.proof.dual
+        run.problem.note(found.coef, certificate)
+        run.problem.fallback = (found.coef, found.intercept)
+        run.best.keep(found.coef, found.intercept, dual, "warm start")
+        run.n_iter = 1
+        counts = {"passes": 1, "rows_kept": dual.rows.size}
+        run.tried, run.counted = ["passes"], counts.copy
+        run.report("warm start")
+    return judged
 
 
 def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:

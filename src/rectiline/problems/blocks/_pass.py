@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+_UNIT = 2.0**-52  # of a sum that is rounded to a double once
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LengthBound:
     """A bound that is quick to compute.
@@ -116,6 +119,8 @@ class Query:
         Whether to add up the sizes of columns and the loss at zero.
     out : ndarray or None
         For rows in memory: where to write the multipliers of frozen rows.
+    is_precise : bool
+        Whether to add up the gradient of frozen rows in twofold arithmetic.
     """
 
     samples: Samples | BlockSamples
@@ -127,6 +132,7 @@ class Query:
     collect: bool = False
     measure: bool = False
     out: Vector | None = None
+    is_precise: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +188,7 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         return run_tensor_block(block, state)
     view = Design(block.X).view if block.n_rows else None
     encoded: dict[Any, Samples] = {}  # equal targets are encoded once
-    members, paid, listed = [], [], []
+    members, paid, listed, multipliers = [], [], [], []
     for query in state.queries:
         encoding = query.samples.encoding
         if encoding not in encoded:
@@ -191,9 +197,11 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         member = _core.PassMember(samples.rows, query.coef, query.intercept, state.fit_intercept)
         here = _in_block(query.listed, block)
         member.list_rows(here)
+        out = None
         if query.split is not None:
             some = slice(block.start, block.start + block.n_rows)
-            out = None if query.out is None else query.out[some]
+            out = np.empty(block.n_rows) if query.is_precise else None
+            out = out if query.out is None else query.out[some]
             member.judge(*query.split, out)
         if query.next_split is not None:
             split = query.next_split
@@ -206,14 +214,18 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
         members.append(member)
         paid.append(samples)
         listed.append(here)
+        multipliers.append(out)
     if view is None:
         return [_nothing(block, query) for query in state.queries]
     found = _core.run_pass(view, members, state.fit_intercept, state.seconds)
     if found is None:
         return None
     answers = []
-    for query, samples, here, sums in zip(state.queries, paid, listed, found, strict=True):
+    parts = zip(state.queries, paid, listed, multipliers, found, strict=True)
+    for query, samples, here, out, sums in parts:
         _refuse_non_finite(block, sums)
+        if query.is_precise:
+            sums |= _precise_sums(view, out)
         at = here if query.collect else sums.pop("near")
         copied = at if state.copies else at[:0]
         near = NearRows(at + block.start, block.X[copied], samples.take(copied))
@@ -223,6 +235,19 @@ def run_block(block: Block, state: PassState) -> list[Answer] | None:
             sums["measured_weight"] = samples.total_weight
         answers.append(Answer(sums, near, at_zero, block.n_rows))
     return answers
+
+
+def _precise_sums(view: Any, multipliers: Any) -> dict[str, Any]:
+    """Return the gradient of frozen rows and the sum of their multipliers, nearly exact."""
+    gradient, rest, error, _ = _core.twofold_tdot(view, multipliers)
+    total, _, total_error, _ = _core.twofold_sum(multipliers)
+    return {
+        "gradient": gradient,
+        "gradient_rest": rest,
+        "gradient_error": error,
+        "total": total,
+        "total_error": total_error + _UNIT * abs(total),
+    }
 
 
 def _in_block(rows: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
@@ -260,6 +285,9 @@ class Totals:
         "change",
         "curvature",
         "measured_weight",
+        "gradient_rest",
+        "gradient_error",
+        "total_error",
     )
 
     def __init__(self, n_features: int) -> None:
@@ -303,6 +331,11 @@ class Totals:
 
     def __getitem__(self, name: str) -> Any:
         return self._sums.get(name, 0.0) + self._lost.get(name, 0.0)
+
+    def parts(self, name: str) -> tuple[Any, Any]:
+        """Return a sum as two numbers: the rounded one, and what rounding has taken from it."""
+        sums = self._sums.get(name, 0.0)
+        return sums, self._lost.get(name, 0.0 * sums)
 
     def has(self, name: str) -> bool:
         """Whether any block had such a sum."""

@@ -134,11 +134,21 @@ def _frozen_rows(totals: Totals, facts: RowFacts, least_loss: float) -> FrozenRo
     """Return what the rows that are not listed add, from the sums of a pass."""
     rounding = (_UNITS_LOST_BY_A_SUM + totals.depth) * UNIT
     loss = float(totals["loss"])
+    gradient_size, total_size = totals.steepest * facts.sizes, float(totals["total_size"])
+    gradient_error, total_error = rounding * gradient_size, rounding * total_size
+    gradient, rest = totals.parts("gradient")
+    if totals.has("gradient_error"):
+        rest = rest + totals["gradient_rest"]
+        gradient_error = np.asarray(totals["gradient_error"])
+        total_error = float(totals["total_error"])
     return FrozenRows(
-        gradient=np.asarray(totals["gradient"]),
-        gradient_size=totals.steepest * facts.sizes,
+        gradient=np.asarray(gradient),
+        gradient_rest=np.asarray(rest),
+        gradient_size=gradient_size,
+        gradient_error=gradient_error,
         total=float(totals["total"]),
-        total_size=float(totals["total_size"]),
+        total_size=total_size,
+        total_error=total_error,
         rounding=rounding,
         loss=loss,
         loss_error=totals.steepest * float(totals["error"]) + rounding * abs(loss),

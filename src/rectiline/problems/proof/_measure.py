@@ -33,12 +33,13 @@ class FrozenRows(NamedTuple):
 
     Attributes
     ----------
-    gradient, gradient_size : ndarray of shape (n_features,)
-        ``X'g`` over these rows, and the size of its terms.
-    total, total_size : float
-        The sum of their multipliers, and the size of its terms.
+    gradient, gradient_rest, gradient_size, gradient_error : ndarray of shape (n_features,)
+        ``X'g`` over these rows as a sum of two vectors, the size of its terms, and its rounding
+        error.
+    total, total_size, total_error : float
+        The sum of their multipliers, the size of its terms, and its rounding error.
     rounding : float
-        Bound on the relative error of these two sums.
+        Bound on the relative error of other sums.
     loss, loss_error : float
         Sum of their losses, and its rounding error.
     gap : float
@@ -50,9 +51,12 @@ class FrozenRows(NamedTuple):
     """
 
     gradient: Vector
+    gradient_rest: Vector
     gradient_size: Vector
+    gradient_error: Vector
     total: float
     total_size: float
+    total_error: float
     rounding: float
     loss: float
     loss_error: float
@@ -125,7 +129,7 @@ def measure(
         hi, lo, lost, _ = _core.twofold_sum(point.sample)
         total = hi, lost + abs(lo)
         if frozen is not None:
-            total = hi + frozen.total, total[1] + frozen.rounding * frozen.total_size
+            total = hi + frozen.total, total[1] + frozen.total_error
     residual = _residual(region, b, twofold)
     return PairProducts(Bounded(argument, radius), Bounded(q, error), residual, total)
 
@@ -145,8 +149,9 @@ def _shift(
         count = region.rows.c.size + region.rows.f.size
         error = gamma(count) * region.combined_size(point)
     if frozen is not None:
-        value = value - frozen.gradient
-        error = error + frozen.rounding * frozen.gradient_size + 2 * UNIT * np.abs(value)
+        value, lost = _two_sum(value, -frozen.gradient)
+        rest = rest + (lost - frozen.gradient_rest)
+        error = error + frozen.gradient_error + 4 * UNIT * np.abs(rest)
     return value, rest, or_infinite(error)
 
 

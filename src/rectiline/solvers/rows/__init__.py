@@ -2,6 +2,16 @@
 
 from rectiline.solvers.rows._draw import RowSample, draw_rows
 from rectiline.solvers.rows._group import JudgedInPasses, RowGroup
+from rectiline.solvers.rows._resume import Checkpoint, judged_answers
 from rectiline.solvers.rows.solver import Rows, RowsTrial
 
-__all__ = ["JudgedInPasses", "RowGroup", "RowSample", "Rows", "RowsTrial", "draw_rows"]
+__all__ = [
+    "Checkpoint",
+    "JudgedInPasses",
+    "RowGroup",
+    "RowSample",
+    "Rows",
+    "RowsTrial",
+    "draw_rows",
+    "judged_answers",
+]

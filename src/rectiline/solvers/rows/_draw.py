@@ -16,13 +16,22 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from rectiline._polling import OutOfTime
 from rectiline._typing import Vector
 from rectiline.rows import Block, RowBlocks, TensorRows, join, on_host, spread_rows
 from rectiline.solvers._row_plan import RowPlan
 
 Numbers = NDArray[np.int64]
 
-__all__ = ["Drawing", "RowSample", "draw_block", "draw_rows", "sample_source"]
+__all__ = [
+    "Drawing",
+    "RowSample",
+    "SampleCutShort",
+    "draw_block",
+    "draw_rows",
+    "drawing_for_later",
+    "sample_source",
+]
 
 _BLOCK_SHARES = 1.5  # a block gives at most so many times its share of the sample, or
 _LEAST_ROWS_OF_BLOCK = 2_000  # of a class
@@ -72,6 +81,14 @@ class RowSample:
         )
 
 
+class SampleCutShort(OutOfTime):
+    """Time ran out while a sample was drawn; `sample` is what there is of it."""
+
+    def __init__(self, sample: RowSample) -> None:
+        super().__init__()
+        self.sample = sample
+
+
 _HELD: WeakKeyDictionary[RowBlocks, tuple[Any, ref[RowSample]]] = WeakKeyDictionary()
 
 
@@ -117,13 +134,28 @@ def sample_source(
         sample = _quick_sample(blocks, size, seed, labels)
         if sample is None:
             drawing = Drawing(blocks, size, seed, labels)
-            for drawn in blocks.map_blocks(draw_block, drawing.state):
-                drawing.add(drawn)
-                if progress is not None:
-                    progress(drawing.n_read)
-            sample = drawing.finish()
+            try:
+                for drawn in blocks.map_blocks(draw_block, drawing.state):
+                    drawing.add(drawn)
+                    if progress is not None:
+                        progress(drawing.n_read)
+            except OutOfTime as stop:
+                if drawing.n_read:
+                    raise SampleCutShort(drawing.finish()) from stop
+                raise
+            return drawing.finish_and_hold()
         _HELD[blocks] = (key, ref(sample))
     return sample
+
+
+def drawing_for_later(problem: Any, seed: int) -> Drawing | None:
+    """Return a sample to be drawn in a pass, if a solver would read all rows for it otherwise."""
+    blocks, labels = problem.blocks, problem.source.classes[0]
+    is_quick = type(blocks).quick_rows is not RowBlocks.quick_rows and not labels
+    if blocks.has_random_access or is_quick:
+        return None
+    n = blocks.n_rows if blocks.knows_n_rows else None
+    return Drawing(blocks, RowPlan(n, blocks.n_features).sampled_rows, seed, labels)
 
 
 def _quick_sample(
@@ -201,7 +233,7 @@ class Drawing:
         n, each = blocks.n_rows if blocks.knows_n_rows else None, size // max(len(labels), 1)
         self.state = _DrawState(seed, max(each, 1), tuple(labels), n)
         self.n_read = 0
-        self._d = blocks.n_features
+        self._blocks, self._d = blocks, blocks.n_features
         self._classes: list[list[_Drawn]] = [[] for _ in labels or (None,)]
 
     def add(self, drawn: list[_Drawn]) -> None:
@@ -224,6 +256,12 @@ class Drawing:
             each = np.maximum(one.sample.stands_for, 1.0 / share)
             chosen.append(replace(one.sample, stands_for=each * (one.count / each.sum())))
         return self._joined(chosen)
+
+    def finish_and_hold(self) -> RowSample:
+        """Return the sample of all rows; a solver starts on it while it is held."""
+        sample = self.finish()
+        _HELD[self._blocks] = ((self.state.seed, self.state.labels), ref(sample))
+        return sample
 
     def _smallest(self, parts: list[_Drawn]) -> _Drawn:
         """Return the rows with the smallest keys of several draws."""

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from rectiline._polling import OutOfTime, checkpoint, time_left
+from rectiline._polling import OutOfTime, asked_at_checkpoints, checkpoint, time_left
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, Problem
 from rectiline.problems.blocks import PassState, Query, SplitDual, Totals, run_pass
 from rectiline.rows import TensorRows
 from rectiline.solvers._base import Budget, Pair, Step
 from rectiline.solvers._show import PassProgress
-from rectiline.solvers.rows._draw import Drawing, draw_block
+from rectiline.solvers.rows._draw import Drawing, SampleCutShort, draw_block
+from rectiline.solvers.rows._resume import Checkpoint
 from rectiline.solvers.rows._row_run import Next, RowRun
-from rectiline.solvers.rows._start import start_runs
+from rectiline.solvers.rows._start import rough_answers, start_runs
 
 __all__ = ["JudgedInPasses", "RowGroup", "RowMember"]
 
@@ -113,6 +114,10 @@ class RowGroup:
     Parameters
     ----------
     seen : sequence of Problem or JudgedInPasses
+    passes : int
+        Passes that were made before.
+    checkpoint : Checkpoint or None
+        Where to write what the first pass finds, and to go on from.
 
     Attributes
     ----------
@@ -122,9 +127,14 @@ class RowGroup:
         The moving state of each problem, once there is a sample.
     """
 
-    def __init__(self, seen: Sequence[Problem | JudgedInPasses]) -> None:
+    def __init__(
+        self,
+        seen: Sequence[Problem | JudgedInPasses],
+        passes: int = 0,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
         self.seen = list(seen)
-        self.passes = 0
+        self.passes, self._checkpoint = passes, checkpoint
         self.runs: list[RowRun] = []
         self._problems = [one if isinstance(one, Problem) else one.problem for one in seen]
         self._steps: list[Step | None] = [None] * len(self.seen)
@@ -151,15 +161,20 @@ class RowGroup:
     def _round(self, budget: Budget, seed: int, declines: bool) -> None:
         """Solve reduced problems and judge their answers on all rows; at first, split the rows."""
         before = self.passes
+        known = None if self.runs or self._checkpoint is None else self._checkpoint.load()
         if not self.runs:
-            tell = self._listener(budget, 0)
-            self.runs = start_runs(self._problems, budget.relative_gap, seed, declines, tell)
-            for one, run in zip(self.seen, self.runs, strict=True):
-                if isinstance(one, JudgedInPasses):
-                    one.fallback = (run.coef, run.intercept)
+            tell, drawn = self._listener(budget, 0), None if known is None else known[0]
+            tol = budget.relative_gap
+            try:
+                self.runs = start_runs(self._problems, tol, seed, declines, tell, drawn)
+            except SampleCutShort as stop:
+                with asked_at_checkpoints(None):
+                    self._fall_back_on(rough_answers(self._problems, stop.sample))
+                raise
+            self._fall_back_on([(run.coef, run.intercept) for run in self.runs])
         active = [run for run in self.runs if run.next is not Next.STOP]
         if active[0].next is Next.SPLIT:
-            active = self._split(budget, seed, declines)
+            active = self._split(budget, seed, declines, None if known is None else known[1])
         if self.passes - before < budget.iterations:  # else no pass is left to judge with
             for run in active:
                 run.resolve()
@@ -169,18 +184,32 @@ class RowGroup:
         step = Step(self.passes - before, False)
         self._steps = [step if run in active else None for run in self.runs]
 
-    def _split(self, budget: Budget, seed: int, declines: bool) -> list[RowRun]:
+    def _fall_back_on(self, answers: Sequence[tuple[Vector, float]]) -> None:
+        """Note answers on a sample, in case that time runs out before others are judged."""
+        for one, answer in zip(self.seen, answers, strict=True):
+            if isinstance(one, JudgedInPasses):
+                one.fallback = answer
+
+    def _split(
+        self, budget: Budget, seed: int, declines: bool, found: list[Totals] | None
+    ) -> list[RowRun]:
         """Run the first pass, which only splits the rows, and measures them if need be.
 
         If it shows that the rows of the sample are not like the others, it has drawn a better one.
+        `found` is known if it ran in another process.
         """
-        drawing = self.runs[0].sample.drawn.drawing
-        found = self._pass([run.first_query() for run in self.runs], budget, drawing)
+        drawing = self.runs[0].sample.drawn.drawing if found is None else None
+        is_new = found is None
+        if found is None:
+            found = self._pass([run.first_query() for run in self.runs], budget, drawing)
         if drawing is not None and not all(map(RowRun.is_expected, self.runs, found)):
             tol = budget.relative_gap
             drawn = drawing.finish()
             self.runs = start_runs(self._problems, tol, seed, declines, None, drawn)
             found = self._pass([run.first_query() for run in self.runs], budget)
+        if is_new and self._checkpoint is not None:
+            sample = replace(self.runs[0].sample.drawn, drawing=None)
+            self._checkpoint.save(sample, found)
         for run, totals in zip(self.runs, found, strict=True):
             run.take_first(totals)
         return self.runs

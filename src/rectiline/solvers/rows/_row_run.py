@@ -91,6 +91,7 @@ class RowRun:
     last_gap: float = math.inf
     was_good: bool = True
     is_rough: bool = False  # whether the reduced problem was not solved well enough
+    is_precise: bool = False  # whether sums over frozen rows are nearly exact
     aim: float = _AIM
 
     # ---- the first split ------------------------------------------------------------------------
@@ -180,6 +181,7 @@ class RowRun:
             listed=self.near.rows if self.second is None else self.second.rows,
             next_split=self.next_split(),
             out=self.out,
+            is_precise=self.is_precise,
         )
 
     def next_split(self) -> NextSplit:
@@ -243,8 +245,11 @@ class RowRun:
         if self.is_rough:
             self.aim *= _TIGHTER
         self.last_gap = min(self.last_gap, certificate.relative_gap)
-        limited = self.is_rough and certificate.limited_by_rounding(self.plan.tol)
-        self.next = Next.STOP if limited else Next.RESOLVE
+        self.next = Next.RESOLVE
+        if self.is_rough and certificate.limited_by_rounding(self.plan.tol):
+            is_last = self.is_precise or self.problem.is_in_memory  # the driver proves it sharply
+            self.next = Next.STOP if is_last else Next.RESOLVE
+            self.is_precise = True
 
 
 def _on_all_rows(dual: SplitDual, frozen: Vector) -> DualPoint:

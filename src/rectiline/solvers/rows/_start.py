@@ -34,11 +34,12 @@ from rectiline.solvers.rows._row_run import RowRun
 from rectiline.solvers.rows._sample import Sample, draw
 from rectiline.solvers.rows._second_split import SecondSplit
 
-__all__ = ["SampleAnswer", "plan_of", "start_runs"]
+__all__ = ["SampleAnswer", "plan_of", "rough_answers", "start_runs"]
 
 _SAMPLE_TOL = 1e-5
 _LEAST_SAMPLE_TOL = 1e-9
 _DEVICE_PASSES = 4
+_ROUGH_ROWS_PER_COLUMN = 200  # that an answer rests on for which there is no time
 _SCALE_ROWS_PER_COLUMN = 30  # of the sample, that are kept for their scales
 _REACH = 4.0  # rows of the sample are frozen beyond so many standard deviations
 _MOST_GAP = 10.0  # times the tolerance: of an answer with rows that were frozen
@@ -119,6 +120,13 @@ def start_runs(
             )
         )
     return runs
+
+
+def rough_answers(problems: Sequence[Problem], drawn: RowSample) -> list[tuple[Vector, float]]:
+    """Return answers on a few of the rows that were drawn until time ran out."""
+    few = drawn.cut(_ROUGH_ROWS_PER_COLUMN * (problems[0].n_features + 1))
+    found = [_solve(Sample.on(problem, few)) for problem in problems]
+    return [(one.coef, one.intercept) for one in found]
 
 
 def _answers_on_device(problems: Sequence[Problem], size: int, seed: int) -> list[SampleAnswer]:

@@ -1,0 +1,132 @@
+"""Where a solve on rows in blocks goes on: from an earlier answer, or from a file after a pass."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rectiline._typing import Vector
+from rectiline.problems import Problem
+from rectiline.problems.blocks import (
+    BlockProof,
+    PassState,
+    Query,
+    RowFacts,
+    SplitDual,
+    Totals,
+    judge,
+    run_pass,
+)
+from rectiline.solvers.rows._draw import RowSample, draw_block, drawing_for_later
+
+__all__ = ["Checkpoint", "EarlierAnswer", "judged_answers"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EarlierAnswer:
+    """An answer that may still hold, and what a pass has proved about it."""
+
+    coef: Vector
+    intercept: float
+    proof: BlockProof
+    sample: RowSample | None  # of all rows, which the same pass has drawn; to be held
+
+
+def judged_answers(
+    problems: Sequence[Problem], answers: Sequence[Any], tol: float, seed: int
+) -> list[EarlierAnswer]:
+    """Judge earlier answers on all rows, in one pass that draws a sample if it is needed later.
+
+    None of them is judged if one does not fit: a pass is worth it for all or none.
+    """
+    pairs = list(zip(problems, answers, strict=True))
+    if not pairs or not all(_fits(*pair) for pair in pairs):
+        return []
+    first = problems[0]
+    queries = [
+        Query(
+            one.samples,
+            answer.coef,
+            answer.intercept,
+            split=(answer.dual.split_coef, answer.dual.split_intercept),
+            listed=answer.dual.rows,
+            collect=True,
+            measure=True,
+        )
+        for one, answer in pairs
+    ]
+    drawing = drawing_for_later(first, seed)
+    also = None if drawing is None else (draw_block, drawing.state, drawing.add)
+    found = run_pass(first.blocks, PassState(tuple(queries), first.fit_intercept), also=also)
+    assert found is not None
+    sample = None if drawing is None else drawing.finish_and_hold()
+    judged = []
+    for (one, answer), totals in zip(pairs, found, strict=True):
+        if totals.near_rows.size != answer.dual.rows.size:  # it is about more rows than there are
+            return []
+        facts = RowFacts.measured(one, totals)
+        point = (answer.coef, answer.intercept, answer.dual)
+        proof = judge(one, facts, *point, totals, totals.near(), tol)
+        judged.append(EarlierAnswer(answer.coef, answer.intercept, proof, sample))
+    return judged
+
+
+def _fits(problem: Problem, answer: Any) -> bool:
+    """Whether an answer has the shape of a problem on rows in blocks."""
+    if problem.is_in_memory or answer is None or not isinstance(answer.dual, SplitDual):
+        return False
+    region = problem.terms.region.rows
+    return (
+        answer.coef.shape == (problem.n_features,)
+        and bool(np.isfinite(answer.coef).all())
+        and answer.dual.inequality.size in (0, region.c.size)
+        and answer.dual.equality.size in (0, region.f.size)
+    )
+
+
+class Checkpoint:
+    """A file with what the first pass has found, for a solve that may be cut short.
+
+    It holds a sample of the rows, the rows near a knot, sums, and fingerprints of all blocks: the
+    next pass refuses rows that have changed since.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], problems: Sequence[Problem], tol: float, seed: int
+    ) -> None:
+        self._path, self._blocks = Path(path), problems[0].blocks
+        stated = [(one.samples, one.terms.penalty, one.terms.region.rows) for one in problems]
+        text = pickle.dumps((stated, self._blocks.feature_names, tol, seed))
+        self._key = (_FORMAT, hashlib.sha256(text).hexdigest())
+
+    def load(self) -> tuple[RowSample, list[Totals]] | None:
+        """Return the sample and the sums of the first pass, if the file is about these problems."""
+        if not self._path.exists():
+            return None
+        with open(self._path, "rb") as file:
+            if pickle.load(file) != self._key:
+                return None
+            marks, sample, totals = pickle.load(file)
+        self._blocks.expect(marks)
+        return sample, totals
+
+    def save(self, sample: RowSample, totals: list[Totals]) -> None:
+        """Write what the first pass has found, in one step."""
+        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        with open(draft, "wb") as file:
+            pickle.dump(self._key, file)
+            pickle.dump((self._blocks.fingerprints, sample, totals), file)
+        os.replace(draft, self._path)
+
+    def remove(self) -> None:
+        """Remove the file: there is an answer."""
+        self._path.unlink(missing_ok=True)
