@@ -291,29 +291,34 @@ def _timed(solve: Callable[[Program], Any], program: Program, repeats: int) -> t
     return best, answer
 
 
+def row_of(family: Callable[[int, Any], Program], size: int, repeats: int) -> dict[str, Any]:
+    """Return the row of one program."""
+    program = family(size, np.random.default_rng(1))
+    seconds, solution = _timed(ours, program, repeats)
+    gap = solution.certificate.relative_gap
+    row = {"program": f"{family.__name__} {size}", "solver": solution.solver}
+    row |= {"rectiline": f"{seconds:.4f}", "gap": f"{gap:.1e}"}
+    fastest = math.inf
+    for name, solve in RIVALS.items():
+        try:
+            taken, x = _timed(solve, program, repeats)
+        except ImportError:
+            row |= {name: "", f"{name}_error": ""}
+            continue
+        scale = abs(solution.objective)
+        error = (program.value(x) - solution.objective) / scale
+        row |= {name: f"{taken:.4f}", f"{name}_error": f"{error:.0e}"}
+        if abs(error) <= 1e-4 and program.violation(x) <= 1e-4:
+            fastest = min(fastest, taken)
+    row["ratio"] = f"{seconds / fastest:.2f}"
+    return row
+
+
 def rows(repeats: int, quick: bool) -> Iterator[dict[str, Any]]:
     """Yield one row for each program."""
     for family in FAMILIES:
         for size in SIZES[family.__name__][: 1 if quick else None]:
-            program = family(size, np.random.default_rng(1))
-            seconds, solution = _timed(ours, program, repeats)
-            gap = solution.certificate.relative_gap
-            row = {"program": f"{family.__name__} {size}", "solver": solution.solver}
-            row |= {"rectiline": f"{seconds:.4f}", "gap": f"{gap:.1e}"}
-            fastest = math.inf
-            for name, solve in RIVALS.items():
-                try:
-                    taken, x = _timed(solve, program, repeats)
-                except ImportError:
-                    row |= {name: "", f"{name}_error": ""}
-                    continue
-                scale = abs(solution.objective)
-                error = (program.value(x) - solution.objective) / scale
-                row |= {name: f"{taken:.4f}", f"{name}_error": f"{error:.0e}"}
-                if abs(error) <= 1e-4 and program.violation(x) <= 1e-4:
-                    fastest = min(fastest, taken)
-            row["ratio"] = f"{seconds / fastest:.2f}"
-            yield row
+            yield row_of(family, size, repeats)
 
 
 if __name__ == "__main__":

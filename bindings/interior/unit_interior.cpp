@@ -1,6 +1,7 @@
 #include "rectiline/interior/unit_interior.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
 #include "common.hpp"
@@ -13,10 +14,12 @@ namespace {
 using rectiline::interior::DenseSystem;
 using rectiline::interior::NormalSystem;
 using rectiline::interior::Number;
-using rectiline::interior::SparseRows;
+using rectiline::interior::SparseSystem;
 using rectiline::interior::UnitInterior;
 using rectiline::interior::UnitProgram;
 using rectiline::interior::Verdict;
+using rectiline::sparse::CompressedRows;
+using rectiline::sparse::NormalEquations;
 using rectiline::support::Interrupt;
 
 template <class Array>
@@ -62,7 +65,7 @@ class PythonSystem final : public NormalSystem<double> {
     nb::object system_;
 };
 
-void check(const SparseRows& rows, std::int64_t width) {
+void check(const CompressedRows& rows, std::int64_t width) {
     require(rows.n_rows() >= 0 && rows.begin.front() == 0 &&
                 rows.begin.back() == std::ssize(rows.columns) &&
                 rows.columns.size() == rows.values.size(),
@@ -104,7 +107,7 @@ template <class Real>
 void make(UnitInterior<Real>* self, UnitProgram program, IndexIn begin, IndexIn columns,
           VectorIn values, bool by_rows, double proximal) {
     require(begin.shape(0) > 0, "begin must not be empty");
-    SparseRows rows{copied(begin), copied(columns), copied(values)};
+    CompressedRows rows{copied(begin), copied(columns), copied(values)};
     check(rows, program.width());
     check(program, rows.n_rows());
     for (const double rho : program.rho)
@@ -117,6 +120,39 @@ void make_with(UnitInterior<double>* self, UnitProgram program, nb::object syste
     auto own = std::make_unique<PythonSystem>(std::move(system));
     check(program, own->n_rows());
     new (self) UnitInterior<double>(std::move(program), std::move(own));
+}
+
+void make_sparse(UnitInterior<double>* self, UnitProgram program,
+                 std::shared_ptr<NormalEquations> equations, double proximal) {
+    require(equations->width() == program.width(), "the equations must have the program's columns");
+    check(program, equations->rows().n_rows());
+    auto system = std::make_unique<SparseSystem>(program, std::move(equations), proximal);
+    new (self) UnitInterior<double>(std::move(program), std::move(system));
+}
+
+std::shared_ptr<NormalEquations> equations(IndexIn begin, IndexIn columns, VectorIn values,
+                                           std::int64_t width, bool keeps_long_rows) {
+    require(begin.shape(0) > 0, "begin must not be empty");
+    CompressedRows rows{copied(begin), copied(columns), copied(values)};
+    check(rows, width);
+    require(rows.n_rows() + width < (std::int64_t{1} << 31), "too many rows and columns");
+    return std::make_shared<NormalEquations>(std::move(rows), width, keeps_long_rows);
+}
+
+bool factorise(NormalEquations& self, VectorIn weight, VectorIn diagonal, double seconds) {
+    require(length(weight) == self.rows().n_rows(), "weight must have one entry per row");
+    require(length(diagonal) == self.width(), "diagonal must have one entry per column");
+    return run_interruptibly(seconds, [&](auto& interrupt) {
+        return self.factorise(in(weight), in(diagonal), interrupt);
+    });
+}
+
+NumpyVector solve(const NormalEquations& self, VectorIn v) {
+    require(length(v) == self.width(), "v must have one entry per column");
+    require(self.is_analysed() && !self.has_kept_rows(), "a factor without kept rows comes first");
+    NumpyVector x = numpy(in(v));
+    self.solve(in(x), {}, {});
+    return x;
 }
 
 template <class Real>
@@ -207,12 +243,41 @@ void bind(nb::module_& m, const char* name, const char* doc) {
         .def("point", &point<Real>, "x and y")
         .def("sides", &sides<Real>, "Rooms and multipliers, of lower and of upper ends");
     if constexpr (std::is_same_v<Real, double>)
-        bound.def("__init__", &make_with, nb::arg("program"), nb::arg("system"));
+        bound.def("__init__", &make_with, nb::arg("program"), nb::arg("system"))
+            .def("__init__", &make_sparse, nb::arg("program"), nb::arg("equations"),
+                 nb::arg("proximal"));
 }
 
 }  // namespace
 
 void bind_unit_interior(nb::module_& m) {
+    nb::class_<NormalEquations>(m, "NormalEquations",
+                                "R'WR + D of sparse rows R, and its sparse factor.")
+        .def(nb::new_(&equations), nb::arg("begin"), nb::arg("columns"), nb::arg("values"),
+             nb::arg("width"), nb::arg("keeps_long_rows"))
+        .def(
+            "analyse",
+            [](NormalEquations& self, double seconds) {
+                return run_interruptibly(seconds,
+                                         [&](auto& interrupt) { return self.analyse(interrupt); });
+            },
+            nb::arg("seconds"), "Find order and structure; False when time is up")
+        .def("factorise", &factorise, nb::arg("weight"), nb::arg("diagonal"), nb::arg("seconds"),
+             "False where there is no factor, or when time is up")
+        .def("solve", &solve, nb::arg("v"), "x with (R'WR + D) x = v")
+        .def(
+            "set_values",
+            [](NormalEquations& self, VectorIn values) {
+                require(values.shape(0) == self.rows().values.size(), "values do not fit");
+                self.set_values(in(values));
+            },
+            nb::arg("values"), "Other values of the same entries")
+        .def_prop_ro("entries", [](const NormalEquations& self) { return self.factor().entries(); })
+        .def_prop_ro("products",
+                     [](const NormalEquations& self) { return self.factor().products(); })
+        .def_prop_ro("growth", [](const NormalEquations& self) { return self.factor().growth(); })
+        .def_prop_ro("most_terms",
+                     [](const NormalEquations& self) { return self.factor().most_terms(); });
     nb::class_<UnitProgram>(m, "UnitProgram",
                             "min sum rho/2 x^2 + linear'x + sum of units; a unit is max over "
                             "low <= y <= high of y (row x + shift) - soft y^2/2.")

@@ -455,6 +455,35 @@ class BoxedSimplex:
     def work(self) -> float:
         """Products so far"""
 
+class NormalEquations:
+    """R'WR + D of sparse rows R, and its sparse factor."""
+
+    def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, keeps_long_rows: bool) -> None: ...
+
+    def analyse(self, seconds: float) -> bool:
+        """Find order and structure; False when time is up"""
+
+    def factorise(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seconds: float) -> bool:
+        """False where there is no factor, or when time is up"""
+
+    def solve(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """x with (R'WR + D) x = v"""
+
+    def set_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Other values of the same entries"""
+
+    @property
+    def entries(self) -> float: ...
+
+    @property
+    def products(self) -> float: ...
+
+    @property
+    def growth(self) -> float: ...
+
+    @property
+    def most_terms(self) -> int: ...
+
 class UnitProgram:
     """
     min sum rho/2 x^2 + linear'x + sum of units; a unit is max over low <= y <= high of y (row x + shift) - soft y^2/2.
@@ -470,6 +499,9 @@ class UnitInterior:
 
     @overload
     def __init__(self, program: UnitProgram, system: object) -> None: ...
+
+    @overload
+    def __init__(self, program: UnitProgram, equations: NormalEquations, proximal: float) -> None: ...
 
     def begin(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slack: float) -> None:
         """Start from x, with y inside its boxes"""

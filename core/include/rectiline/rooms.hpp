@@ -29,8 +29,13 @@ using namespace rows;
 using namespace support;
 }  // namespace proof
 
+namespace sparse {  // factors of sparse symmetric matrices
+using namespace support;
+}
+
 namespace interior {  // the interior point method, in doubles and twofold numbers
 using namespace proof;
+using namespace sparse;
 using namespace support;
 }  // namespace interior
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -19,18 +20,36 @@ constexpr double kLargestProximal = 1e-2, kRaise = 100;
 template <class Real>
 constexpr std::int64_t kCost = kIsTwofold<Real> ? 8 : 1;
 
+template <class Real>
+void multiply_rows(const CompressedRows& by, std::span<const Real> x, std::span<Real> rows) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        Real sum = 0.0;
+        for (std::int64_t e = by.begin[r]; e < by.begin[r + 1]; ++e)
+            sum += Real(by.values[e]) * x[by.columns[e]];
+        rows[r] = sum;
+    }
+}
+
+template <class Real>
+void add_rows(const CompressedRows& of, std::span<const Real> rows, std::span<Real> x) {
+    std::fill(x.begin(), x.end(), Real(0.0));
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        for (std::int64_t e = of.begin[r]; e < of.begin[r + 1]; ++e)
+            x[of.columns[e]] += Real(of.values[e]) * rows[r];
+}
+
 }  // namespace
 
 template <class Real>
 std::int64_t DenseSystem<Real>::count_wide() const {
     std::int64_t count = 0;
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r)
-        count += length(r) > 1;
+        count += rows_.length(r) > 1;
     return count;
 }
 
 template <class Real>
-DenseSystem<Real>::DenseSystem(const UnitProgram& program, SparseRows rows, bool by_rows,
+DenseSystem<Real>::DenseSystem(const UnitProgram& program, CompressedRows rows, bool by_rows,
                                double proximal)
     : rows_(std::move(rows)),
       rho_(program.rho),
@@ -45,7 +64,7 @@ DenseSystem<Real>::DenseSystem(const UnitProgram& program, SparseRows rows, bool
     if (!by_rows) return;
     begin_.assign(static_cast<std::size_t>(program.width()) + 1, 0);
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r) {
-        if (length(r) < 2) continue;
+        if (rows_.length(r) < 2) continue;
         wide_.push_back(r);
         for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
             ++begin_[rows_.columns[e] + 1];
@@ -69,7 +88,7 @@ bool DenseSystem<Real>::sum_rows(std::span<const Real> weight, bool steady,
                                  SymmetricMatrix<Real>& sum, support::Interrupt& interrupt) const {
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r) {
         if (static_cast<bool>(is_steady_[r]) != steady) continue;
-        const std::int64_t first = rows_.begin[r], count = length(r);
+        const std::int64_t first = rows_.begin[r], count = rows_.length(r);
         const auto size = static_cast<std::size_t>(count);
         sum.add_row(weight[r], {rows_.columns.data() + first, size},
                     {rows_.values.data() + first, size});
@@ -81,7 +100,7 @@ bool DenseSystem<Real>::sum_rows(std::span<const Real> weight, bool steady,
 template <class Real>
 bool DenseSystem<Real>::sum_columns(std::span<const Real> weight, support::Interrupt& interrupt) {
     for (std::int64_t r = 0; r < rows_.n_rows(); ++r)
-        if (length(r) == 1) {
+        if (rows_.length(r) == 1) {
             const std::int64_t e = rows_.begin[r];
             const Real value = Real(rows_.values[e]);
             diagonal_[rows_.columns[e]] += weight[r] * value * value;
@@ -128,20 +147,12 @@ bool DenseSystem<Real>::factorise(std::span<const Real> weight, support::Interru
 
 template <class Real>
 void DenseSystem<Real>::multiply(std::span<const Real> x, std::span<Real> rows) {
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        Real sum = 0.0;
-        for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
-            sum += Real(rows_.values[e]) * x[rows_.columns[e]];
-        rows[r] = sum;
-    }
+    multiply_rows(rows_, x, rows);
 }
 
 template <class Real>
 void DenseSystem<Real>::multiply_transposed(std::span<const Real> rows, std::span<Real> x) {
-    std::fill(x.begin(), x.end(), Real(0.0));
-    for (std::size_t r = 0; r < rows.size(); ++r)
-        for (std::int64_t e = rows_.begin[r]; e < rows_.begin[r + 1]; ++e)
-            x[rows_.columns[e]] += Real(rows_.values[e]) * rows[r];
+    add_rows(rows_, rows, x);
 }
 
 template <class Real>
@@ -167,6 +178,34 @@ bool DenseSystem<Real>::solve(std::span<Real> v, std::span<const Real> r, std::s
         v[j] = v[j] / diagonal_[j];
     }
     return false;
+}
+
+SparseSystem::SparseSystem(const UnitProgram& program, std::shared_ptr<NormalEquations> equations,
+                           double proximal)
+    : equations_(std::move(equations)), rho_(program.rho), proximal_(proximal) {}
+
+void SparseSystem::multiply(std::span<const double> x, std::span<double> rows) {
+    multiply_rows(equations_->rows(), x, rows);
+}
+
+void SparseSystem::multiply_transposed(std::span<const double> rows, std::span<double> x) {
+    add_rows(equations_->rows(), rows, x);
+}
+
+bool SparseSystem::factorise(std::span<const double> weight, Interrupt& interrupt) {
+    std::vector<double> diagonal(rho_.size());
+    for (; proximal_ <= kLargestProximal && !interrupt.stopped(); proximal_ *= kRaise) {
+        for (std::size_t j = 0; j < diagonal.size(); ++j)
+            diagonal[j] = rho_[j] + proximal_;
+        if (equations_->factorise(weight, diagonal, interrupt)) return true;
+    }
+    return false;
+}
+
+bool SparseSystem::solve(std::span<double> v, std::span<const double> r, std::span<double> s) {
+    std::fill(s.begin(), s.end(), std::numeric_limits<double>::quiet_NaN());
+    equations_->solve(v, r, s);
+    return equations_->has_kept_rows();
 }
 
 template class DenseSystem<double>;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 template <class Real>
-UnitInterior<Real> begun(UnitProgram program, const SparseRows& rows, bool by_rows) {
+UnitInterior<Real> begun(UnitProgram program, const CompressedRows& rows, bool by_rows) {
     program.least.resize(program.row.size());
     for (std::size_t k = 0; k < program.row.size(); ++k)
         program.least[k] = program.is_boxed(k) || program.soft[k] > 0 ? 0.0 : 1e-10;
@@ -67,7 +67,7 @@ void hilbert() {
 void ordered_median() {
     constexpr std::int64_t n = 5;
     UnitProgram program;
-    SparseRows rows;
+    CompressedRows rows;
     rows.begin = {0};
     const auto add_row = [&](std::vector<std::int64_t> columns, std::vector<double> values) {
         rows.columns.insert(rows.columns.end(), columns.begin(), columns.end());
@@ -110,7 +110,7 @@ void ordered_median() {
 template <class Real>
 void portfolio(bool by_rows) {
     UnitProgram program;
-    const SparseRows rows{
+    const CompressedRows rows{
         {0, 3, 6, 7, 8, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {1, 2, 3, 1, 1, 1, 1, 1, 1}};
     program.row = {0, 1, 2, 3, 4};
     program.shift = {-6, -1, 0, 0, 0};
@@ -135,7 +135,7 @@ void portfolio(bool by_rows) {
 void stops_when_asked() {
     UnitProgram program;
     const std::int64_t width = 400;
-    SparseRows rows{{0, width}, std::vector<std::int64_t>(width), std::vector<double>(width, 1.0)};
+    CompressedRows rows{{0, width}, std::vector<std::int64_t>(width), std::vector<double>(width, 1.0)};
     std::iota(rows.columns.begin(), rows.columns.end(), 0);
     program.row = {0};
     program.shift = {-1.0};

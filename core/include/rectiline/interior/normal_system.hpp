@@ -3,16 +3,19 @@
 //
 //     D x + R's = v,     R x - s/W = r/W
 //
-// `NormalSystem` is the seam: `DenseSystem` below solves small ones in any arithmetic; larger ones
-// (dense by columns or by rows, by rows with an arrow per group, sparse) come from Python.
+// `NormalSystem` is the seam: `DenseSystem` below solves small ones in any arithmetic and
+// `SparseSystem` those with sparse factors; larger ones (dense by columns or by rows, by rows with
+// an arrow per group) come from Python.
 #pragma once
 
 #include "rectiline/interior/number.hpp"
 #include "rectiline/interior/unit_program.hpp"
 #include "rectiline/rooms.hpp"
+#include "rectiline/sparse/normal_equations.hpp"
 #include "rectiline/support/interrupt.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,7 +43,7 @@ class NormalSystem {
 template <class Real>
 class DenseSystem final : public NormalSystem<Real> {
   public:
-    DenseSystem(const UnitProgram& program, SparseRows rows, bool by_rows, double proximal);
+    DenseSystem(const UnitProgram& program, CompressedRows rows, bool by_rows, double proximal);
 
     std::int64_t n_rows() const override { return rows_.n_rows(); }
     void multiply(std::span<const Real> x, std::span<Real> rows) override;
@@ -49,14 +52,13 @@ class DenseSystem final : public NormalSystem<Real> {
     bool solve(std::span<Real> v, std::span<const Real> r, std::span<Real> s) override;
 
   private:
-    std::int64_t length(std::int64_t row) const { return rows_.begin[row + 1] - rows_.begin[row]; }
     std::int64_t count_wide() const;
     bool sum_rows(std::span<const Real> weight, bool steady, SymmetricMatrix<Real>& sum,
                   support::Interrupt& interrupt) const;
     bool sum_columns(std::span<const Real> weight, support::Interrupt& interrupt);
     bool set_up(std::span<const Real> weight, support::Interrupt& interrupt);
 
-    SparseRows rows_;
+    CompressedRows rows_;
     std::vector<double> rho_;
     bool by_rows_;
     double proximal_;
@@ -67,6 +69,24 @@ class DenseSystem final : public NormalSystem<Real> {
     std::vector<double> values_;                // .. and entries
     std::vector<Real> diagonal_, image_;
     SymmetricMatrix<Real> steady_, matrix_;
+};
+
+// By a sparse factor, see `sparse::NormalEquations`.
+class SparseSystem final : public NormalSystem<double> {
+  public:
+    SparseSystem(const UnitProgram& program, std::shared_ptr<NormalEquations> equations,
+                 double proximal);
+
+    std::int64_t n_rows() const override { return equations_->rows().n_rows(); }
+    void multiply(std::span<const double> x, std::span<double> rows) override;
+    void multiply_transposed(std::span<const double> rows, std::span<double> x) override;
+    bool factorise(std::span<const double> weight, support::Interrupt& interrupt) override;
+    bool solve(std::span<double> v, std::span<const double> r, std::span<double> s) override;
+
+  private:
+    std::shared_ptr<NormalEquations> equations_;
+    std::vector<double> rho_;
+    double proximal_;
 };
 
 extern template class DenseSystem<double>;

@@ -10,14 +10,6 @@
 
 namespace rectiline::interior {
 
-// Rows in compressed form with increasing columns.
-struct SparseRows {
-    std::vector<std::int64_t> begin, columns;
-    std::vector<double> values;
-
-    std::int64_t n_rows() const { return static_cast<std::int64_t>(begin.size()) - 1; }
-};
-
 struct UnitProgram {
     // One entry per unit. `least` is added to the stiffness of its multiplier, so that the weights
     // of rows stay within the reach of refinement and those of free multipliers are finite. A unit

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from rectiline import _core
+from rectiline._polling import OutOfTime, time_left
 from rectiline.backends import Design
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.program import build
-from rectiline.solvers.interior.systems import DenseColumns, DenseRows, SparseColumns
+from rectiline.solvers.interior.rows import ProgramRows
+from rectiline.solvers.interior.systems import DenseColumns, DenseRows
 
 __all__ = ["LARGEST_SYSTEM", "Method", "largest_system", "n_unknowns", "step_work"]
 
@@ -61,24 +63,31 @@ class Method:
             by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
             self.core = _core.UnitInterior(given, *rows.compressed(), by_rows, proximal)
             return
-        self.core = _core.UnitInterior(given, self._system(by_rows, proximal, is_part))
+        sparse = None if by_rows or is_part else _sparse_equations(rows)
+        if sparse is not None:
+            self.core = _core.UnitInterior(given, sparse, proximal)
+            return
+        system = (DenseRows if by_rows else DenseColumns)(self.program, proximal)
+        self.core = _core.UnitInterior(given, system)
         self.needs_python = True
-
-    def _system(self, by_rows: bool, proximal: float, is_part: bool = False) -> Any:
-        """Return the linear systems; whether sparse ones pay shows in their first factor."""
-        program, rows = self.program, self.program.rows
-        is_sparse = rows.data.design.is_sparse and program.width >= _LEAST_SPARSE_WIDTH
-        if is_sparse and not (by_rows or is_part) and rows.has_sparse_squares:
-            sparse = SparseColumns(program, proximal)
-            most = _SPARSE_FILL * float(program.width) ** 2
-            found = sparse.factorise(np.ones(rows.size))
-            if found and (sparse.factor.nnz <= most or program.width > LARGEST_SYSTEM):
-                return sparse
-        return (DenseRows if by_rows else DenseColumns)(program, proximal)
 
     def step(self, seconds: float) -> bool:
         """Take a step; return whether there was one."""
         return bool(self.core.step(seconds, self.needs_python))
+
+
+def _sparse_equations(rows: ProgramRows) -> Any:
+    """Return equations with a sparse factor, or None where a dense one takes less time."""
+    is_wide = rows.width > LARGEST_SYSTEM
+    if not rows.data.design.is_sparse or rows.width < _LEAST_SPARSE_WIDTH:
+        return None
+    if not (is_wide or rows.has_sparse_squares):
+        return None
+    sparse = _core.NormalEquations(*rows.compressed(), rows.width, True)
+    if not sparse.analyse(time_left()):
+        raise OutOfTime
+    most = _SPARSE_FILL * float(rows.width) ** 2
+    return sparse if is_wide or sparse.entries <= most else None
 
 
 def largest_system(form: EpigraphForm) -> int:

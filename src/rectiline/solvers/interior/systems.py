@@ -5,10 +5,9 @@ compiled method asks for a factor at given weights and for solutions; what is be
 
 - `DenseColumns`: a Cholesky factor of ``D + R'W R``;
 - `DenseRows`: one of the size of the rows, for more columns than rows; where a penalty on groups
-  ties the columns of a group to one more column, that arrow is eliminated along with D;
-- `SparseColumns`: a sparse factor of ``D + R'W R``.
+  ties the columns of a group to one more column, that arrow is eliminated along with D.
 
-Small systems are solved by the core itself (`DenseSystem`).
+Small systems and sparse ones are solved by the core itself (`DenseSystem`, `SparseSystem`).
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
-from scipy.sparse.linalg import SuperLU, splu
 
-from rectiline._polling import checkpoint
 from rectiline._typing import Matrix, Vector
 from rectiline.backends import Design
 from rectiline.solvers.interior.groups import Arrows
@@ -33,7 +30,7 @@ from rectiline.solvers.interior.program import UnitProgram
 
 Solved = tuple[Vector, Vector | None]
 
-__all__ = ["DenseColumns", "DenseRows", "SparseColumns"]
+__all__ = ["DenseColumns", "DenseRows"]
 
 _LARGEST_PROXIMAL = 1e-2  # beyond this a system that cannot be factorised is given up
 _EXPLICIT = 1e-2  # columns whose diagonal is a smaller share of the usual one are kept explicit
@@ -88,35 +85,6 @@ class DenseColumns(_System):
     def solve(self, v: Vector, r: Vector) -> Solved:
         """Return x alone: s is found by multiplication."""
         return solve_with(self.factor, v + self.tdot(r)), None
-
-
-class SparseColumns(_System):
-    """A sparse factor of the size of the columns."""
-
-    def __init__(self, program: UnitProgram, proximal: float) -> None:
-        super().__init__(program, proximal)
-        begin, columns, values = self.rows.compressed()
-        shape = (self.size, self.rows.width)
-        self.all_rows = sp.csr_array((values, columns, begin), shape=shape)
-        self.transposed = self.all_rows.T.tocsr()
-
-    def _factorise(self, weight: Vector, diagonal: Vector) -> None:
-        checkpoint(products=float(self.all_rows.nnz))
-        matrix = self.transposed @ (sp.dia_array((weight, 0), (self.size,) * 2) @ self.all_rows)
-        matrix = matrix + sp.dia_array((diagonal, 0), (self.rows.width,) * 2)
-        try:
-            self.factor: SuperLU = splu(
-                sp.csc_array(matrix),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError as error:  # a pivot is zero
-            raise FactorError from error
-
-    def solve(self, v: Vector, r: Vector) -> Solved:
-        """Return x alone: s is found by multiplication."""
-        return np.asarray(self.factor.solve(v + self.tdot(r))), None
 
 
 class DenseRows(_System):

@@ -1,0 +1,75 @@
+// A = L S L' for sparse symmetric A and given signs S of the pivots: all positive for positive
+// definite matrices, both for quasi-definite ones, which have such a factor in any order.
+//
+// The order, the tree of elimination and the places of all entries are found once. Columns of L
+// with nearly the same rows are stored as one dense block (a supernode), so that the work is done
+// by products of dense blocks. Each block gathers what earlier ones subtract from it.
+//
+// Sources: Liu, "The role of elimination trees in sparse factorization" (1990); Ng and Peyton,
+// "Block sparse Cholesky algorithms on advanced uniprocessor computers" (1993).
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/sparse/ordering.hpp"
+#include "rectiline/support/interrupt.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rectiline::sparse {
+
+class Factor {
+  public:
+    // Finds order and structure; false when asked to stop.
+    bool analyse(const Graph& graph, support::Interrupt& interrupt);
+    Index size() const { return static_cast<Index>(order_.size()); }
+    double entries() const { return entries_; }    // of L
+    double products() const { return products_; }  // multiply-adds of a factorisation
+
+    // The node at each place of the order, and the reverse.
+    std::span<const Index> order() const { return order_; }
+    std::span<const Index> place() const { return place_; }
+    // The lower triangle of A in this order, by columns with rows that increase.
+    std::span<const std::int64_t> begin() const { return begin_; }
+    std::span<const Index> rows() const { return rows_; }
+
+    // Factorises the matrix with these entries; false where a pivot has the wrong sign or is zero,
+    // or when asked to stop.
+    bool factorise(std::span<const double> values, std::span<const double> signs,
+                   support::Interrupt& interrupt);
+    // Solves in place, in the order of elimination.
+    void solve(std::span<double> x) const;
+
+    // Where all signs are positive, no row sum of |A - L L'| exceeds growth() times the usual bound
+    // on the rounding of a sum of most_terms() terms.
+    double growth() const;
+    std::int64_t most_terms() const;
+
+  private:
+    struct Block {
+        Index first, width;        // columns
+        std::int64_t rows, count;  // where the rows begin in block_rows_, and how many there are
+        std::int64_t values;       // where the entries begin; columns are `count` apart
+    };
+    void set_order(const Graph& graph, std::vector<Index> order);
+    std::vector<Index> tree(const Graph& graph) const;
+    std::vector<Index> column_counts(const Graph& graph, const std::vector<Index>& parent) const;
+    void set_blocks(const std::vector<Index>& parent, const std::vector<Index>& counts);
+    void set_rows();
+    void place_entries(const Block& block, std::span<const double> values);
+    void subtract(const Block& from, std::int64_t first, std::int64_t last, const Block& to);
+    bool finish(const Block& block);
+    void multiply(const double* left, std::int64_t stride, std::int64_t height, std::int64_t width,
+                  std::int64_t depth, const double* signs);
+
+    std::vector<Index> order_, place_, rows_, block_of_, block_rows_;
+    std::vector<std::int64_t> begin_;
+    std::vector<Block> blocks_;
+    std::vector<double> values_, signs_;
+    std::vector<double> packed_, product_;  // of `multiply`
+    std::vector<std::int64_t> local_;       // places of rows in the present block
+    double entries_ = 0, products_ = 0;
+};
+
+}  // namespace rectiline::sparse

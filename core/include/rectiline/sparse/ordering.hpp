@@ -1,0 +1,33 @@
+// An order in which to eliminate the unknowns of a sparse symmetric system so that few entries are
+// filled in.
+#pragma once
+
+#include "rectiline/rooms.hpp"
+#include "rectiline/support/interrupt.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rectiline::sparse {
+
+using Index = std::int32_t;
+
+// An undirected graph: the neighbours of each node, an edge at both of its ends, without loops.
+struct Graph {
+    std::vector<std::int64_t> begin;
+    std::vector<Index> nodes;
+
+    Index size() const { return static_cast<Index>(begin.size()) - 1; }
+    std::span<const Index> neighbours(Index i) const {
+        return {nodes.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])};
+    }
+};
+
+// Approximate minimum degree: the node that would be joined to the fewest others comes next. Nodes
+// with very many neighbours come last. Empty when asked to stop.
+//
+// Source: Amestoy, Davis and Duff, "An approximate minimum degree ordering algorithm" (1996).
+std::vector<Index> minimum_degree_order(const Graph& graph, support::Interrupt& interrupt);
+
+}  // namespace rectiline::sparse

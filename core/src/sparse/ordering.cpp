@@ -1,0 +1,223 @@
+#include "rectiline/sparse/ordering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rectiline::sparse {
+
+namespace {
+
+constexpr Index kNone = -1;
+constexpr double kLeastDense = 16, kDense = 10;  // times the root of the number of nodes
+
+// Eliminated nodes are elements: a clique of the nodes that they were joined to. Nodes with the
+// same neighbours are merged, and weigh as many as they are.
+class Elimination {
+  public:
+    explicit Elimination(const Graph& graph);
+    std::vector<Index> run(Interrupt& interrupt);
+
+  private:
+    void insert(Index i);
+    void remove(Index i);
+    void merge(Index from, Index into);
+    void gather(Index pivot);
+    void count_outside();
+    void update(Index pivot);
+    void merge_equal_nodes();
+    bool are_equal(Index one, Index other) const;
+
+    Index size_, left_ = 0, least_ = 0, total_ = 0;
+    std::vector<std::vector<Index>> nodes_, elements_, members_;
+    std::vector<Index> weight_, degree_;           // of nodes; eliminated and merged ones weigh 0
+    std::vector<Index> head_, next_, previous_;    // nodes by degree
+    std::vector<Index> follower_, last_follower_;  // merged nodes, in a chain
+    std::vector<Index> element_size_, outside_;
+    std::vector<std::int64_t> mark_, outside_mark_;
+    std::int64_t stamp_ = 0, pivot_stamp_ = 0;
+    std::vector<Index> joined_, dense_;  // the nodes of the new element; nodes that come last
+    std::vector<std::pair<std::uint64_t, Index>> hashes_;
+};
+
+Elimination::Elimination(const Graph& graph)
+    : size_(graph.size()),
+      nodes_(size_),
+      elements_(size_),
+      members_(size_),
+      weight_(size_, 1),
+      degree_(size_),
+      head_(size_ + 1, kNone),
+      next_(size_, kNone),
+      previous_(size_, kNone),
+      follower_(size_, kNone),
+      last_follower_(size_),
+      element_size_(size_),
+      outside_(size_),
+      mark_(size_, 0),
+      outside_mark_(size_, 0) {
+    const double most = std::max(kLeastDense, kDense * std::sqrt(static_cast<double>(size_)));
+    for (Index i = 0; i < size_; ++i) {
+        last_follower_[i] = i;
+        if (std::ssize(graph.neighbours(i)) <= most) continue;
+        weight_[i] = 0;
+        dense_.push_back(i);
+    }
+    for (Index i = 0; i < size_; ++i) {
+        if (weight_[i] == 0) continue;
+        for (const Index j : graph.neighbours(i))
+            if (weight_[j] > 0) nodes_[i].push_back(j);
+        degree_[i] = static_cast<Index>(nodes_[i].size());
+        insert(i);
+        ++left_;
+    }
+}
+
+void Elimination::insert(Index i) {
+    const Index degree = degree_[i];
+    previous_[i] = kNone, next_[i] = head_[degree];
+    if (next_[i] != kNone) previous_[next_[i]] = i;
+    head_[degree] = i;
+    least_ = std::min(least_, degree);
+}
+
+void Elimination::remove(Index i) {
+    (previous_[i] == kNone ? head_[degree_[i]] : next_[previous_[i]]) = next_[i];
+    if (next_[i] != kNone) previous_[next_[i]] = previous_[i];
+}
+
+void Elimination::merge(Index from, Index into) {
+    weight_[into] += weight_[from];
+    weight_[from] = 0;
+    follower_[last_follower_[into]] = from;
+    last_follower_[into] = last_follower_[from];
+    nodes_[from] = {}, elements_[from] = {};
+}
+
+// The nodes that the pivot is joined to, directly or by an element, which it takes in.
+void Elimination::gather(Index pivot) {
+    joined_.clear();
+    total_ = 0;
+    pivot_stamp_ = mark_[pivot] = ++stamp_;
+    const auto take = [&](Index i) {
+        if (weight_[i] == 0 || mark_[i] == pivot_stamp_) return;
+        mark_[i] = pivot_stamp_;
+        joined_.push_back(i);
+        total_ += weight_[i];
+        remove(i);
+    };
+    for (const Index i : nodes_[pivot])
+        take(i);
+    for (const Index e : elements_[pivot]) {
+        for (const Index i : members_[e])
+            take(i);
+        members_[e] = {};
+    }
+    nodes_[pivot] = {}, elements_[pivot] = {};
+}
+
+// How much of each neighbouring element lies outside the new one.
+void Elimination::count_outside() {
+    for (const Index i : joined_)
+        for (const Index e : elements_[i]) {
+            if (members_[e].empty()) continue;
+            if (outside_mark_[e] != pivot_stamp_) {
+                outside_mark_[e] = pivot_stamp_;
+                outside_[e] = element_size_[e];
+            }
+            outside_[e] -= weight_[i];
+        }
+}
+
+// New bounds on the degrees; nodes that are joined to nothing else go along with the pivot.
+void Elimination::update(Index pivot) {
+    hashes_.clear();
+    for (const Index i : joined_) {
+        Index degree = 0;
+        std::uint64_t hash = 0;
+        std::erase_if(elements_[i], [&](Index e) {
+            if (members_[e].empty()) return true;
+            if (outside_[e] == 0) {
+                members_[e] = {};
+                return true;
+            }
+            degree += outside_[e], hash += static_cast<std::uint64_t>(e);
+            return false;
+        });
+        std::erase_if(nodes_[i], [&](Index j) {
+            if (weight_[j] == 0 || mark_[j] == pivot_stamp_) return true;
+            degree += weight_[j], hash += static_cast<std::uint64_t>(j);
+            return false;
+        });
+        if (degree == 0) {
+            total_ -= weight_[i];
+            merge(i, pivot);
+            continue;
+        }
+        degree_[i] = std::min(degree_[i], degree);
+        elements_[i].push_back(pivot);
+        hashes_.emplace_back(hash, i);
+    }
+}
+
+bool Elimination::are_equal(Index one, Index other) const {
+    const auto all_marked = [&](const std::vector<Index>& list) {
+        return std::all_of(list.begin(), list.end(), [&](Index k) { return mark_[k] == stamp_; });
+    };
+    return nodes_[one].size() == nodes_[other].size() &&
+           elements_[one].size() == elements_[other].size() && all_marked(nodes_[other]) &&
+           all_marked(elements_[other]);
+}
+
+void Elimination::merge_equal_nodes() {
+    std::sort(hashes_.begin(), hashes_.end());
+    for (std::size_t a = 0; a < hashes_.size(); ++a) {
+        const auto [hash, i] = hashes_[a];
+        if (a + 1 == hashes_.size() || hashes_[a + 1].first != hash || weight_[i] == 0) continue;
+        ++stamp_;  // elements and nodes have different numbers: one mark serves both
+        for (const auto* list : {&nodes_[i], &elements_[i]})
+            for (const Index k : *list)
+                mark_[k] = stamp_;
+        for (std::size_t b = a + 1; b < hashes_.size() && hashes_[b].first == hash; ++b) {
+            const Index j = hashes_[b].second;
+            if (weight_[j] > 0 && are_equal(i, j)) merge(j, i);
+        }
+    }
+}
+
+std::vector<Index> Elimination::run(Interrupt& interrupt) {
+    std::vector<Index> order;
+    order.reserve(static_cast<std::size_t>(size_));
+    while (left_ > 0) {
+        while (head_[least_] == kNone)
+            ++least_;
+        const Index pivot = head_[least_];
+        remove(pivot);
+        gather(pivot);
+        count_outside();
+        update(pivot);
+        merge_equal_nodes();
+        left_ -= weight_[pivot];
+        weight_[pivot] = 0;
+        std::erase_if(joined_, [&](Index i) { return weight_[i] == 0; });
+        for (const Index i : joined_) {
+            degree_[i] = std::min(left_, degree_[i] + total_) - weight_[i];
+            insert(i);
+        }
+        element_size_[pivot] = total_;
+        if (interrupt.poll(16 * (1 + std::ssize(joined_)))) return {};
+        members_[pivot] = joined_;
+        for (Index i = pivot; i != kNone; i = follower_[i])
+            order.push_back(i);
+    }
+    order.insert(order.end(), dense_.begin(), dense_.end());
+    return order;
+}
+
+}  // namespace
+
+std::vector<Index> minimum_degree_order(const Graph& graph, Interrupt& interrupt) {
+    return Elimination(graph).run(interrupt);
+}
+
+}  // namespace rectiline::sparse
