@@ -6,17 +6,17 @@ from cases import LOSSES
 from scipy import sparse as sp
 
 import rectiline as rl
-from rectiline import Problem
+from rectiline import Problem, _core
 from rectiline.backends import as_design
 from rectiline.constraints import Box, LinearEquality, LinearInequality
 from rectiline.losses import Absolute, Huber, Pinball, SquaredError
 from rectiline.penalties import L1, ElasticNet, Fused, GroupLinf, Ridge
 from rectiline.problems.forms import EpigraphForm
 from rectiline.solvers.interior.linear_algebra import FactorError, cholesky
-from rectiline.solvers.interior.method import Method
+from rectiline.solvers.interior.method import Method, sparse_equations
 from rectiline.solvers.interior.parts import shapes_of
 from rectiline.solvers.interior.program import build
-from rectiline.solvers.interior.systems import DenseColumns, DenseRows, SparseColumns
+from rectiline.solvers.interior.systems import DenseColumns, DenseRows
 from rectiline.solvers.interior.verdict import Verdict
 
 RNG = np.random.default_rng(0)
@@ -68,6 +68,20 @@ ROWS = [
     Box(-1.0, np.inf),
 ]
 GROUPS = GroupLinf(0.3, [np.arange(10), np.arange(10, 29)])
+
+
+class SparseColumns:
+    """The compiled sparse factor in the shape of the systems of Python."""
+
+    def __init__(self, program, proximal):
+        self.rows, self.diagonal = program.rows, program.rho + proximal
+        self.equations = _core.NormalEquations(*self.rows.compressed(), self.rows.width, False)
+
+    def factorise(self, weight):
+        return self.equations.factorise(weight, self.diagonal, np.inf)
+
+    def solve(self, v, r):
+        return self.equations.solve(v + self.rows.tdot(r)), None
 
 
 @pytest.mark.parametrize("storage", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
@@ -227,8 +241,8 @@ def effects(n, groups):
 def test_systems_with_few_entries_are_sparse(X, penalty, is_sparse):
     y = RNG.standard_t(3, X.shape[0])
     problem = Problem(X, y, Pinball(0.4), penalty, fit_intercept=False)
-    method = Method(EpigraphForm.apply(problem), 16, 1e-12)
-    assert isinstance(method._system(False, 1e-12), SparseColumns) == is_sparse
+    rows = build(EpigraphForm.apply(problem)).rows
+    assert (sparse_equations(rows) is not None) == is_sparse
     one = rl.solve(problem, solver="interior", tol=1e-8)
     dense = Problem(X.toarray(), y, Pinball(0.4), penalty, fit_intercept=False)
     other = rl.solve(dense, solver="interior", tol=1e-8)

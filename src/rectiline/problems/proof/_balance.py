@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,6 +35,8 @@ RADIUS = 1024.0  # see `Certificate.radius`
 _UP = 1 + 4 * UNIT  # rounds a bound up after a few operations
 _COLUMNS_TO_STAY_SPARSE = 32  # a dense copy of fewer columns costs next to nothing
 _ENTRIES_TO_STAY_SPARSE = 1_000_000
+# The last free columns of a design: every certificate of a run asks for the same ones.
+_sparse_parts: WeakKeyDictionary[Design, tuple[Indices, Design]] = WeakKeyDictionary()
 
 
 class Moves(NamedTuple):
@@ -67,7 +70,11 @@ def free_part(design: Design, columns: Indices) -> Design | None:
     if not k:
         return None
     if design.is_sparse and k > _COLUMNS_TO_STAY_SPARSE and n * k > _ENTRIES_TO_STAY_SPARSE:
-        return Design(design.by_rows.X[:, columns])
+        kept = _sparse_parts.get(design)
+        if kept is None or not np.array_equal(kept[0], columns):
+            kept = columns.copy(), Design(design.by_rows.X[:, columns])
+            _sparse_parts[design] = kept
+        return kept[1]
     if k == design.n_features and not design.is_sparse:
         return design
     return Design(design.dense_columns(columns))
@@ -99,7 +106,7 @@ def balance_free_columns(
         design.norm_bounds.columns[columns],
         target,
         np.abs(target) if target_size is None else target_size,
-        SparseNormalSystem(part.X, intercept).solve if part.is_sparse else None,
+        SparseNormalSystem.of(part, intercept).solve if part.is_sparse else None,
     )
 
 
@@ -193,7 +200,8 @@ def exact_moves(problem: Problem, sample: Vector, columns: Indices, left: Vector
         free = None if part is None else part.view
         found = _core.exact_moves(design.view, free, problem.fit_intercept, sample, *boxes, left)
         return None if found is None else Moves(*found)
-    moves = SparseNormalSystem(part.X, problem.fit_intercept).exact_moves(sample, *boxes, left)
+    system = SparseNormalSystem.of(part, problem.fit_intercept)
+    moves = system.exact_moves(sample, *boxes, left)
     if moves is None:
         return None
     rows, by, norm = moves

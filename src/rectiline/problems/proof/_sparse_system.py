@@ -4,21 +4,24 @@ Nothing here is dense in the number of columns. That exact multipliers exist nea
 shown by a bound on the smallest eigenvalue of ``N = M'M``, where M holds the columns weighted by
 the room w_i that the boxes leave and scaled to norm one: with ``d = diag(w) M u`` and
 ``N u = r`` the columns balance exactly, and ``|M u|^2 = r' N^-1 r <= |r|^2 / lambda``, so that
-``|d_i| <= w_i |r| / sqrt(lambda)``. If ``N - s I = L D L' + R`` with D > 0, then
-``lambda >= s - |R|`` (as in Rump, "Verification of positive definiteness", BIT 46, 2006).
+``|d_i| <= w_i |r| / sqrt(lambda)``. If ``N - s I = L L' + R``, then ``lambda >= s - |R|``, and R is
+bounded by the rounding of the sums that make up L (Rump, "Verification of positive definiteness",
+BIT 46, 2006). The order of elimination is found once for a design.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import threading
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse as sp
-from scipy.sparse.linalg import splu
 
-from rectiline._polling import checkpoint
+from rectiline import _core
+from rectiline._polling import checkpoint, time_left
 from rectiline._typing import Indices, Vector
+from rectiline.backends import Design
 from rectiline.problems.proof._numbers import UNIT, gamma, norm_of
 
 __all__ = ["SparseNormalSystem"]
@@ -31,20 +34,34 @@ _SHARES_TO_PROVE = (0.5, 0.1)  # of that estimate
 class SparseNormalSystem:
     """``Z' diag(weight) Z`` for sparse Z, with a column of ones last if there is an intercept."""
 
-    def __init__(self, X: Any, intercept: bool) -> None:
+    def __init__(self, design: Design, intercept: bool) -> None:
+        X = design.X
         ones = sp.csr_array(np.ones((X.shape[0], 1)))
-        self._Z = sp.csr_array(sp.hstack([X, ones]) if intercept else X, dtype=np.float64)
+        Z = sp.csr_array(sp.hstack([X, ones]) if intercept else X, dtype=np.float64)
+        if not Z.has_canonical_format:
+            Z = Z.copy() if Z is X else Z
+            Z.sum_duplicates()
+        self._Z, self._lengths = Z, np.diff(Z.indptr)
+        begin, columns = Z.indptr.astype(np.int64), Z.indices.astype(np.int64)
+        self._equations = _core.NormalEquations(begin, columns, Z.data, Z.shape[1], False)
+        self._is_free = threading.Lock()  # the equations hold one factor at a time
+
+    @classmethod
+    def of(cls, design: Design, intercept: bool) -> SparseNormalSystem:
+        """Return the system of a design, the same one for every certificate."""
+        kept = _systems.get(design, {})
+        if intercept not in kept:
+            kept = _systems.setdefault(design, kept)
+            kept[intercept] = cls(design, intercept)
+        return kept[intercept]
 
     def solve(self, weight: Vector, right: Vector) -> Vector | None:
         """Return a solution of the normal equations, or None if there is none."""
-        M, size = self._scaled(np.sqrt(weight))
-        if M is None:
-            return None
-        try:
-            factor = _factor(_identity(size.size, _RIDGE) + M.T @ M)
-        except RuntimeError:  # exactly singular
-            return None
-        return np.asarray(factor.solve(right / size) / size)
+        with self._is_free:
+            size = self._scale(np.sqrt(weight))
+            if size is None or not self._factorise(_RIDGE):
+                return None
+            return np.asarray(self._equations.solve(right / size) / size)
 
     def exact_moves(
         self, sample: Vector, low: Vector, high: Vector, left: Vector
@@ -63,73 +80,57 @@ class SparseNormalSystem:
         most = float(np.max(finite, initial=0.0)) or max(norm_of(sample), 1.0)
         weight = np.zeros(sample.size)
         weight[rows] = np.minimum(room[rows], most) / most
-        M, size = self._scaled(weight)
-        least = 0.0 if M is None else _smallest_eigenvalue(M)
-        if not least > 0.0:
+        with self._is_free:
+            size = self._scale(weight)
+            least = 0.0 if size is None else self._smallest_eigenvalue()
+        if size is None or not least > 0.0:
             return None
         norm = norm_of(left / size) * (1 + 8 * UNIT) / math.sqrt(least) * (1 + 8 * UNIT)
         by = weight[rows] * (norm * (1 + 8 * UNIT))
         return (rows, by, norm) if (by <= room[rows]).all() else None
 
-    def _scaled(self, weight: Vector) -> tuple[Any, Vector]:
-        """Return ``diag(weight) Z`` with columns of norm one, and the norms; None without them."""
+    def _scale(self, weight: Vector) -> Vector | None:
+        """Set M to ``diag(weight) Z`` with columns of norm one; return the norms, if there are."""
         checkpoint()
-        M = sp.csc_array(sp.dia_array((weight[None], [0]), shape=(weight.size,) * 2) @ self._Z)
-        size = np.sqrt(np.asarray(M.multiply(M).sum(axis=0)).ravel())
+        Z = self._Z
+        values = Z.data * np.repeat(weight, self._lengths)
+        size = np.sqrt(np.bincount(Z.indices, values * values, Z.shape[1]))
         if not (size.size and size.min() > 1e-150 and size.max() < np.inf):
-            return None, size
-        M.data /= np.repeat(size, np.diff(M.indptr))
-        return M, size
+            return None
+        self._values = values / size[Z.indices]
+        self._equations.set_values(self._values)
+        return size
 
+    def _factorise(self, ridge: float) -> bool:
+        """Factorise ``M'M + ridge I``; return whether it has a factor."""
+        n, k = self._Z.shape
+        found = self._equations.factorise(np.ones(n), np.full(k, ridge), time_left())
+        checkpoint()
+        return bool(found)
 
-def _identity(order: int, factor: float) -> Any:
-    return sp.csc_array(sp.dia_array((np.full((1, order), factor), [0]), shape=(order, order)))
-
-
-def _factor(matrix: Any) -> Any:
-    """Return a factor with pivots on the diagonal, which keeps symmetric matrices symmetric."""
-    checkpoint()
-    options = {"SymmetricMode": True}
-    return splu(
-        sp.csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
-    )
-
-
-def _smallest_eigenvalue(M: Any) -> float:
-    """Return a lower bound on the smallest eigenvalue of ``M'M``; not positive if it is unknown."""
-    N, sizes = sp.csc_array(M.T @ M), abs(M)
-    order, ones = N.shape[0], np.ones(M.shape[1])
-    # Entries of M are rounded, and so are the sums of their products.
-    terms = int(np.diff(M.indptr).max(initial=0))
-    formed = gamma(terms + 8) * float((sizes.T @ (sizes @ ones)).max()) * (1 + gamma(M.nnz))
-    try:
-        factor, vector = _factor(N + _identity(order, UNIT)), ones / math.sqrt(order)
+    def _smallest_eigenvalue(self) -> float:
+        """Return a lower bound on the smallest eigenvalue of ``M'M``; zero if it is unknown."""
+        Z, equations = self._Z, self._equations
+        order, ones = Z.shape[1], np.ones(Z.shape[1])
+        sizes = sp.csr_array((np.abs(self._values), Z.indices, Z.indptr), shape=Z.shape)
+        # Entries of M are rounded, and so are the sums of their products.
+        terms = int(np.bincount(Z.indices, minlength=1).max())
+        formed = gamma(terms + 8) * float((sizes.T @ (sizes @ ones)).max()) * (1 + gamma(Z.nnz))
+        if not self._factorise(UNIT):
+            return 0.0
+        vector, estimate = ones / math.sqrt(order), 0.0
         for _ in range(_POWER_STEPS):
-            vector = factor.solve(vector)
+            vector = equations.solve(vector)
             estimate = 1.0 / float(np.linalg.norm(vector))
             vector *= estimate
-        for share in _SHARES_TO_PROVE:
-            shift = share * estimate
-            missed = _distance_from_definite(sp.csc_array(N - _identity(order, shift)))
+        for shift in (share * estimate for share in _SHARES_TO_PROVE):
+            if 0.5 * shift <= formed or not self._factorise(-shift):
+                continue
+            missed = gamma(equations.most_terms + 8) * equations.growth
+            missed *= 1 + gamma(order + int(equations.entries))
             if missed + formed < 0.5 * shift:
                 return (shift - missed - formed) * (1 - 8 * UNIT)
-    except RuntimeError:  # exactly singular
-        pass
-    return 0.0
+        return 0.0
 
 
-def _distance_from_definite(A: Any) -> float:
-    """Return a bound on the norm of ``A - L D L'`` for its factors, infinite unless D > 0."""
-    factor = _factor(A)
-    pivots, order = factor.U.diagonal(), A.shape[0]
-    if not (np.array_equal(factor.perm_r, factor.perm_c) and (pivots > 0).all()):
-        return math.inf
-    place = np.argsort(factor.perm_c)
-    L, D = sp.csr_array(factor.L), sp.dia_array((pivots[None], [0]), shape=A.shape)
-    miss = abs(A[place][:, place] - (L @ D) @ L.T)
-    sizes, ones = abs(L), np.ones(order)
-    # Each entry of the product is a sum of at most `order` terms.
-    terms = int(np.diff(L.indptr).max(initial=0))
-    size = sizes @ (pivots * (sizes.T @ ones)) + abs(A) @ ones
-    bound = miss @ ones + gamma(terms + 8) * size
-    return float(bound.max()) * (1 + gamma(order + L.nnz))
+_systems: WeakKeyDictionary[Design, dict[bool, SparseNormalSystem]] = WeakKeyDictionary()

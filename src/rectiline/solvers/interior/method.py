@@ -14,7 +14,14 @@ from rectiline.solvers.interior.program import build
 from rectiline.solvers.interior.rows import ProgramRows
 from rectiline.solvers.interior.systems import DenseColumns, DenseRows
 
-__all__ = ["LARGEST_SYSTEM", "Method", "largest_system", "n_unknowns", "step_work"]
+__all__ = [
+    "LARGEST_SYSTEM",
+    "Method",
+    "largest_system",
+    "n_unknowns",
+    "sparse_equations",
+    "step_work",
+]
 
 LARGEST_SYSTEM = 8_000  # rows of a dense matrix to factorise: half a gigabyte
 _LARGEST_SPARSE_SYSTEM = 1_000_000
@@ -63,7 +70,7 @@ class Method:
             by_rows = is_curved and bool(2 * rows.ends[1] < self.program.width)
             self.core = _core.UnitInterior(given, *rows.compressed(), by_rows, proximal)
             return
-        sparse = None if by_rows or is_part else _sparse_equations(rows)
+        sparse = None if by_rows or is_part else sparse_equations(rows)
         if sparse is not None:
             self.core = _core.UnitInterior(given, sparse, proximal)
             return
@@ -76,7 +83,7 @@ class Method:
         return bool(self.core.step(seconds, self.needs_python))
 
 
-def _sparse_equations(rows: ProgramRows) -> Any:
+def sparse_equations(rows: ProgramRows) -> Any:
     """Return equations with a sparse factor, or None where a dense one takes less time."""
     is_wide = rows.width > LARGEST_SYSTEM
     if not rows.data.design.is_sparse or rows.width < _LEAST_SPARSE_WIDTH:

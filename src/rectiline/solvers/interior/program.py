@@ -187,7 +187,9 @@ def build(form: EpigraphForm, digits: int = 16) -> UnitProgram:
     numbers = np.ascontiguousarray(np.concatenate(units.numbers, axis=1))
     row: Indices = np.concatenate(units.row)
     boxed = np.isfinite(numbers[1]) | np.isfinite(numbers[2])
-    data.changing = np.unique(row[boxed & (row < n)])
+    is_changing = np.zeros(n, dtype=bool)
+    is_changing[row[boxed & (row < n)]] = True
+    data.changing = np.flatnonzero(is_changing)
     if digits == 32:
         numbers[4] = np.where(~boxed & (numbers[3] == 0.0), _STIFFNESS_OF_32_DIGITS, 0.0)
         numbers[5] *= _ROOM_OF_32_DIGITS

@@ -2,9 +2,9 @@
 
 Columns get mean square 1 over the data (after centring, where an intercept takes up the means),
 constraint rows norm 1 after that, columns that only constraints touch a largest entry of 1;
-predictions are measured in median deviations of the targets, and the objective so that the widths
-of the dual boxes of the samples add up to one. Answers are certified in the user's units by the
-problem.
+predictions are measured in median deviations of the targets (of the loss where they are largest),
+and the objective so that the widths of the dual boxes of the samples add up to one. Answers are
+certified in the user's units by the problem.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ def measure(
     middle, prediction = 0.0, 1.0
     if bends.size:
         middle = float(np.median(bends))
-        spread_of_bends = float(np.median(np.abs(bends - middle)))
+        away, losses = np.abs(bends - middle), samples.index
+        # Rows of differences bend at zero, however far apart the targets of the others are.
+        kinds = [...] if losses is None else [losses == kind for kind in np.unique(losses)]
+        spread_of_bends = max(float(np.median(away[kind])) for kind in kinds)
         prediction = spread_of_bends or float(np.mean(np.abs(bends))) or 1.0
     prediction = max(prediction, _forced(form, design))
     if is_exact:
