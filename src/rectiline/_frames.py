@@ -1,8 +1,9 @@
-"""Tables of coefficients as pandas data frames, for solutions and estimators."""
+"""Tables: coefficients as data frames, and small HTML tables for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["coefficient_frame"]
+__all__ = ["coefficient_frame", "html_table"]
 
 
 def coefficient_frame(
@@ -39,3 +40,18 @@ def coefficient_frame(
     values = np.column_stack([table, shifts]).T
     index = pd.Index([*rows, "(intercept)"], dtype=object, name="column")
     return pd.DataFrame(values, index=index, columns=list(titles))
+
+
+def html_table(title: str, rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table for a notebook; floats are cut to eight digits.
+
+    >>> html_table("a", [("gap", 0.25)])
+    '<table><caption>a</caption><tr><td>gap</td><td>0.25</td></tr></table>'
+    """
+
+    def cell(value: Any) -> str:
+        shown = f"{value:.8g}" if isinstance(value, float) else str(value)
+        return f"<td>{escape(shown)}</td>"
+
+    lines = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
+    return f"<table><caption>{escape(title)}</caption>{lines}</table>"

@@ -90,3 +90,50 @@ def test_bounds_are_listed_by_name(tmp_path: Path) -> None:
     assert shown in page and "float(" not in page
     at_bound = np.isin(solution.coef[:2], [0.0, 1.0]).sum()
     assert f"Bounded coefficients: 2, at a bound: {at_bound}." in page
+
+
+def test_notebooks_show_problems_solutions_certificates_and_paths():
+    problem, solution = fitted()
+    path = rl.path(rl.Problem(np.eye(3), [1.0, 2.0, 3.0], "absolute", "l1"), n_strengths=4)
+    for one, words in (
+        (problem, ("Problem", "80 x 3", "Huber(delta=1.0)", "L1(strength=0.5)")),
+        (solution, ("Solution", "solved", f"{solution.objective:.8g}", solution.solver)),
+        (solution.certificate, ("Certificate", f"{solution.certificate.dual:.8g}")),
+        (path, ("Path", f"{path.strengths[1]:.8g}", f"{path.solutions[2].objective:.8g}")),
+    ):
+        shown = one._repr_html_()
+        assert shown.startswith("<table>") and all(word in shown for word in words), shown
+
+
+def test_the_page_scores_the_fit_beside_a_constant(tmp_path):
+    X, y = rl.datasets.load_engel(return_X_y=True)
+    model = rl.PLQRegressor("absolute").fit(X, y)
+    model.report(tmp_path / "a.html", X, y, about={"data": "Engel", "target": "food"})
+    page = (tmp_path / "a.html").read_text("utf-8")
+    for word in ("Engel", "food", f"rectiline {rl.__version__}", f"{model.score(X, y):.4f}"):
+        assert f">{word}<" in page
+    assert f"{np.abs(y - np.median(y)).mean():.6g}" in page
+    assert f"the objective {model.certificate_.primal:.10g} is proved" in page
+    labels = np.where(y > 500, "much", "little")
+    svm = rl.PLQClassifier().fit(X, labels)
+    svm.report(tmp_path / "b.html", X, labels)
+    page = (tmp_path / "b.html").read_text("utf-8")
+    right = np.sum((svm.predict(X) == "much") & (labels == "much"))
+    assert f"Accuracy {svm.score(X, labels):.4f}" in page
+    assert re.search(rf"<td>much</td><td class=n>\d+</td><td class=n>{right}</td>", page)
+    levels = [0.1, 0.9]
+    both = rl.QuantileRegressor(quantile=levels, alpha=0).fit(X, y)
+    both.report(tmp_path / "c.html", X, y)
+    page = (tmp_path / "c.html").read_text("utf-8")
+    share = np.mean(y <= both.predict(X)[:, 1] + 1e-6)
+    assert f"<td>0.9</td><td class=n>{share:.4f}</td>" in page
+    mean = both.certificate_[0].primal
+    assert f"the objective {mean:.10g} is proved" in page
+
+
+def test_constraints_are_named_with_their_shadow_prices(tmp_path):
+    problem, solution = fitted()
+    write_report(tmp_path / "a.html", problem, solution, feature_names=["a", "b", "c"])
+    page = (tmp_path / "a.html").read_text("utf-8")
+    price = f"{solution.dual.inequality[0]:.4g}"
+    assert "shadow price" in page and "<td>a &lt;= 0.5</td>" in page and price in page

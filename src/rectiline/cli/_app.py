@@ -130,6 +130,7 @@ def fit(
         encoding,
     )
     terms = {
+        "data": str(data),
         **vars(asked),
         "loss": loss,
         "penalty": penalty,

@@ -207,8 +207,18 @@ def write_fit_report(path: Path, model: Model, table: Table) -> None:
     """Write the HTML page about a model file, proved again on its data."""
     _, problems, solutions = prove_again(model, table)
     titles = None if len(problems) == 1 else list(map(str, model.classes or []))
+    terms = model.terms
+    classes = ", ".join(map(str, model.classes or []))
+    about = {"data": terms.get("data"), "target": terms["target"], "classes": classes}
     rl.reports.write_report(
-        path, problems, solutions, y=table.y, feature_names=table.names, titles=titles
+        path,
+        problems,
+        solutions,
+        y=_targets(table.y),
+        feature_names=table.names,
+        titles=titles,
+        about={name: text for name, text in about.items() if text},
+        prediction=model.predict(table.X)["prediction"],
     )
 
 

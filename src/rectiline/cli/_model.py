@@ -126,8 +126,8 @@ def load_model(path: str | Path) -> Any:
     Returns
     -------
     PLQClassifier or PLQRegressor
-        With ``coef_``, ``intercept_`` and ``feature_names_in_``; it predicts the columns of these
-        names, where ``"city=Rome"`` is 1 in rows whose column city holds Rome.
+        With ``coef_``, ``intercept_`` and, if columns have names, ``feature_names_in_``; it
+        predicts the columns of these names, where ``"city=Rome"`` is 1 in rows whose column city holds Rome.
 
     Examples
     --------
@@ -141,7 +141,8 @@ def load_model(path: str | Path) -> Any:
     """
     model = Model.load(Path(path))
     found = model.estimator()
-    found.feature_names_in_ = np.array(model.names, dtype=object)
+    if model.names != [f"x{k}" for k in range(len(model.names))]:
+        found.feature_names_in_ = np.array(model.names, dtype=object)
     return found
 
 

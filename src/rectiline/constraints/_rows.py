@@ -19,6 +19,7 @@ Matrix: TypeAlias = Any  # a float64 ndarray, or a float64 scipy.sparse.csr_arra
 # An entry of a CSR matrix takes 12 bytes against 8 and is read indirectly, so a matrix that is
 # fuller than this is smaller or faster as an ndarray.
 SPARSE_PAYS_BELOW = 0.25
+_TERMS_WRITTEN = 4  # columns of a row that are written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,31 @@ class ConstraintRows:
         """Whether nothing is constrained."""
         rows = self.c.shape[0] + self.f.shape[0]
         return rows == 0 and bool(np.all(self.lower == -np.inf) and np.all(self.upper == np.inf))
+
+    def text(self, i: int, names: NDArray[Any] | None = None, equality: bool = False) -> str:
+        """Return an inequality row, or an equality row, as it would be written by hand.
+
+        >>> rows = ConstraintRows.make(2, A=np.array([[2.0, -1.0]]), c=np.array([-1.0]))
+        >>> rows.text(0, np.array(["a", "b"]))
+        '2 a - b >= 1'
+        """
+        row, constant = (self.E[[i]], self.f[i]) if equality else (self.A[[i]], self.c[i])
+        numbers = np.asarray(row.toarray() if sparse.issparse(row) else row).ravel()
+        value, sign = -constant, "==" if equality else ">="
+        if not equality and (numbers <= 0).all():  # read better the other way round
+            numbers, value, sign = -numbers, -value, "<="
+        written = ""
+        columns = np.flatnonzero(numbers)
+        for j in columns[:_TERMS_WRITTEN]:
+            size = abs(numbers[j])
+            factor = "" if size == 1.0 else f"{size:g} "
+            lead = "-" if numbers[j] < 0 else ""
+            if written:
+                lead = " - " if numbers[j] < 0 else " + "
+            written += f"{lead}{factor}{f'b[{j}]' if names is None else names[j]}"
+        if columns.size > _TERMS_WRITTEN:
+            written += f" + {columns.size - _TERMS_WRITTEN} more terms"
+        return f"{written or '0'} {sign} {value + 0.0:g}"
 
 
 def combine(

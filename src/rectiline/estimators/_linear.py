@@ -20,7 +20,7 @@ from rectiline.estimators._check import check_data, check_weight, column_names
 from rectiline.estimators._fairness import FairnessData
 from rectiline.estimators._parameters import adapted_factories, is_adaptive, make_penalty
 from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
-from rectiline.estimators._run import RunOptions, in_units, proved_again, solve_all
+from rectiline.estimators._run import RunOptions, proved_again, solve_all
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.penalties import Penalty
@@ -215,7 +215,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         else:
             self.coef_, self.intercept_ = one.coef.copy(), float(one.intercept)
         units = zip(solutions, self._objective_units(data), strict=True)
-        proofs = tuple(in_units(s.certificate, unit) for s, unit in units)
+        proofs = tuple(s.certificate.scaled(unit) for s, unit in units)
         iterations = [max(int(s.n_iter), 1) for s in solutions]
         self.__dict__.pop("dual_coef_", None)
         # Rows in blocks have multipliers by exception, in `solution_` only.
@@ -327,7 +327,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         """
         again = proved_again(self, "verify", X, y, sample_weight, **fit_params)
         pairs = zip(again.solutions, again.units, strict=True)
-        proofs = [in_units(solution.certificate, unit) for solution, unit in pairs]
+        proofs = [solution.certificate.scaled(unit) for solution, unit in pairs]
         return proofs[0] if again.model._is_single(len(proofs)) else tuple(proofs)
 
     def report(
@@ -338,12 +338,12 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         sample_weight: ArrayLike | None = None,
         *,
         inference: str | None = None,
+        about: dict[str, Any] | None = None,
         **fit_params: Any,
     ) -> None:
-        """Write one HTML page about the fit: problem, proof, coefficients, residuals.
+        """Write one HTML page about the fit: score, coefficients, residuals, constraints, proof.
 
-        The page needs no network. Objectives on it are sums over the samples, as the formula at its
-        top says.
+        The page needs no network. Its objective is that of ``certificate_``.
 
         Parameters
         ----------
@@ -356,6 +356,8 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         inference : str, optional
             Kind of standard errors to show, as for `summary`; by default those that the fit kept in
             ``summary_``, if it did.
+        about : dict of str, optional
+            Lines for the top of the page, such as ``{"data": "prices.csv", "target": "price"}``.
         **fit_params
             What else `fit` was given.
         """
@@ -379,4 +381,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             inference=table,
             titles=titles if len(titles) == count else [str(k + 1) for k in range(count)],
             fairness=getattr(self, "fairness_", None),
+            about={"model": type(self).__name__, **(about or {})},
+            prediction=self.predict(X),
+            units=again.units,
         )

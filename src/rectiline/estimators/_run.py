@@ -9,14 +9,13 @@ import copy
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy import sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,13 +25,12 @@ from rectiline.estimators._parameters import made
 from rectiline.estimators._show import FitReport
 from rectiline.exceptions import ConvergenceWarning, InfeasibleError
 from rectiline.paths import in_threads
-from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
+from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.blocks import SplitDual
 from rectiline.solvers import Solution, Status, check_takes_rows, solve, solve_family
 
 __all__ = [
     "RunOptions",
-    "in_units",
     "proved_again",
     "raise_if_infeasible",
     "seed_of",
@@ -43,8 +41,6 @@ __all__ = [
 # Problems on the same dense X that are solved in shared passes: how many, on how many rows.
 _SHARED_PROBLEMS, _SHARED_ROWS, _SHARED_ROWS_PER_COLUMN = 3, 200_000, 10_000
 _MOST_LISTED = 6  # constraints listed
-_TERMS_PER_ROW = 4  # columns of a row written out
-_IN_UNITS_OF_OBJECTIVE = ("primal", "gap", "rounding", "scale")  # fields of a certificate
 
 
 @dataclass(frozen=True)
@@ -259,8 +255,8 @@ def _listed(
     if rows is None or (rows.c.size, rows.f.size) != (proof.inequality.size, proof.equality.size):
         texts = [f"inequality row {i}" for i in used] + [f"equality row {i}" for i in equal]
         return _cut(texts)
-    texts = [_written(rows.A[[i]], -rows.c[i], ">=", names) for i in used]
-    texts += [_written(rows.E[[i]], -rows.f[i], "==", names) for i in equal]
+    texts = [rows.text(int(i), names) for i in used]
+    texts += [rows.text(int(i), names, equality=True) for i in equal]
     combined = proof.inequality @ rows.A + proof.equality @ rows.E
     size = np.abs(combined).max(initial=0.0)
     for j in np.flatnonzero(np.abs(combined) > 1e-9 * size):
@@ -277,41 +273,11 @@ def _cut(texts: list[str]) -> list[str]:
     return texts if left <= 0 else [*texts[:_MOST_LISTED], f"{left} more"]
 
 
-def _written(row: Any, value: float, sign: str, names: NDArray[Any] | None) -> str:
-    numbers = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64).ravel()
-    if sign == ">=" and (numbers <= 0).all():  # read better the other way round
-        numbers, value, sign = -numbers, -value, "<="
-    text = ""
-    columns = np.flatnonzero(numbers)
-    for j in columns[:_TERMS_PER_ROW]:
-        size = abs(numbers[j])
-        factor = "" if size == 1.0 else f"{size:g} "
-        lead = "-" if numbers[j] < 0 else ""
-        if text:
-            lead = " - " if numbers[j] < 0 else " + "
-        text += f"{lead}{factor}{_name(int(j), names)}"
-    if columns.size > _TERMS_PER_ROW:
-        text += f" + {columns.size - _TERMS_PER_ROW} more terms"
-    return f"{text or '0'} {sign} {value + 0.0:g}"
-
-
 def _name(j: int, names: NDArray[Any] | None) -> str:
     return f"b[{j}]" if names is None else str(names[j])
 
 
 # ---- proving again ------------------------------------------------------------------------------
-
-
-def in_units(certificate: Certificate, factor: float) -> Certificate:
-    """Return the certificate of the objective times `factor`, at the same point.
-
-    >>> in_units(Certificate(primal=2.0, gap=0.5, violation=0.0), 0.5).primal
-    1.0
-    """
-    if factor == 1.0:
-        return certificate
-    names = [one.name for one in fields(certificate) if one.name in _IN_UNITS_OF_OBJECTIVE]
-    return replace(certificate, **{name: factor * getattr(certificate, name) for name in names})
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rectiline._frames import html_table
 from rectiline._polling import Clock, asked_at_checkpoints
 from rectiline._typing import Vector
 from rectiline.paths._follow import follow_path
@@ -81,6 +82,20 @@ class Path:
     def __getitem__(self, index: slice) -> tuple[Solution, ...]: ...
     def __getitem__(self, index: int | slice) -> Solution | tuple[Solution, ...]:
         return self.solutions[index]
+
+    def _repr_html_(self) -> str:
+        header = ("strength", "objective", "relative gap", "nonzero", "status")
+        rows = [
+            (
+                float(strength),
+                one.objective,
+                f"{one.certificate.relative_gap:.1e}",
+                np.count_nonzero(one.coef),
+                one.status,
+            )
+            for strength, one in zip(self.strengths, self.solutions, strict=True)
+        ]
+        return html_table(f"Path, {self.seconds:.3g} s", [header, *rows])
 
     def __repr__(self) -> str:
         solved = sum(one.status == Status.SOLVED for one in self.solutions)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from rectiline._frames import html_table
 from rectiline._typing import Vector
 
 __all__ = ["ZERO_LEVEL", "Certificate", "DualPoint", "InfeasibilityCertificate"]
@@ -16,6 +17,9 @@ ZERO_LEVEL = 2.0**-52  # gap of an optimum of zero, as a share of the terms that
 
 _NO_ROWS = np.zeros(0)
 _NO_ROWS.flags.writeable = False
+
+
+_IN_UNITS_OF_OBJECTIVE = ("primal", "gap", "rounding", "scale")  # fields of a certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +122,17 @@ class Certificate:
         derived = {"dual": self.dual, "relative_gap": self.relative_gap}
         return {one.name: float(getattr(self, one.name)) for one in fields(self)} | derived
 
+    def scaled(self, factor: float) -> Certificate:
+        """Return the certificate of the objective times a factor, at the same point.
+
+        >>> Certificate(primal=2.0, gap=0.5, violation=0.0).scaled(0.5).primal
+        1.0
+        """
+        if factor == 1.0:
+            return self
+        names = [one.name for one in fields(self) if one.name in _IN_UNITS_OF_OBJECTIVE]
+        return replace(self, **{name: factor * getattr(self, name) for name in names})
+
     def __str__(self) -> str:
         if not math.isfinite(self.gap):
             proved = "no relative gap is proved"
@@ -129,6 +144,15 @@ class Certificate:
         if self.violation > 0.0:
             return f"{proved}, but a constraint is violated by {self.violation:.1e}"
         return f"{proved}; no constraint is violated"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("objective", self.primal),
+            ("proved lower bound", self.dual),
+            ("relative gap", f"{self.relative_gap:.1e}"),
+            ("violation", f"{self.violation:.1e}"),
+        ]
+        return html_table("Certificate", rows)
 
     def holds(self, tol: float, feasibility_tol: float = 1e-9) -> bool:
         """Whether the pair is optimal to ``tol`` (relative) at a feasible point.

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 
+from rectiline._frames import html_table
 from rectiline._typing import Indices
 from rectiline.constraints import Constraint, ConstraintRows, LinearInequality
 from rectiline.losses import Loss
@@ -292,6 +293,16 @@ class Problem(ProblemParts):
         data = self.data.with_design(X)
         region = Region(ConstraintRows.empty(data.design.n_features))
         return Problem.of(data, Terms.of(penalty, region))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("rows and columns", f"{self.n_samples:,} x {self.n_features:,}"),
+            ("loss", ", ".join(map(repr, self.losses))),
+            ("penalty", self.penalty),
+            ("constraints", ", ".join(map(repr, self.constraints)) or "none"),
+            ("intercept", "yes" if self.fit_intercept else "no"),
+        ]
+        return html_table("Problem", rows)
 
     def __repr__(self) -> str:
         return (

@@ -14,6 +14,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from rectiline.problems import Problem
 from rectiline.reports import _sections as sections
 from rectiline.solvers import Solution
@@ -32,6 +34,9 @@ def write_report(
     inference: Any = None,
     titles: Sequence[str] | None = None,
     fairness: Mapping[str, Any] | None = None,
+    about: Mapping[str, Any] | None = None,
+    prediction: Any = None,
+    units: Sequence[float] | None = None,
 ) -> None:
     """Write one self-contained HTML page about a solution, or about several.
 
@@ -51,6 +56,14 @@ def write_report(
         What each of several problems is about, say a class or a quantile.
     fairness : mapping of column names to columns, optional
         What groups of samples get: ``fairness_`` of an estimator.
+    about : mapping of str, optional
+        What the page is about, such as ``{"data": "prices.csv", "target": "price"}``; the date and
+        the version are added.
+    prediction : array-like, optional
+        What the model predicts for the rows of `y`; a score beside that of a constant is then
+        shown, and for labels a table of true and predicted classes.
+    units : sequence of float, optional
+        Factors from the sums of the problems to the objective of the model, one for each problem.
 
     Examples
     --------
@@ -74,16 +87,21 @@ def write_report(
     named = [str(k + 1) for k in range(len(problems))] if titles is None else list(map(str, titles))
     if len(named) != len(problems):
         raise ValueError(f"titles has {len(named)} entries for {len(problems)} problems.")
+    factors = [1.0] * len(problems) if units is None else list(units)
     names = [_names(one, feature_names) for one in problems]
+    content = sections.header(about or {}, problems[0])
+    if prediction is not None and y is not None:
+        content += sections.scores(np.asarray(y), np.asarray(prediction), problems)
     whole = sections.errors(inference) if inference is not None else ""
     whole += sections.groups(fairness) if fairness else ""
     if len(problems) == 1:
-        content = _part(problems[0], solutions[0], y, names[0], whole)
+        content += _part(problems[0], solutions[0], y, names[0], whole, factors[0])
     else:
-        content = sections.overview(named, solutions) + whole
-        shown = zip(named[:_MOST_PROBLEMS], problems, solutions, names, strict=False)
-        for name, one, answer, columns in shown:
-            content += f'<h1 class="part">{escape(name)}</h1>{_part(one, answer, y, columns, "")}'
+        content += sections.overview(named, solutions, factors) + whole
+        shown = zip(named[:_MOST_PROBLEMS], problems, solutions, names, factors, strict=False)
+        for name, one, answer, columns, unit in shown:
+            part = _part(one, answer, y, columns, "", unit)
+            content += f'<h1 class="part">{escape(name)}</h1>{part}'
         if len(problems) > _MOST_PROBLEMS:
             content += f"<p>Shown are the first {_MOST_PROBLEMS} of {len(problems)} problems.</p>"
     template = Template(files("rectiline.reports").joinpath("page.html").read_text("utf-8"))
@@ -101,17 +119,18 @@ def _names(problem: Problem, given: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _part(problem: Problem, solution: Solution, y: Any, names: list[str], whole: str) -> str:
+def _part(
+    problem: Problem, solution: Solution, y: Any, names: list[str], whole: str, unit: float
+) -> str:
     """Return the sections about one problem; `whole` are those about the fit as a whole."""
-    parts = [sections.verdict(solution), sections.statement(problem, y)]
+    parts, details = [], [sections.statement(problem, y, unit)]
     if solution.infeasibility is None:
         parts += [
-            sections.certificate(solution),
             sections.coefficients(names, solution),
             whole,
             sections.fit(problem, solution),
             sections.constraints(names, problem, solution),
-            sections.convergence(solution),
         ]
-    parts += [sections.loss_curve(problem), sections.checker(problem, solution, names)]
-    return "".join(parts)
+        details += [sections.certificate(solution, unit), sections.convergence(solution)]
+    details += [sections.loss_curve(problem), sections.checker(problem, solution, names)]
+    return "".join([*parts, sections.proof(solution, unit, "".join(details))])

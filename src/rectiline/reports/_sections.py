@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rectiline._typing import Vector
 from rectiline.problems import Problem
@@ -19,6 +22,7 @@ from rectiline.solvers import Solution
 
 _MOST_BARS = 30  # coefficients in the picture, the largest ones
 _MOST_ROWS = 200  # rows of a table
+_MOST_CLASSES = 12  # classes in the table of true and predicted ones
 _MOST_LOSSES = 4  # losses with a picture
 _MOST_ENTRIES_TO_CERTIFY = 10_000_000  # of X: writing the certificate reads all of them twice
 
@@ -42,10 +46,63 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f'<div class="wide"><table>{head}{body}</table></div>'
 
 
-def overview(titles: Sequence[str], solutions: Sequence[Solution]) -> str:
+def header(about: Mapping[str, Any], problem: Problem) -> str:
+    """Return what the page is about: data, target, rows, date, version."""
+    rows = [(str(name), str(text)) for name, text in about.items()]
+    rows.append(("rows and columns", f"{problem.n_samples:,} × {problem.n_features:,}"))
+    rows.append(("date", datetime.date.today().isoformat()))
+    rows.append(("made with", f"rectiline {version('rectiline')}"))
+    return f'<div class="words">{_table((), rows)}</div>'
+
+
+def scores(y: NDArray[Any], prediction: NDArray[Any], problems: Sequence[Problem]) -> str:
+    """Return how well predictions fit, beside what a constant would reach."""
+    if problems[0].losses[0].of == "margin":
+        return section("Score", _class_scores(y, prediction))
+    targets = y.reshape(len(y), -1)
+    levels = [getattr(loss, "quantile", None) for one in problems for loss in one.losses]
+    columns = prediction.reshape(len(y), -1)
+    if targets.shape[1] == 1 and levels[0] is not None and len(levels) >= columns.shape[1]:
+        size = 1e-9 * float(np.abs(y).max(initial=0.0))  # some targets lie on their quantile
+        rows = [
+            (f"{level:g}", f"{np.mean(y <= columns[:, k] + size):.4f}")
+            for k, level in enumerate(levels[: columns.shape[1]])
+        ]
+        return section("Score", _table(("quantile", "share of the targets below"), rows))
+    header = ("output", "R2", "mean absolute error", "that of the median alone")
+    pairs = zip(targets.T, columns.T, strict=True)
+    scored = [(str(k), *_fit_scores(*pair)) for k, pair in enumerate(pairs, 1)]
+    return section("Score", _table(header, scored))
+
+
+def _fit_scores(y: NDArray[Any], prediction: NDArray[Any]) -> tuple[str, ...]:
+    y = y.astype(np.float64)
+    spread = float(np.sum((y - y.mean()) ** 2))
+    explained = 1.0 - float(np.sum((y - prediction) ** 2)) / spread if spread else np.nan
+    errors = np.abs(y - prediction).mean(), np.abs(y - np.median(y)).mean()
+    return (f"{explained:.4f}", *(f"{error:.6g}" for error in errors))
+
+
+def _class_scores(y: NDArray[Any], prediction: NDArray[Any]) -> str:
+    labels, counts = np.unique(y, return_counts=True)
+    words = (
+        f"<p>Accuracy {np.mean(y == prediction):.4f}; the most frequent class alone: "
+        f"{counts.max() / y.size:.4f}.</p>"
+    )
+    if labels.size > _MOST_CLASSES:
+        return words
+    rows = [
+        (f"{label}", *(int(np.sum((y == label) & (prediction == other))) for other in labels))
+        for label in labels
+    ]
+    return words + _table(("true \\ predicted", *map(str, labels)), rows)
+
+
+def overview(titles: Sequence[str], solutions: Sequence[Solution], units: Sequence[float]) -> str:
     """Return a table with one line for each problem of a fit."""
     table = solution_table(solutions)
-    numbers = zip(table["objective"], table["relative_gap"], table["violation"], strict=True)
+    objectives = table["objective"] * np.array(units)
+    numbers = zip(objectives, table["relative_gap"], table["violation"], strict=True)
     rows = [
         (title, status, f"{objective:.8g}", f"{gap:.2e}", f"{violation:.1e}")
         for title, status, (objective, gap, violation) in zip(titles, table["status"], numbers)
@@ -54,19 +111,23 @@ def overview(titles: Sequence[str], solutions: Sequence[Solution]) -> str:
     return section(f"{len(rows)} problems", _table(header, rows[:_MOST_ROWS]))
 
 
-def verdict(solution: Solution) -> str:
-    """Return what is proved, in one sentence, and what to do where the goal was missed."""
+def proof(solution: Solution, unit: float, details: str) -> str:
+    """Return what is proved, in one sentence with what to do where the goal was missed; folded."""
     if solution.infeasibility is not None:
         text = "Infeasible: it is proved that no coefficients satisfy the constraints."
     else:
-        text = f"{str(solution.status).capitalize()}: {solution.certificate}."
+        text = f"{str(solution.status).capitalize()}: {solution.certificate.scaled(unit)}."
     kind = "verdict" if solution.status == "solved" else "verdict open"
     if solution.status != "solved":
         text += f" {solution.status.advice}"
-    return f'<p class="{kind}">{escape(text)}</p>'
+    content = (
+        f'<p class="{kind}">{escape(text)}</p>'
+        f"<details><summary>Details of the proof</summary>{details}</details>"
+    )
+    return section("Proof", content)
 
 
-def statement(problem: Problem, y: Any) -> str:
+def statement(problem: Problem, y: Any, unit: float = 1.0) -> str:
     """Return the problem in words and as a formula (MathML, which browsers draw themselves)."""
     intercept = "<mo>+</mo><msub><mi>b</mi><mn>0</mn></msub>" if problem.fit_intercept else ""
     penalty = (
@@ -74,13 +135,14 @@ def statement(problem: Problem, y: Any) -> str:
         if problem.penalty is None
         else "<mo>+</mo><mi>&Omega;</mi><mo>(</mo><mi>b</mi><mo>)</mo>"
     )
+    factor = "" if unit == 1.0 else f"<mn>{unit:.6g}</mn><mo>·</mo><mo>(</mo>"
     formula = (
         '<math display="block"><munder><mi>minimise</mi><mi>b</mi></munder>'
-        "<munderover><mo>&sum;</mo>"
+        f"{factor}<munderover><mo>&sum;</mo>"
         f"<mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mn>{problem.n_samples}</mn></munderover>"
         "<msub><mi>w</mi><mi>i</mi></msub><mi>L</mi><mo>(</mo><msub><mi>y</mi><mi>i</mi></msub>"
         "<mo>,</mo><msubsup><mi>x</mi><mi>i</mi><mo>&prime;</mo></msubsup><mi>b</mi>"
-        f"{intercept}<mo>)</mo>{penalty}</math>"
+        f"{intercept}<mo>)</mo>{penalty}{'<mo>)</mo>' if factor else ''}</math>"
     )
     weights = problem.weight
     same = weights.size and (weights == weights[0]).all()
@@ -102,11 +164,11 @@ def _words(listed: Iterable[Any]) -> str:
     return ", ".join(map(repr, listed)).replace("float('inf')", "∞")
 
 
-def certificate(solution: Solution) -> str:
-    """Return the numbers of the certificate."""
-    proof = solution.certificate
+def certificate(solution: Solution, unit: float = 1.0) -> str:
+    """Return the numbers of the certificate, in the unit of the formula."""
+    proof = solution.certificate.scaled(unit)
     rows = [
-        ("objective", f"{proof.primal:.12g}"),
+        ("objective (the formula above)", f"{proof.primal:.12g}"),
         ("proved lower bound on the optimum", f"{proof.dual:.12g}"),
         ("relative gap", f"{proof.relative_gap:.2e}"),
         ("gap, rounding included", f"{proof.gap:.2e}"),
@@ -155,13 +217,15 @@ def constraints(names: Sequence[str], problem: Problem, solution: Solution) -> s
         return ""
     rows, coef, dual = problem.constraint_rows, solution.coef, solution.dual
     listed: list[tuple[str, str, str]] = []
-    for kind, matrix, constant, multipliers in (
-        ("inequality", rows.A, rows.c, dual.inequality),
-        ("equality", rows.E, rows.f, dual.equality),
+    named = np.array(names, dtype=object)
+    for equality, matrix, constant, multipliers in (
+        (False, rows.A, rows.c, dual.inequality),
+        (True, rows.E, rows.f, dual.equality),
     ):
         slack: Vector = np.asarray(matrix @ coef + constant)
         listed += [
-            (f"{kind} {k}", f"{slack[k]:.4g}", f"{multipliers[k]:.4g}") for k in range(slack.size)
+            (rows.text(k, named, equality), f"{slack[k]:.4g}", f"{multipliers[k]:.4g}")
+            for k in range(min(slack.size, _MOST_ROWS))
         ]
     bounded = np.flatnonzero(np.isfinite(rows.lower) | np.isfinite(rows.upper))
     content = ""
@@ -174,7 +238,7 @@ def constraints(names: Sequence[str], problem: Problem, solution: Solution) -> s
         ]
         content += _table(("column", "lower", "value", "upper"), bounds)
     if listed:
-        content += _table(("row", "slack", "multiplier"), listed[:_MOST_ROWS])
+        content += _table(("constraint", "slack", "shadow price"), listed)
     if max(len(listed), bounded.size) > _MOST_ROWS:
         content += f"<p>The first {_MOST_ROWS} of each are shown.</p>"
     return section("Constraints", content)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rectiline._frames import coefficient_frame
+from rectiline._frames import coefficient_frame, html_table
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import save_infeasibility, save_optimality
@@ -150,6 +150,16 @@ class Solution:
         return coefficient_frame(
             self.coef, self.intercept, names, ["coef"], caller="Solution.to_frame"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("status", self.status),
+            ("objective", self.objective),
+            ("relative gap", f"{self.certificate.relative_gap:.1e}"),
+            ("violation", f"{self.certificate.violation:.1e}"),
+            ("solver", f"{self.solver}, {self.n_iter} iterations, {self.seconds:.3g} s"),
+        ]
+        return html_table("Solution", rows)
 
     def __repr__(self) -> str:
         if self.infeasibility is not None:
