@@ -127,7 +127,8 @@ def load_model(path: str | Path) -> Any:
     -------
     PLQClassifier or PLQRegressor
         With ``coef_``, ``intercept_`` and, if columns have names, ``feature_names_in_``; it
-        predicts the columns of these names, where ``"city=Rome"`` is 1 in rows whose column city holds Rome.
+        predicts the columns of these names, where ``"city=Rome"`` is 1 in rows whose column city
+        holds Rome.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def load_model(path: str | Path) -> Any:
     >>> path = tempfile.mkdtemp() + "/model.json"
     >>> save_model(path, PLQRegressor("absolute", C=1.0).fit([[0.0], [1.0], [2.0]], [0, 1, 2]))
     >>> load_model(path).predict([[3.0]]).round(3)
-    array([2.75])
+    array([3.])
     """
     model = Model.load(Path(path))
     found = model.estimator()
