@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from rectiline import constraints, losses, penalties, rows
 from rectiline._thread_count import set_threads
-from rectiline.exceptions import ConvergenceWarning, InfeasibleError, UnsupportedProblemError
+from rectiline.exceptions import (
+    ConvergenceWarning,
+    InfeasibleError,
+    NoAnswerError,
+    UnsupportedProblemError,
+)
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
 from rectiline.solvers import Progress, Solution, Status, solve, solve_family
 
@@ -70,6 +75,7 @@ __all__ = [
     "MultiTaskClassifierCV",
     "MultiTaskRegressor",
     "MultiTaskRegressorCV",
+    "NoAnswerError",
     "PLQClassifier",
     "PLQClassifierCV",
     "PLQRegressor",

@@ -6,11 +6,15 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ConvergenceWarning", "InfeasibleError", "UnsupportedProblemError"]
+__all__ = ["ConvergenceWarning", "InfeasibleError", "NoAnswerError", "UnsupportedProblemError"]
 
 
 class UnsupportedProblemError(ValueError):
     """Raised when the chosen solver cannot take a problem; the message says why and what can."""
+
+
+class NoAnswerError(RuntimeError):
+    """Raised when a time limit or a callback ends a solve before any answer is known."""
 
 
 class InfeasibleError(ValueError):

@@ -11,11 +11,13 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rectiline import constraints
+from rectiline._polling import OutOfTime
 from rectiline.estimators.multitask import (
     MultiTaskClassifier,
     MultiTaskClassifierCV,
     MultiTaskRegressor,
     MultiTaskRegressorCV,
+    _cv,
 )
 from rectiline.exceptions import ConvergenceWarning
 
@@ -356,10 +358,15 @@ def test_a_fold_trains_every_task_on_rows_that_count():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_candidates_that_time_leaves_out_have_infinite_losses(n_jobs):
+def test_candidates_that_time_leaves_out_have_infinite_losses(n_jobs, monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 3))
-    model = MultiTaskRegressorCV(cv=3, time_limit=1e-6, n_jobs=n_jobs).fit(X, Y)
+
+    def too_late(self):
+        raise OutOfTime
+
+    monkeypatch.setattr(_cv._FoldJob, "training_problem", too_late)
+    model = MultiTaskRegressorCV(cv=3, time_limit=100.0, n_jobs=n_jobs).fit(X, Y)
     assert np.isinf(model.loss_path_).all()
     assert np.isneginf(model.cv_results_["mean_test_score"]).all()
     assert model.shared_dim_ == model.shared_dims_[0]

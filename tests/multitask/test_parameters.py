@@ -74,11 +74,12 @@ def test_options_reach_the_named_solver():
 
 
 def test_the_time_limit_is_for_the_whole_search():
-    model = MultiTaskRegressorCV("absolute", cv=3, time_limit=1e-3)
+    model = MultiTaskRegressorCV("absolute", cv=3, time_limit=1e-6)
     began = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model.fit(X, Y)
-    assert model.status_ == "time_limit"
+    # The first candidate is so strong that zeros are certified to be near its optimum.
+    assert model.status_ == "time_limit" and model.certificate_.relative_gap < 0.5
     assert np.isfinite(model.coef_).all()
     # 36 fits that each took their first pass to the end would take far longer than this.
     assert time.perf_counter() - began < 20.0

@@ -20,7 +20,7 @@ from rectiline._typing import Indices, Mask, Vector
 from rectiline.estimators._run import RunOptions, raise_if_infeasible
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, first_largest
-from rectiline.exceptions import ConvergenceWarning
+from rectiline.exceptions import ConvergenceWarning, NoAnswerError
 from rectiline.paths import FoldJob, Path, fold_paths
 from rectiline.problems import Problem
 from rectiline.solvers import Solution, central_intercept, one_thread
@@ -134,6 +134,10 @@ class Search(ABC):
             self._score(scores, seconds, left(1 - OTHER_PARTS / parts))
             ratio, place = _best_place(mean_scores(scores))
             paths = self._paths_on_all(ratio, left(1 - 1 / parts))
+        if not all(map(len, paths)):
+            raise NoAnswerError(
+                f"time_limit={limit!r}: the time was up before a first model was known."
+            )
         place = min(place, *(len(one) - 1 for one in paths))
         return Chosen(
             strength=float(self.strengths[ratio][place]),

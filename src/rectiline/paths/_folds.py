@@ -18,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from rectiline._polling import Clock
 from rectiline._thread_count import using_threads
 from rectiline._typing import Vector
+from rectiline.exceptions import NoAnswerError
 from rectiline.paths._follow import follow_path
 from rectiline.paths._grid import checked_strengths
 from rectiline.paths._path import Path
@@ -64,7 +65,10 @@ def fold_paths(
         callback = job.on_start()
         problem = job.make()
         grid = checked_strengths(job.strengths)
-        solutions = follow_path(problem, grid, own, callback=callback, **options)
+        try:
+            solutions = follow_path(problem, grid, own, callback=callback, **options)
+        except NoAnswerError:  # other folds may have had more time
+            solutions = []
         found = Path(grid[: len(solutions)], tuple(solutions), own.seconds)
         return job.on_end(problem, found)
 

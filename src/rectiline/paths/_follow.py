@@ -62,8 +62,7 @@ def follow_path(
     grid : ndarray of shape (k,)
         Strengths from large to small.
     deadline : Clock
-        Strengths that it leaves no time for are left out, but the first, where the answer may be
-        zeros then.
+        Strengths that it leaves no time for are left out; `NoAnswerError` is raised without any.
     known : sequence of Solution
         Solutions at the first strengths.
     start : Solution, optional

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rectiline.solvers._base import Callback
-from rectiline.solvers._run import RunLimits
+from rectiline.solvers._base import Callback, RunLimits
 
 __all__ = ["checked_limits", "solver_kind"]
 

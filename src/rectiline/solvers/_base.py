@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from rectiline import _core
 from rectiline._polling import Clock
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, Problem
@@ -20,10 +21,12 @@ __all__ = [
     "Pair",
     "PathFollower",
     "Progress",
+    "RunLimits",
     "Session",
     "Solver",
     "Stage",
     "Step",
+    "polled",
 ]
 
 
@@ -110,6 +113,31 @@ class Budget:
         if self.clock is not None and self.clock.poll():
             return True
         return self.left() <= 0.0
+
+
+class polled:
+    """While entered, compiled loops of this thread poll the clock, if it makes reports."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock if clock.is_polled else None
+
+    def __enter__(self) -> None:
+        if self._clock is not None:
+            self._before = _core.set_poll(self._clock.poll)
+
+    def __exit__(self, *_: object) -> None:
+        if self._clock is not None:
+            _core.set_poll(self._before)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What a run may spend and where it may stop; checked by `checked_limits`."""
+
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    seed: int
 
 
 class Step(NamedTuple):

@@ -11,12 +11,12 @@ import numpy as np
 from rectiline import _core
 from rectiline.problems import Certificate, DualPoint
 
-__all__ = ["FEASIBLE", "Best", "CertifiedProblem"]
+__all__ = ["FEASIBLE", "NOTHING", "Best", "CertifiedProblem"]
 
 FEASIBLE = 1e-9  # relative violation that counts as rounding
 _REPAIR_BELOW = 1e-2  # relative violations below this are worth repairing
 _WORTH = 0.95  # of the certified gap: how close a point and a bound of two pairs must be
-_NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
+NOTHING = Certificate(math.inf, math.inf, math.inf, math.inf)
 
 
 class CertifiedProblem(Protocol):
@@ -83,7 +83,7 @@ class Best:
         self._problem = problem
         self.tol = tol
         self.pair: tuple[Any, Any, Any] | None = None
-        self.certificate = _NOTHING
+        self.certificate = NOTHING
         self.author = ""
         self._point: tuple[Any, Any, str] | None = None
         self._primal = math.inf

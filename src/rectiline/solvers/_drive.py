@@ -20,7 +20,7 @@ from rectiline.problems import DualPoint, InfeasibilityCertificate, Problem
 from rectiline.problems.proofs import moved_into_dual_range
 from rectiline.problems.unbounded import falling_direction
 from rectiline.solvers._arguments import checked_limits, solver_kind
-from rectiline.solvers._base import Callback, Pair, Session, Stage
+from rectiline.solvers._base import Callback, Pair, RunLimits, Session, Stage
 from rectiline.solvers._choose import (
     choose,
     prefers_passes,
@@ -30,10 +30,10 @@ from rectiline.solvers._choose import (
 from rectiline.solvers._family import check_takes_rows, solve_together
 from rectiline.solvers._names import SOLVERS, check_name
 from rectiline.solvers._polish import POLISH_STAGE, polish_answer
-from rectiline.solvers._run import Run, RunLimits
+from rectiline.solvers._run import Run
 from rectiline.solvers._show import showing
 from rectiline.solvers._solution import Solution, answer_of
-from rectiline.solvers._status import Status
+from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers._threads import limited_threads
 from rectiline.solvers.rows import RowsTrial
 
@@ -101,6 +101,11 @@ def solve(
     -------
     Solution
 
+    Raises
+    ------
+    NoAnswerError
+        If a time limit or the callback ended the solve before any answer was known.
+
     Warns
     -----
     ConvergenceWarning
@@ -134,7 +139,7 @@ def solve(
         run, status, proof = _run(
             problem, solver, options, limits, warm_start, told, session, polish
         )
-    run.warn(status, stacklevel=2)
+    warn_about(run, status, stacklevel=2)
     solution = answer_of(run, status, proof)
     if verbose:
         print(solution)
@@ -212,8 +217,14 @@ def _run(
             polish_answer(run, lambda: _plan(problem, solver, options, True))
         return status
 
-    with limited_threads(problem):
-        return run, run.within_limits(work, first[0].method.name), None
+    try:
+        with limited_threads(problem):
+            return run, run.within_limits(work), None
+    except KeyboardInterrupt as stop:
+        if run.best.pair is not None:
+            stop.solution = answer_of(run, Status.STOPPED, None)  # type: ignore[attr-defined]
+            stop.add_note("rectiline: the best answer so far is `solution` of this exception.")
+        raise
 
 
 def _certificate_seconds(problem: Problem) -> float:
@@ -222,6 +233,8 @@ def _certificate_seconds(problem: Problem) -> float:
     rounds = _BALANCING_ROUNDS if free else 0
     sums = rounds if free <= n else 1  # products of rows are known once
     products = 0.5 * sums * n * free * min(free, n)
+    if problem.design.is_sparse:
+        products = 0.5 * sums * problem.design.n_stored**2 / max(n, 1)  # of entries of one row
     passes = SECONDS_PER_ENTRY_CERTIFIED + 2 * rounds * SECONDS_PER_ENTRY
     seconds = passes * problem.design.n_stored + SECONDS_PER_ROW_CERTIFIED * n
     return seconds + SECONDS_PER_PRODUCT * products

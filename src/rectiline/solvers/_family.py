@@ -13,10 +13,10 @@ from rectiline._thread_count import using_threads
 from rectiline.exceptions import UnsupportedProblemError
 from rectiline.problems import Problem
 from rectiline.solvers._arguments import checked_limits
-from rectiline.solvers._base import Callback, Stage
-from rectiline.solvers._run import Run, RunLimits
+from rectiline.solvers._base import Callback, RunLimits, Stage
+from rectiline.solvers._run import Run
 from rectiline.solvers._solution import Solution, answer_of
-from rectiline.solvers._status import Status
+from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.rows import (
     Checkpoint,
     JudgedInPasses,
@@ -153,9 +153,10 @@ def solve_together(
                 run.clock.stop()
     if file is not None and all(status is Status.SOLVED for status in ended):
         file.remove()
-    if warns:
-        for run, status in zip(runs, ended, strict=True):
-            run.warn(status, stacklevel=3)
+    for run, status in zip(runs, ended, strict=True):
+        run.check_answered(status)
+        if warns:
+            warn_about(run, status, stacklevel=3)
     return [answer_of(*parts) for parts in zip(runs, ended, proofs, strict=True)]
 
 
@@ -187,7 +188,7 @@ def _course(run: Run, group: RowGroup) -> Generator[None, None, Status]:
         status = yield from run.bursts(stage, run.limits.tol, form=group.apply(run.problem))
         status = run.concluded(status)
     except OutOfTime:
-        status = run.out_of_time(stage.method.name)
+        status = run.out_of_time()
     return run.limited(status)
 
 

@@ -7,14 +7,11 @@ decided in `Run.verdict` alone.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rectiline import _core
 from rectiline._polling import (
     Clock,
     OutOfTime,
@@ -23,50 +20,34 @@ from rectiline._polling import (
     grace_of,
     time_left,
 )
-from rectiline.exceptions import ConvergenceWarning
-from rectiline.problems import Certificate, DualPoint, Problem
-from rectiline.solvers._base import Budget, Callback, Declined, Progress, Stage
-from rectiline.solvers._best import Best
+from rectiline.exceptions import NoAnswerError
+from rectiline.problems import Certificate, Problem
+from rectiline.solvers._base import (
+    Budget,
+    Callback,
+    Declined,
+    Progress,
+    RunLimits,
+    Stage,
+    polled,
+)
+from rectiline.solvers._best import NOTHING, Best
 from rectiline.solvers._status import Status
 
-__all__ = ["Run", "RunLimits", "polled"]
+__all__ = ["Run"]
 
 _LONGEST_BURST = 320
 _USELESS = 0.9  # relative gap of a pair that an earlier solver left and no other starts from
 _TIGHTEN = 0.3  # a target that was reached but not certified is tightened by this factor
 _MOST_REFUSED = 8  # uncertified answers of a solver before the next one takes over
 _MOST_RESERVED = 0.5  # of the time limit, for a first certificate
+_LATEST_SHARE, _LATEST_SECONDS = 0.1, 0.1  # of a time limit, by which a first proof may exceed it
 _MOST_IDLE = 3  # bursts without an iteration that end a stage
 _FINAL = (Status.SOLVED, Status.STOPPED, Status.TIME_LIMIT, Status.PRECISION_LIMIT)
 
 
 def _learn_nothing(state: Any, certificate: Certificate) -> None:
     """Stand in for the method that solvers may leave out."""
-
-
-class polled:
-    """While entered, compiled loops of this thread poll the clock, if it makes reports."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock if clock.is_polled else None
-
-    def __enter__(self) -> None:
-        if self._clock is not None:
-            self._before = _core.set_poll(self._clock.poll)
-
-    def __exit__(self, *_: object) -> None:
-        if self._clock is not None:
-            _core.set_poll(self._before)
-
-
-@dataclass(frozen=True, slots=True)
-class RunLimits:
-    """What a run may spend and where it may stop; checked by `checked_limits`."""
-
-    tol: float
-    max_iter: int | None
-    time_limit: float | None
-    seed: int
 
 
 class Run:
@@ -92,6 +73,7 @@ class Run:
         self.falls: Callable[[Any], Any] | None = None  # looks for it when a solver has failed
         self._ran_out = False  # whether a solver could not be prepared in the time left
         self.last: tuple[Any, Any] | None = None  # the solver that ran last, and its state
+        self._moving: tuple[Any, Any, Any] | None = None  # form, solver and state at work
         self.counted: Callable[[], dict[str, int]] = dict  # what that solver has counted, by name
         report = None if callback is None else self._report_again
         # Whoever is asked at checkpoints around this run may leave it less time.
@@ -99,6 +81,7 @@ class Run:
         ends = min(limit, time_left())
         self.clock = Clock(ends if ends < math.inf else None, report, outer)
         # A guess, until one has been made; it must not leave a solver without any time.
+        self._first_certificate = certificate_seconds
         self._certificate_seconds = min(certificate_seconds, _MOST_RESERVED * ends)
         self._grace = grace_of(limits.time_limit)
 
@@ -112,30 +95,53 @@ class Run:
     def left(self) -> float:
         """Return the seconds left for such work.
 
-        It may exceed the limit by some grace, unless zero coefficients would be certified after it.
+        It may exceed the limit by some grace, unless a first pair has to be certified after it.
         """
         return self.clock.left(0.0 if self.best.pair is None else self._grace)
 
-    def within_limits(self, work: Callable[[], Status], author: str) -> Status:
-        """Return how the work of a run ends.
-
-        When time runs out before anything has been certified, zero coefficients are, which is
-        cheap; `author` is said to have found them.
-        """
+    def within_limits(self, work: Callable[[], Status]) -> Status:
+        """Return how the work of a run ends; raise if there is no answer then."""
         try:
             with asked_at_checkpoints(self):
-                return work()
+                status = work()
         except OutOfTime:
-            return self.out_of_time(author)
+            status = self.out_of_time()
+        self.check_answered(status)
+        return status
 
-    def out_of_time(self, author: str) -> Status:
-        """Return how a run ends that has no time left; `author` has found what there is."""
-        if self.best.pair is None:
+    def out_of_time(self) -> Status:
+        """Return how a run ends that has no time left.
+
+        If nothing has been certified yet, the pair of the solver at work is.
+        """
+        if self.best.pair is None and self._moving is not None:
+            form, method, state = self._moving
             with asked_at_checkpoints(None):
-                coef, intercept, _ = self.problem.zero_pair()
-                self.best.keep(coef, intercept, self.problem.zero_dual(), author)
-            self.report(author)
+                coef, intercept, dual = form.invert(method.point(state))
+                if np.any(coef):
+                    self._keep_last(method.name, coef, intercept, dual)
         return self.verdict(self.limits.tol) or Status.TIME_LIMIT
+
+    def _keep_last(self, author: str, coef: Any, intercept: Any, dual: Any) -> None:
+        """Keep a first pair when time is up, certified if that is over soon."""
+        latest = _LATEST_SHARE * (self.limits.time_limit or 0.0) + _LATEST_SECONDS
+        is_affordable = self.clock.left(latest) >= self._first_certificate
+        prove = None if is_affordable else lambda *_: (NOTHING, dual)
+        self.best.keep(coef, intercept, dual, author, prove)
+        self.report(author)
+
+    def check_answered(self, status: Status) -> None:
+        """Raise if a run was stopped and no answer is known: zeros with an open gap are none."""
+        pair, gap = self.best.pair, self.best.certificate.relative_gap
+        is_known = pair is not None and (gap <= _USELESS or bool(np.any(pair[0])))
+        if is_known or status not in (Status.TIME_LIMIT, Status.STOPPED):
+            return
+        if time_left() < math.inf and not self.clock.stopped:
+            raise OutOfTime  # of a larger call, which has answers to other parts
+        why = f"time_limit={self.limits.time_limit!r}: the time was up"
+        if self.clock.stopped:
+            why = "The callback stopped the solve"
+        raise NoAnswerError(f"{why} before a first answer was known.")
 
     # ---- whether to stop --------------------------------------------------------------------
 
@@ -200,7 +206,11 @@ class Run:
                 continue
             except (ArithmeticError, np.linalg.LinAlgError):
                 # Numbers too large or too small for this solver; another one may cope.
-                self._have_some_pair(stage.method.name)
+                if self.best.pair is None:
+                    if not isinstance(self.problem, Problem):
+                        raise
+                    coef, intercept, dual = self.problem.zero_pair()
+                    self.best.offer(coef, intercept, dual, stage.method.name)
                 status = Status.STALLED
             state = None
             if status in _FINAL:
@@ -220,14 +230,6 @@ class Run:
         """Return how the run ends whose last stage has ended like this."""
         over = self.verdict(self.limits.tol if tol is None else tol)
         return over or (Status.TIME_LIMIT if self._ran_out else ended)
-
-    def _have_some_pair(self, author: str) -> None:
-        """Certify zero coefficients if nothing has been certified yet."""
-        if self.best.pair is None:
-            if not isinstance(self.problem, Problem):
-                raise
-            nothing = DualPoint(np.zeros(self.problem.n_samples))
-            self.best.offer(np.zeros(self.problem.n_features), 0.0, nothing, author)
 
     def _run_stage(
         self,
@@ -271,8 +273,10 @@ class Run:
         try:
             form, state = self._started(stage, is_first, state, form)
         except OutOfTime:
-            return self._cut_short(lambda: self._keep_zero(method.name), method.name, tol)
+            self._ran_out = True  # the steps of another solver may fit
+            return Status.STALLED
         self.last, self.counted = (method, state), getattr(state, "counted", dict)
+        self._moving = form, method, state
         done, burst, target, refused, idle = 0, method.first_burst, 0.9 * tol, 0, 0
         while True:
             budget = self._budget(min(burst, limit - done), target)
@@ -281,7 +285,11 @@ class Run:
                     step = method.advance(state, budget)
             except OutOfTime:
                 self.last = None  # its state may be that of half a step
-                return self._cut_short(lambda: self._certify(form, method, state), method.name, tol)
+                self._ran_out = True
+                checkpoint(seconds=self._certificate_seconds)
+                self._certify(form, method, state)
+                self.report(method.name)
+                return self.verdict(tol) or Status.STALLED  # the steps of another one may fit
             done += step.iterations
             self.n_iter += step.iterations
             if step.exhausted and step.iterations == 0 and best.pair is not None:
@@ -322,23 +330,6 @@ class Run:
                 warm = None if is_cold or best.pair is None else form.point_of(*best.pair)
                 state = method.start(form, warm, self.limits.seed)
         return form, state
-
-    def _keep_zero(self, author: str) -> None:
-        """Certify zero coefficients if nothing has been certified yet."""
-        if self.best.pair is None:
-            coef, intercept, dual = self.problem.zero_pair()
-            self.best.keep(coef, intercept, dual, author)
-
-    def _cut_short(self, certify: Callable[[], object], name: str, tol: float) -> Status:
-        """End a stage whose next piece of work does not fit into the time left.
-
-        Its pair is certified if there is time for that; the steps of another solver may fit.
-        """
-        self._ran_out = True
-        checkpoint(seconds=self._certificate_seconds)
-        certify()
-        self.report(name)
-        return self.verdict(tol) or Status.STALLED
 
     def _budget(self, iterations: int, target: float) -> Budget:
         primal = self.best.certificate.primal
@@ -397,22 +388,3 @@ class Run:
             if limited:
                 return Status.PRECISION_LIMIT
         return status
-
-    def warn(self, status: Status, stacklevel: int) -> None:
-        """Warn about an answer that is not what was asked for."""
-        if not status.deserves_warning:
-            return
-        proof = self.best.certificate
-        names = " and ".join(dict.fromkeys(map(repr, self.tried))) or "The solve"
-        unit = "passes" if self.tried == ["passes"] else "iterations"
-        where = (
-            f"at a certified relative gap of {proof.relative_gap:.1e} (tol={self.limits.tol:.1e}) "
-            f"and a constraint violation of {proof.violation:.1e}"
-        )
-        if math.isinf(proof.relative_gap):
-            where = "before an answer was judged on all rows: nothing is certified"
-        warnings.warn(
-            f"{names} ended ({status.value}) after {self.n_iter} {unit} {where}. {status.advice}",
-            ConvergenceWarning,
-            stacklevel=stacklevel + 1,
-        )

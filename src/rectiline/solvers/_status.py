@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from enum import StrEnum
+from typing import Any
 
-__all__ = ["Status"]
+from rectiline.exceptions import ConvergenceWarning
+
+__all__ = ["Status", "warn_about"]
 
 
 class Status(StrEnum):
@@ -70,3 +75,23 @@ _WARNED = (
     Status.TIME_LIMIT,
     Status.PRECISION_LIMIT,
 )
+
+
+def warn_about(run: Any, status: Status, stacklevel: int) -> None:
+    """Warn about the answer of a run that is not what was asked for."""
+    if not status.deserves_warning:
+        return
+    proof = run.best.certificate
+    names = " and ".join(dict.fromkeys(map(repr, run.tried))) or "The solve"
+    unit = "passes" if run.tried == ["passes"] else "iterations"
+    where = (
+        f"at a certified relative gap of {proof.relative_gap:.1e} (tol={run.limits.tol:.1e}) "
+        f"and a constraint violation of {proof.violation:.1e}"
+    )
+    if math.isinf(proof.relative_gap):
+        where = "before an answer was judged on all rows: nothing is certified"
+    warnings.warn(
+        f"{names} ended ({status.value}) after {run.n_iter} {unit} {where}. {status.advice}",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )

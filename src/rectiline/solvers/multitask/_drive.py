@@ -17,7 +17,7 @@ from rectiline.solvers._drive import polish_quietly
 from rectiline.solvers._names import check_not_gone
 from rectiline.solvers._run import Run
 from rectiline.solvers._solution import Solution
-from rectiline.solvers._status import Status
+from rectiline.solvers._status import Status, warn_about
 from rectiline.solvers.multitask._blocks import Space, thread_count
 from rectiline.solvers.multitask.apg import APG
 from rectiline.solvers.multitask.bcd import BCD
@@ -151,8 +151,8 @@ def solve_multitask(
             _polish_tasks(run)
         return status
 
-    status = run.within_limits(work, author)
-    run.warn(status, stacklevel=2)
+    status = run.within_limits(work)
+    warn_about(run, status, stacklevel=2)
     assert run.best.pair is not None
     coef, intercept, dual = run.best.pair
     return MultiTaskSolution(

@@ -23,9 +23,8 @@ from rectiline.problems.blocks import (
     RowFacts,
 )
 from rectiline.rows import ArrayRows, TensorRows
-from rectiline.solvers._base import Declined
+from rectiline.solvers._base import Declined, RunLimits
 from rectiline.solvers._row_plan import RowPlan
-from rectiline.solvers._run import RunLimits
 from rectiline.solvers.newton import Newton
 from rectiline.solvers.rows._draw import RowSample
 from rectiline.solvers.rows._reach import first_split
