@@ -285,3 +285,57 @@ def test_quantiles_of_many_rows_in_memory_share_passes(monkeypatch):
     assert len(alone) > 3 and families == [3, 3]
     np.testing.assert_allclose(finished.coef_, coef, atol=1e-4)
     assert all(one.relative_gap <= 1.1e-9 for one in finished.verify(X, y))
+
+
+# ---- files and scores ---------------------------------------------------------------------------
+
+
+def test_scores_of_rows_are_those_of_arrays():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((900, 3))
+    y, weight = X.sum(axis=1) + rng.standard_normal(900), rng.uniform(0, 2, 900)
+    rows = rl.rows.from_arrays(X, y, weight, block_rows=200)
+    for model in (rl.PLQRegressor("absolute"), rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0)):
+        model.fit(rows)
+        assert model.score(rows) == pytest.approx(model.score(X, y, weight), rel=1e-12)
+        assert model.score(rows, y) == pytest.approx(model.score(X, y), rel=1e-12)
+    labels = rl.rows.from_arrays(X, y > 0, block_rows=200)
+    classifier = rl.PLQClassifier("hinge").fit(labels)
+    assert classifier.score(labels) == classifier.score(X, y > 0) > 0.5
+    with pytest.raises(ValueError, match="score needs targets y; these rows have none"):
+        model.score(rl.rows.from_arrays(X))
+
+
+def test_files_are_predicted_by_the_names_of_their_columns(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((2, 1200))
+    kind = rng.choice(["bus", "car"], 1200)
+    y = a - b + 2 * (kind == "car") + rng.standard_normal(1200)
+    whole = pa.table({"y": y, "b": b, "kind": kind, "a": a})  # in another order than at the fit
+    for year in range(2):
+        (tmp_path / "in" / f"year={year}").mkdir(parents=True)
+        path = tmp_path / "in" / f"year={year}" / "part.parquet"
+        pq.write_table(whole.slice(600 * year, 600), path, row_group_size=150)
+    rows = rl.rows.from_parquet(
+        tmp_path / "in", "y", columns=["a", "b", "kind"], categorical="onehot", block_rows=100
+    )
+    model = rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0).fit(rows)
+    expected = model.predict(rows)
+    np.testing.assert_array_equal(model.predict(tmp_path / "in"), expected)
+    one = str(tmp_path / "in" / "year=1" / "part.parquet")
+    np.testing.assert_array_equal(model.predict(one), expected[600:])
+    for X in (rows, tmp_path / "in"):
+        folder = tmp_path / f"out-{type(X).__name__}"
+        files = model.predict(X, to=folder)
+        assert {path.name for path in folder.iterdir()} == {"year=0", "year=1"}
+        parts = [pq.ParquetFile(path).read() for path in sorted(files)]
+        found = pa.concat_tables(parts)
+        assert found.column_names == ["prediction_0", "prediction_1"]
+        np.testing.assert_array_equal(np.column_stack(found.columns), expected)
+    with pytest.raises(ValueError, match="the folder to write to must be empty"):
+        model.predict(rows, to=folder)
+    with pytest.raises(ValueError, match="the table has no column 'b'"):
+        pq.write_table(whole.drop(["b"]), tmp_path / "other.parquet")
+        model.predict(tmp_path / "other.parquet")

@@ -19,7 +19,7 @@ from rectiline.estimators._check import like, linear_scores, on_host
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table, is_fairness
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
-from rectiline.estimators._linear import LinearFitMixin
+from rectiline.estimators._linear import LinearFitMixin, RowScoreMixin
 from rectiline.estimators._parameters import TermParameters, keeps_parameters, make_loss
 from rectiline.estimators._rows import predicted
 from rectiline.estimators._tasks import (
@@ -50,6 +50,7 @@ def _is_calibrated(estimator: Any) -> bool:
 @documented()
 class PLQClassifier(
     SparseCoefMixin,  # type: ignore[misc]
+    RowScoreMixin,
     ClassifierMixin,  # type: ignore[misc]
     InferenceMixin,
     LinearFitMixin[Any],

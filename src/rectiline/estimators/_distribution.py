@@ -12,7 +12,7 @@ from rectiline._typing import Matrix, Vector
 from rectiline.estimators._docs import documented
 from rectiline.estimators._parameters import TermParameters, keeps_parameters
 from rectiline.estimators._quantile import QuantileRegressor
-from rectiline.estimators._rows import predicted
+from rectiline.estimators._rows import predicted, with_targets
 
 __all__ = ["DistributionRegressor"]
 
@@ -240,19 +240,21 @@ class DistributionRegressor(QuantileRegressor):
             raise ValueError(f"coverage={coverage!r}: must lie strictly between 0 and 1.")
         return self.quantile(X, [0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage])
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the mean of `crps`, so that larger is better.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
         y : array-like of shape (n_samples,)
+            Targets; rows in blocks hold them.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
         float
         """
+        X, y, sample_weight = with_targets(X, y, sample_weight)
         return -float(np.average(self.crps(X, y), weights=cast(Any, sample_weight)))
 
     def __sklearn_tags__(self) -> Any:

@@ -19,7 +19,13 @@ from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import check_data, check_weight, column_names
 from rectiline.estimators._fairness import FairnessData
 from rectiline.estimators._parameters import adapted_factories, is_adaptive, make_penalty
-from rectiline.estimators._rows import as_rows, note_columns, predicted, refuse_on_rows
+from rectiline.estimators._rows import (
+    as_rows,
+    note_columns,
+    predicted,
+    refuse_on_rows,
+    with_targets,
+)
 from rectiline.estimators._run import RunOptions, proved_again, solve_all
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
@@ -31,6 +37,23 @@ from rectiline.solvers import Solution, check_name
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 __all__ = ["LinearFitMixin"]
+
+
+class RowScoreMixin:
+    """Scores of rows in blocks, which hold their targets and weights."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the score that scikit-learn has for models of this kind: R^2 or accuracy.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        y : array-like of shape (n_samples,)
+            Targets; rows in blocks hold them.
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        score: float = super().score(*with_targets(X, y, sample_weight))  # type: ignore[misc]
+        return score
 
 
 class LinearFitMixin(BaseLinear, Generic[Scalar]):
@@ -246,21 +269,29 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
     @overload
     def predict(self, X: Any, blocks: Literal[True]) -> Iterator[NDArray[Scalar]]: ...
 
-    def predict(self, X: Any, blocks: bool = False) -> NDArray[Scalar] | Iterator[NDArray[Scalar]]:
+    @overload
+    def predict(self, X: Any, *, to: str | os.PathLike[str]) -> list[str]: ...
+
+    def predict(self, X: Any, blocks: bool = False, to: Any = None) -> Any:
         """Return what the model predicts for the rows of X: labels, targets or quantiles.
 
         Parameters
         ----------
-        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
+        X : array-like, sparse matrix of shape (n_samples, n_features), source of rows, or path
+            A path is that of a file or folder of tables (Parquet, Feather, CSV), whose columns are
+            found by their names.
         blocks : bool, default=False
             Whether to return an iterator with one array for each block of rows.
+        to : path, optional
+            An empty folder to write the predictions to, as Parquet files in the folders that the
+            files of X are in; executors of rows write them.
 
         Returns
         -------
-        ndarray of shape (n_samples,), or an iterator
+        ndarray of shape (n_samples,), or an iterator, or the list of files that were written
             With one column for each output or quantile where the fit had several.
         """
-        return predicted(self, X, blocks)
+        return predicted(self, X, blocks, to=to)
 
     def _from_scores(self, scores: NDArray[Any]) -> NDArray[Scalar]:
         """Return predictions from products with the coefficients: these are the predictions."""

@@ -19,6 +19,7 @@ from rectiline.estimators._check import as_numpy, like
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms
 from rectiline.estimators._linear import LinearFitMixin
 from rectiline.estimators._parameters import adapted_factories, shared_loss
+from rectiline.estimators._rows import with_targets
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.losses import Expectile, Loss, Pinball
 from rectiline.penalties import L1, ElasticNet
@@ -151,7 +152,7 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
         losses = [self._loss(q) for q in self.quantiles_]
         return float(explained_loss(losses, np.asarray(y, float), sample_weight)(quantiles))
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the loss that the model explains (D^2), averaged over the quantiles.
 
         It is `pinball_score`: 1 is perfect, 0 is as good as the best constant for each quantile.
@@ -162,15 +163,16 @@ class BaseQuantile(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]): 
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : array-like, sparse matrix of shape (n_samples, n_features), or source of rows
         y : array-like of shape (n_samples,)
+            Targets; rows in blocks hold them.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
         float
         """
-        return self.pinball_score(X, y, sample_weight)
+        return self.pinball_score(*with_targets(X, y, sample_weight))
 
 
 def _checked_levels(quantile: Any) -> Vector:

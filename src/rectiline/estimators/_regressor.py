@@ -30,7 +30,7 @@ from rectiline.estimators._defaults import (
 from rectiline.estimators._docs import documented
 from rectiline.estimators._fairness import fairness_table
 from rectiline.estimators._inference import InferenceMixin, InferenceTerms, level_of
-from rectiline.estimators._linear import LinearFitMixin
+from rectiline.estimators._linear import LinearFitMixin, RowScoreMixin
 from rectiline.estimators._parameters import PARAMETER_RULES, TermParameters, keeps_parameters
 from rectiline.estimators._rows import sample_rows
 from rectiline.estimators._run import RunOptions, seed_of, solve_all
@@ -47,7 +47,12 @@ _FIRST_SHARE = 0.1  # of the time limit, for the fit that finds the scale of the
 
 
 @documented()
-class PLQRegressor(RegressorMixin, InferenceMixin, LinearFitMixin[np.float64]):  # type: ignore[misc]
+class PLQRegressor(
+    RowScoreMixin,
+    RegressorMixin,  # type: ignore[misc]
+    InferenceMixin,
+    LinearFitMixin[np.float64],
+):
     """Linear regression with a piecewise linear-quadratic loss and a proof of optimality.
 
     Minimises ``C * sum_i w_i loss(y_i - x_i'b - b0) + penalty(b)`` under the constraints. With

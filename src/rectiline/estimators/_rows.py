@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "predicted",
     "refuse_on_rows",
     "sample_rows",
+    "with_targets",
 ]
 
 _SAMPLE = 100_000  # rows that defaults relative to the data are worked out on
@@ -105,20 +106,26 @@ def _block_labels(block: Block, _: None) -> tuple[NDArray[Any], Vector]:
 
 
 def predicted(
-    estimator: Any, X: Any, blocks: bool, method: str = "_from_scores"
-) -> NDArray[Any] | Iterator[NDArray[Any]]:
+    estimator: Any, X: Any, blocks: bool, method: str = "_from_scores", to: Any = None
+) -> Any:
     """Return what the estimator says about new data.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or source of rows
+    X : array-like, sparse matrix, source of rows, or path of a file or folder of Parquet
     blocks : bool
         Whether to return an iterator with one array for each block, instead of one array.
     method : str
         The method that turns scores, ``X @ coef_.T + intercept_``, into the answer.
+    to : path, optional
+        A folder to write the answer to, as Parquet; the paths of its files are returned.
     """
     check_is_fitted(estimator)
+    if isinstance(X, str | os.PathLike):
+        X = _opened(estimator, X)
     rows, given = as_rows(X), X
+    if rows is None and to is not None:
+        rows = row_sources.of(X)
     if rows is None:
         X = on_host(X)
         X = validate_data(estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
@@ -127,8 +134,35 @@ def predicted(
             return cast(NDArray[Any], like(made, given))
         rows = row_sources.of(X)
     _check_columns(estimator, rows)
+    if to is not None:
+        return row_sources.write_parquet(rows, _predict_block, (estimator, method), to)
     parts = rows.map_blocks(_predict_block, (estimator, method))
     return parts if blocks else cast(NDArray[Any], like(np.concatenate(list(parts)), given))
+
+
+def _opened(estimator: Any, path: Any) -> RowBlocks:
+    """Return the rows of files of tables: their columns are found by the names of the fit."""
+    names = getattr(estimator, "feature_names_in_", None)
+    options = {} if names is None or str(path).endswith(".npy") else {"columns": list(names)}
+    return row_sources.of(path, **options)
+
+
+def with_targets(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return X, y and weights; rows in blocks hold those that are not given."""
+    if y is not None or not isinstance(X, RowBlocks):
+        return X, y, sample_weight
+    if not X.has_target:
+        raise ValueError("score needs targets y; these rows have none.")
+    parts = list(X.map_targets(_targets, None))
+    y = np.concatenate([part for part, _ in parts])
+    weight = np.concatenate([part for _, part in parts]) if X.has_weight else sample_weight
+    return X, y, weight
+
+
+def _targets(block: Block, _: None) -> tuple[Any, Any]:
+    parts = (block.y, block.weight)
+    y, weight = (part.cpu().numpy() if hasattr(part, "cpu") else part for part in parts)
+    return y, weight
 
 
 def _check_columns(estimator: Any, rows: RowBlocks) -> None:

@@ -13,6 +13,7 @@ from rectiline.rows._spark import spark
 from rectiline.rows._spread import on_host, spread_rows
 from rectiline.rows._stacked import Levels, StackedRows
 from rectiline.rows._tensors import TensorRows, copy_to_host, is_on_gpu, is_tensor_like
+from rectiline.rows._write import write_parquet
 
 __all__ = [
     "ArrayRows",
@@ -38,4 +39,5 @@ __all__ = [
     "refuse_non_finite",
     "spark",
     "spread_rows",
+    "write_parquet",
 ]
