@@ -40,10 +40,12 @@ RADII = (100, RADIUS)  # that a file may state; the first is that of files which
 FEASIBLE = 1e-9  # largest violation that counts as rounding, relative to the terms of its row
 LEAST_INFEASIBLE = 1e6  # sizes up to which coefficients must be excluded to prove infeasibility
 BYTES, RATIO = 2**28, 100  # most bytes that a file unpacks to, or times its own size
+FAR, LOWEST = 2.0**30, -1024.0  # sizes at which a falling objective must be this low
 JUMP = 2.0**-40  # relative jump of a loss or of its slope at a knot that counts as rounding
 TINY = 2.0**-1000  # more than a product of doubles loses by underflow
 INTEGERS = ("groups", "loss_index", "slope_rows")
-VECTORS = ("lower", "upper", "coef", "split_coef", "rho", "l1", "groups", "strengths")
+FILE = ("format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns")
+VECTORS = ("lower", "upper", "coef", "rho", "l1", "groups", "strengths")
 PER_ROW = ("weight", "loss_index")  # optional
 CONSTRAINTS = ("A", "c", "inequality", "E", "f", "equality")
 
@@ -60,7 +62,9 @@ class Verdict(NamedTuple):
     """What was proved: ``objective - gap <= optimum``; `rounding` is the part due to rounding.
 
     `radius` is infinite, or the optimum is that of all coefficients up to so many typical sizes.
-    `problem` says in words what was minimised, read from the arrays of the file.
+    `problem` says in words what was minimised, read from the arrays of the file. Of kind
+    "infeasible", no coefficients up to the size `radius` satisfy the constraints; of kind
+    "unbounded", far along a direction the objective is `objective` or less.
     """
 
     objective: float
@@ -68,6 +72,7 @@ class Verdict(NamedTuple):
     rounding: float
     radius: float = math.inf
     problem: str = ""
+    kind: str = "optimality"
 
 
 def need(condition: Any, reason: str) -> None:
@@ -81,31 +86,70 @@ def need(condition: Any, reason: str) -> None:
 
 def check_header(header: Any) -> None:
     """Refuse a header that does not have the fields of the format, each of its kind."""
-    need(isinstance(header, dict), "its header is no object")
-    need(header.get("format") == "rectiline-certificate", "its format is unknown")
-    need(type(header.get("version")) is int and header["version"] == 1, "its version is unknown")
+    need(header["kind"] in ("infeasible", "optimality", "unbounded"), "its kind is unknown")
     if header["kind"] == "infeasible":
         return
-    need(header["kind"] == "optimality", "its kind is unknown")
-    for name in ("n_samples", "n_columns", "n_inequalities", "n_equalities"):
+    for name in ("n_samples", "n_columns", "n_inequalities", "n_equalities", "n_features"):
         need(type(header[name]) is int and 0 <= header[name] < 2**53, f"{name} is no size")
     need(isinstance(header["fit_intercept"], bool), "fit_intercept must be true or false")
     need(header["of"] in ("residual", "margin", "prediction"), "the kind of loss is unknown")
-    low, high = header["labels"]
-    need(all(isinstance(one, (str, int, float)) for one in (low, high)), "labels are odd")
-    need(low != high, "the two labels are equal")
+    need(header["weights"] in ("file", "data", "none"), "it does not say whose weights it has")
+    need(header["output"] in range(header["n_targets"] or 1), "output is no number of a target")
+    labels, signs, factors = (header[name] for name in ("labels", "signs", "factors"))
+    need(labels is not None or header["of"] != "margin", "a margin needs labels")
+    if labels is not None:
+        need(all(isinstance(one, (str, int, float)) for one in labels), "labels are odd")
+        need(len(labels) == len(signs) == len(factors) == len(set(labels)), "labels are odd")
+        need(set(signs) <= {-1, 0, 1}, "a sign of a label is not -1, 0 or 1")
     need(0 < len(header["losses"]) <= 256, "there must be 1 to 256 losses")
-    numbers = [header["weight_scale"], header["claim"]["objective"], header["claim"]["gap"]]
+    numbers = [header["weight_scale"], *(factors or ()), *header["claim"].values()]
     for loss in header["losses"]:
         need(len(loss["pieces"]) == len(loss["knots"]) + 1, "a loss is malformed")
         need(all(len(piece) == 4 for piece in loss["pieces"]), "a loss is malformed")
         numbers += [*loss["knots"], *(number for piece in loss["pieces"] for number in piece)]
     finite = (isinstance(v, str) and math.isfinite(float.fromhex(v)) for v in numbers)
     need(all(finite), "a number of the header is not finite")
-    need(float.fromhex(header["weight_scale"]) >= 0, "the scale of the weights is negative")
-    names, columns = header["columns"], header["n_columns"] - header["fit_intercept"]
-    fits = names is None or [type(name) for name in names] == [str] * columns
-    need(columns >= 0 and fits, "columns need a name each")
+    scales = [float.fromhex(v) for v in (header["weight_scale"], *(factors or ()))]
+    need(min(scales) >= 0, "the scale of the weights is negative")
+    names, d, count = header["columns"], header["n_features"], len(header["losses"])
+    fits = names is None or [type(name) for name in names] == [str] * d
+    need(fits, "columns need a name each")
+    levels, wanted = header["levels"], d + header["fit_intercept"]
+    if levels is not None:
+        shared, own = levels["shared"], levels["intercepts"]
+        need(isinstance(shared, bool) and isinstance(own, bool), "the levels are odd")
+        wanted = d * (1 if shared else count) + own * count
+        need(not header["fit_intercept"], "levels have intercepts of their own")
+    more = header["n_columns"] - wanted
+    need(more >= 0 and (levels is not None or not more), "the columns are not those of the data")
+
+
+def problems(header: Any, arrays: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return header and arrays of every problem: what it states itself goes before the file's."""
+    need(isinstance(header, dict), "its header is no object")
+    need(header.get("format") == "rectiline-certificate", "its format is unknown")
+    version = header.get("version")
+    need(type(version) is int and version in (1, 2), "its version is unknown")
+    need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
+    given = {"levels": None, "output": 0, "n_targets": 1, "factors": [(1.0).hex()] * 2, **header}
+    if version == 1:
+        given |= {"problems": [{}], "weights": "file" if "weight" in arrays else "data"}
+        given |= {"signs": [-1, 1], "n_features": 0}
+        if header["kind"] == "optimality":
+            given["n_features"] = header["n_columns"] - header["fit_intercept"]
+            given["labels"] = header["labels"] if header["of"] == "margin" else None
+            need(len(header["labels"]) == 2, "labels are odd")
+    need(given["problems"], "it states no problem")
+    found, shared = [], {name for name in arrays if "/" not in name}
+    for k, one in enumerate(given["problems"]):
+        need(not set(one) & set(FILE), "a problem states what belongs to the file")
+        own = {n.partition("/")[2]: a for n, a in arrays.items() if n.startswith(f"{k}/")}
+        found.append((given | one, {name: arrays[name] for name in shared} | own))
+        check_header(found[-1][0])
+        check_shapes(*found[-1])
+    folders = {name.partition("/")[0] for name in set(arrays) - shared}
+    need(folders <= set(map(str, range(len(found)))), "an array belongs to no problem")
+    return found
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -119,10 +163,8 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             need(len(set(archive.namelist())) == len(members), "a member stands there twice")
             parts = {name: archive.read(name) for name in archive.namelist()}
         header = json.loads(parts.pop("header.json"))
-        check_header(header)
         arrays = {name.removesuffix(".npy"): array(name, raw) for name, raw in parts.items()}
-        need(sorted(arrays) == header["arrays"], "arrays are missing or were added")
-        check_shapes(header, arrays)
+        problems(header, arrays)
     except OSError:
         raise
     except Exception as error:
@@ -132,41 +174,45 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def array(name: str, raw: bytes) -> Any:
     """Return an array of finite numbers (bounds may be infinite) from the bytes of a .npy file."""
-    stream, kinds = io.BytesIO(raw), "iu" if name.removesuffix(".npy") in INTEGERS else "f"
+    base = name.removesuffix(".npy").rpartition("/")[2]
+    stream, kinds = io.BytesIO(raw), "iu" if base in INTEGERS else "f"
     need(np.lib.format.read_magic(stream) == (1, 0), f"{name} has an unknown format")
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     need(dtype.kind in kinds and dtype.itemsize <= 8, f"{name} has a wrong dtype")
     body = raw[stream.tell() :]
     need(len(body) == math.prod(shape) * dtype.itemsize, f"{name} is cut off")
     values = np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
-    bound = name in ("lower.npy", "upper.npy")
-    right = ~np.isnan(values) if bound else np.isfinite(values)
+    right = ~np.isnan(values) if base in ("lower", "upper") else np.isfinite(values)
     need(right.all(), f"array {name} holds values that are not finite")
     return values.astype(np.int64 if kinds == "iu" else np.float64)
 
 
 def check_shapes(header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Refuse arrays of other shapes than declared, and indices out of range."""
-    vectors: tuple[str, ...] = VECTORS
-    per_row, listed = [name for name in PER_ROW if name in arrays], np.zeros(0)
-    if header["kind"] == "infeasible":  # these files declare no sizes
-        m, k, d, n, vectors = (*(arrays[name].size for name in ("c", "f", "lower")), 0, VECTORS[:2])
+    kind, listed, count = header["kind"], arrays.get("slope_rows", np.zeros(0)), 1
+    if kind == "infeasible":  # these declare no sizes
+        m, k, d, n = (*(arrays[name].size for name in ("c", "f", "lower")), 0)
     else:
         names = ("n_inequalities", "n_equalities", "n_columns", "n_samples")
         m, k, d, n = (header[name] for name in names)
-        listed = arrays["slope_rows"]
-        per_row += ["slope_rows", "slopes"]
-    shapes: dict[str, Any] = {"A": (m, d), "c": (m,), "inequality": (m,)}
-    shapes |= {"E": (k, d), "f": (k,), "equality": (k,)} | dict.fromkeys(vectors, (d,))
-    shapes |= {name: (listed.size,) if name.startswith("slope") else (n,) for name in per_row}
+        count = 1 if header["levels"] is None else len(header["losses"])
+    shapes: dict[str, Any] = {"A": (m, d), "c": (m,), "E": (k, d), "f": (k,)}
+    shapes |= dict.fromkeys(VECTORS[:2] if kind == "infeasible" else VECTORS, (d,))
+    if kind == "unbounded":
+        shapes["direction"] = (d,)
+    else:
+        shapes |= {"inequality": (m,), "equality": (k,)}
+    if kind == "optimality":
+        shapes |= {"split_coef": (d,), "slope_rows": (listed.size,), "slopes": (listed.size,)}
+    shapes |= {name: (n,) for name in PER_ROW if name in arrays}
     need(sorted(shapes) == sorted(arrays), "arrays are missing or were added")
     for name, shape in shapes.items():
         need(arrays[name].shape == shape, f"array {name} is not of shape {shape}")
-    inside = not listed.size or (listed[0] >= 0 and listed[-1] < n)
+    inside = not listed.size or (listed[0] >= 0 and listed[-1] < n * count)
     need(inside and (np.diff(listed) > 0).all(), "slope_rows do not increase or are out of range")
     index, weight = arrays.get("loss_index", np.zeros(0)), arrays.get("weight", np.zeros(0))
     fits = (index >= 0).all() and (not index.size or index.max() < len(header["losses"]))
-    need(fits, "loss_index names no loss")
+    need(fits and (count == 1 or not index.size), "loss_index names no loss")
     need((weight >= 0).all(), "a weight is negative")
 
 
@@ -255,6 +301,12 @@ class Checker:
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any], exact: bool = False) -> None:
+        if header["kind"] == "unbounded":  # the objective far along the direction is looked at
+            b, d = arrays["coef"], arrays["direction"]
+            far = b + FAR * max(1.0, abs(b).max()) / max(abs(d).max(), TINY) * d
+            none = np.zeros(0, dtype=np.int64)
+            arrays = {**arrays, "slopes": none, "slope_rows": none, "coef": far, "split_coef": far}
+            arrays |= {"inequality": 0 * arrays["c"], "equality": 0 * arrays["f"]}
         self.header, self.arrays = header, arrays
         self.u: Any = Fraction(0) if exact else 2.0**-53
         self.tiny: Any = 0 if exact else TINY
@@ -264,79 +316,92 @@ class Checker:
         )
         self.radius = header.get("radius", RADII[0])
         need(self.radius in RADII, f"the radius must be one of {RADII}")
-        for name in (*VECTORS, *CONSTRAINTS):
+        for name in {*arrays} - {*INTEGERS, *PER_ROW}:
             setattr(self, name, self.number(arrays[name]))
         signs = np.concatenate([self.inequality, self.rho, self.l1, self.upper - self.lower])
         need((signs >= 0).all(), "a multiplier of an inequality or a strength is negative")
         self.curves = [Curve(one, exact) for one in header["losses"]]
-        self.listed, self.slopes = arrays["slope_rows"], self.number(arrays["slopes"])
-        self.n, self.sums = 0, [hashlib.sha256()]  # of rows (x, p, o), little-endian doubles
+        self.n = self.used = 0  # rows, and those that have a weight
         self.weight_unit = None  # weights of the file for one of the data, where both are given
         self.is_cut = False  # whether the radius matters
         self.loss = self.least = self.gap = self.noise = self.reach = self.number(np.zeros(1))[0]
         self.q, self.rest, self.blur, self.top = (0 * self.coef for _ in range(4))
+        self.lost = self.loss  # bounds the rounding error of the loss
 
-    def add(self, X: Any, y: Any, weight: Any = None) -> None:
-        """Take one block of rows: features, targets and weights."""
-        y, free = np.asarray(y), self.header["fit_intercept"]
-        wanted = (y.size, self.coef.size - free)
-        need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
-        step = max(1, CHUNK // max(wanted[1], 1))
-        for some, part in chunks(X, self.n):
-            p, o = self.encode(y[some])
-            rows = np.arange(self.n, self.n + p.size)
-            need(rows[-1] < self.header["n_samples"], "the data have too many rows")
-            self.sums += [hashlib.sha256()] if self.n and self.n % step == 0 else []
-            self.sums[-1].update(np.column_stack([part, p, o + 0.0]).astype("<f8").tobytes())
-            w = self.weights(rows, None if weight is None else np.asarray(weight)[some])
-            part = np.column_stack([part, np.ones(p.size)]) if free else part
-            for k, curve in enumerate(self.curves):
-                index = self.arrays.get("loss_index")
-                mine = np.arange(p.size) if index is None else np.flatnonzero(index[rows] == k)
-                for j in np.split(mine, range(SUMMED, mine.size, SUMMED)) if mine.size else ():
-                    self.sum(curve, rows[j], *(self.number(v[j]) for v in (part, p, o, w)))
-            self.n += p.size
+    def add(self, X: Any, values: Any, given: Any = None) -> None:
+        """Take dense rows: features, targets (or places of labels), and weights of the data."""
+        p, o, w = self.encode(values)
+        rows = np.arange(self.n, self.n + p.size)
+        w = w * self.weights(rows, given)
+        index, levels = self.arrays.get("loss_index"), self.header["levels"]
+        part = np.column_stack([X, np.ones(p.size)]) if self.header["fit_intercept"] else X
+        for k, curve in enumerate(self.curves):
+            number, mine = rows, np.arange(p.size)
+            if levels is not None:  # every row stands once for each loss
+                number, part = rows * len(self.curves) + k, self.at_level(X, k)
+            elif index is not None:
+                mine = np.flatnonzero(index[rows] == k)
+            for j in np.split(mine, range(SUMMED, mine.size, SUMMED)) if mine.size else ():
+                self.sum(curve, number[j], *(self.number(v[j]) for v in (part, p, o, w)))
+        self.n, self.used = self.n + p.size, self.used + int((w > 0).sum())
+
+    def at_level(self, X: Any, k: int) -> Any:
+        """Return rows with slopes of their own for each loss, or shared ones, and an intercept."""
+        d, count, levels = X.shape[1], len(self.curves), self.header["levels"]
+        wide, first = np.zeros((X.shape[0], self.coef.size)), 0 if levels["shared"] else k * d
+        wide[:, first : first + d] = X
+        if levels["intercepts"]:
+            wide[:, (d if levels["shared"] else d * count) + k] = 1.0
+        return wide
 
     def weights(self, rows: Any, given: Any) -> Any:
         """Return the weights of rows: those of the file, which must fit the data, or the data's."""
         scale, stored = float.fromhex(self.header["weight_scale"]), self.arrays.get("weight")
-        if stored is None:
-            return scale * (np.ones(rows.size) if given is None else given.astype(np.float64))
+        if self.header["weights"] == "data":
+            return scale * (np.ones(rows.size) if given is None else given)
+        own = np.ones(rows.size) if stored is None else stored[rows]
         if given is not None:
-            given, used = given.astype(np.float64), np.flatnonzero(given > 0)
+            used = np.flatnonzero(given > 0)
             if self.weight_unit is None and used.size:
-                self.weight_unit = stored[rows[used[0]]] / given[used[0]]
+                self.weight_unit = own[used[0]] / given[used[0]]
             wanted = given * (self.weight_unit or 0.0)
-            same = abs(stored[rows] - wanted) <= 1e-12 * wanted
+            same = abs(own - wanted) <= 1e-12 * wanted
             need(same.all(), "the weights of the data are not proportional to those of the file")
-        return scale * stored[rows]
+        return scale * own
 
-    def encode(self, y: Any) -> tuple[Any, Any]:
-        """Return p and o such that the loss of a prediction z is taken at ``p z + o``."""
-        if self.header["of"] == "margin":
-            low, high = self.header["labels"]
-            need(np.isin(y, [low, high]).all(), f"y holds labels other than {low!r} and {high!r}")
-            return np.where(y == high, 1.0, -1.0), np.zeros(y.size)
+    def encode(self, values: Any) -> tuple[Any, Any, Any]:
+        """Return p and o such that the loss of a prediction z is taken at ``p z + o``, and weights.
+
+        Labels have a sign, 0 for rows that do not count, and a factor on their weights.
+        """
+        one, labels = np.ones(values.shape[0]), self.header["labels"]
         if self.header["of"] == "prediction":
-            return np.ones(y.size), np.zeros(y.size)
-        if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
-            raise CannotCheck("y must hold finite numbers")
-        return np.full(y.size, -1.0), y.astype(np.float64)
+            return one, 0 * one, one
+        y, weight = values[:, self.header["output"]], one
+        if labels is not None:
+            place, factors = y.astype(np.int64), map(float.fromhex, self.header["factors"])
+            y = np.array(self.header["signs"], dtype=np.float64)[place]
+            weight = np.array([*factors])[place] * abs(y)
+        if self.header["of"] == "margin":
+            return np.where(y > 0, 1.0, -1.0), 0 * one, weight
+        return -one, y, weight
 
     def sum(self, curve: Curve, rows: Any, X: Any, p: Any, o: Any, w: Any) -> None:
         """Add the terms of rows that share a loss; `error` and `noise` bound rounding errors."""
-        d, u, n = X.shape[1], self.u, SUMMED
+        d, u, n, listed = X.shape[1], self.u, SUMMED, self.arrays["slope_rows"]
         z, size = X @ self.coef, abs(X) @ abs(self.coef)
         t, s = p * z + o, curve.values(p * (X @ self.split_coef) + o)[1]
-        if self.listed.size:
-            at = np.minimum(np.searchsorted(self.listed, rows), self.listed.size - 1)
-            s = np.where(self.listed[at] == rows, self.slopes[at], s)
+        if listed.size:
+            at = np.minimum(np.searchsorted(listed, rows), listed.size - 1)
+            s = np.where(listed[at] == rows, self.slopes[at], s)
         need(((s >= curve.low) & (s <= curve.high)).all(), "a slope is outside its loss's range")
         error = (d + 4) * (u * size + self.tiny) + 4 * u * abs(t)
         value, _, terms, steep = curve.values(t)
         conjugate, most = curve.conjugate(s)
-        ends = [abs(curve.values(end)[1] - s) for end in (t - error, t + error)]
-        noise = (np.maximum(*ends) + 4 * JUMP * steep) * error
+        ends = [curve.values(end)[1] for end in (t - error, t + error)]
+        noise = (np.maximum(*(abs(end - s) for end in ends)) + 4 * JUMP * steep) * error
+        lost = np.maximum(*map(abs, ends)) * error + 8 * (u * terms + JUMP * steep * error)
+        self.lost += (w * (lost + self.tiny)).sum() * (1 + 4 * n * u) + n * u * (w * terms).sum()
         noise = noise + (most - conjugate) + 8 * (u * (terms + abs(s * t)) + self.tiny)
         self.gap += (w * np.maximum(value + conjugate - s * t, 0)).sum() * (1 + 4 * n * u)
         self.noise += (w * noise).sum() * (1 + 4 * n * u) + 4 * u * self.gap + n * self.tiny
@@ -354,19 +419,16 @@ class Checker:
 
     def verdict(self) -> Verdict:
         """Return what is proved about all rows, or refuse if that is not what the file claims."""
-        wanted, b, u = self.header["n_samples"], self.coef, self.u
-        need(self.n == wanted, f"the data have {self.n} rows, the certificate is about {wanted}")
-        same = [one.hexdigest() for one in self.sums] == self.header["checksums"]
-        need(same, "the data are not those of the certificate")
-        need(((b >= self.lower) & (b <= self.upper)).all(), "a coefficient is outside its bounds")
+        b, u = self.coef, self.u
+        self.check_coefficients()
+        if self.header["kind"] == "unbounded":
+            low = self.loss + self.lost + self.penalty(0 * self.q, 0 * self.q)[1]
+            need(low * (1 - 4 * b.size * u) <= LOWEST, "the objective does not fall far enough")
+            return Verdict(float(low), math.inf, 0.0, math.inf, self.statement(), "unbounded")
         q, e, gap, noise = self.q + self.rest, self.blur, self.gap, self.noise
-        # Coefficients count with at least 1/1000 of what moves predictions noticeably.
         for M, constant, y in ((self.A, self.c, self.inequality), (self.E, self.f, self.equality)):
             value, size = M @ b + constant, abs(M) @ abs(b) + abs(constant)
-            outside = abs(value) if M is self.E else np.maximum(-value, 0)
-            terms = abs(M) @ np.maximum(abs(b), self.far / self.radius / 1000) + abs(constant)
-            need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
-            gap += (abs(y) * (outside if M is self.E else np.maximum(value, 0))).sum()
+            gap += (abs(y) * (abs(value) if M is self.E else np.maximum(value, 0))).sum()
             lost = u * size + self.tiny
             noise += (b.size + y.size + 8) * (abs(y) * lost).sum() + y.size * self.tiny
             q = q + M.T @ y
@@ -391,6 +453,17 @@ class Checker:
         need(total <= claim["gap"], f"the proved gap {found}")
         radius = self.radius if self.is_cut else math.inf
         return Verdict(float(objective), float(total), float(noise), radius, self.statement())
+
+    def check_coefficients(self) -> None:
+        """Refuse coefficients outside their bounds, or that break a constraint beyond rounding."""
+        b = self.coef
+        need(((b >= self.lower) & (b <= self.upper)).all(), "a coefficient is outside its bounds")
+        # Coefficients count with at least 1/1000 of what moves predictions noticeably.
+        least = np.maximum(abs(b), self.far / self.radius / 1000)
+        for M, constant in ((self.A, self.c), (self.E, self.f)):
+            value, terms = M @ b + constant, abs(M) @ least + abs(constant)
+            outside = abs(value) if M is self.E else -value
+            need((outside <= FEASIBLE * terms).all(), "a constraint is violated")
 
     @property
     def far(self) -> Any:
@@ -463,13 +536,21 @@ class Checker:
         }
         held = [f"{name} on {where.sum()}" for name, where in counts.items() if where.any()]
         rows = self.c.size + self.f.size
-        weights = "weights of the file" if "weight" in self.arrays else "weights of the data"
-        return (
-            f"{self.n} rows, {self.coef.size - free} columns{' and an intercept' if free else ''}; "
+        weights = {"none": "equal weights", "file": "weights of the file"}.get(header["weights"])
+        used = f" ({self.used} with weight)" if self.used < self.n else ""
+        said = (
+            f"{self.n} rows{used}, {self.coef.size - free} columns"
+            f"{' and an intercept' if free else ''}"
+            f"{', every row once for each loss' if header['levels'] else ''}; "
             f"loss of the {header['of']}: {'; '.join(losses)}{', ...' * (len(self.curves) > 3)}; "
-            f"columns: {', '.join(held) or 'free'}; {rows} linear constraints; {weights} times "
-            f"{float.fromhex(header['weight_scale']):g}"
+            f"columns: {', '.join(held) or 'free'}; {rows} linear constraints; "
+            f"{weights or 'weights of the data'} times {float.fromhex(header['weight_scale']):g}"
         )
+        for side, name in ((1, "positive"), (-1, "negative")):
+            pairs = zip(header["labels"] or (), header["signs"] or ())
+            shown = [repr(label) for label, sign in pairs if sign == side]
+            said += f"; {name}: {', '.join(shown[:5])}{', ...' * (len(shown) > 5)}" if shown else ""
+        return said
 
 
 def check_infeasible(arrays: dict[str, Any]) -> float:
@@ -502,38 +583,109 @@ def check_infeasible(arrays: dict[str, Any]) -> float:
     return size
 
 
+class Stream:
+    """The rows of the data: they are compared with checksums, and all problems see them.
+
+    A sum is that of rows ``(x, targets)``; in format 1 that of ``(x, p, o)``.
+    """
+
+    def __init__(self, checkers: list[Checker]) -> None:
+        self.checkers, self.header = checkers, checkers[0].header
+        self.n, self.sums = 0, [hashlib.sha256()]
+
+    def add(self, X: Any, y: Any, weight: Any = None) -> None:
+        """Take one block of rows: features, targets and weights."""
+        header, values = self.header, self.values(y)
+        wanted = (y.shape[0], header["n_features"])
+        need(X.shape == wanted, f"a block has shape {X.shape} where {wanted} is needed")
+        step = max(1, CHUNK // max(wanted[1], 1))
+        for some, part in chunks(X, self.n):
+            need(self.n + part.shape[0] <= header["n_samples"], "the data have too many rows")
+            self.sums += [hashlib.sha256()] if self.n and self.n % step == 0 else []
+            shown = values[some]
+            if header["version"] == 1:
+                shown = np.column_stack(self.checkers[0].encode(shown)[:2])
+            self.sums[-1].update(np.column_stack([part, shown + 0.0]).astype("<f8").tobytes())
+            for checker in self.checkers:
+                checker.add(part, values[some], None if weight is None else weight[some])
+            self.n += part.shape[0]
+
+    def values(self, y: Any) -> Any:
+        """Return targets as numbers, one column each; labels as their places in the list."""
+        labels, count = self.header["labels"], self.header["n_targets"]
+        y = y[:, None] if y.ndim == 1 else y
+        need(y.shape[1] >= count, f"the data have {y.shape[1]} targets where {count} are needed")
+        if labels is not None:
+            place = np.full(y.shape, -1.0)
+            for k, label in enumerate(labels):
+                place[y == label] = k
+            shown = ", ".join(map(repr, labels[:5])) + ", ..." * (len(labels) > 5)
+            need((place >= 0).all(), f"y holds labels other than {shown}")
+            return place
+        if all(one.header["of"] == "prediction" for one in self.checkers):
+            return np.zeros((y.shape[0], 0))
+        if y.dtype.kind not in "fiub" or not np.isfinite(y).all():
+            raise CannotCheck("y must hold finite numbers")
+        return y.astype(np.float64)
+
+    def compare(self) -> None:
+        """Refuse data other than those of the file."""
+        wanted = self.header["n_samples"]
+        need(self.n == wanted, f"the data have {self.n} rows, the certificate is about {wanted}")
+        same = [one.hexdigest() for one in self.sums] == self.header["checksums"]
+        need(same, "the data are not those of the certificate")
+
+
 def as_block(block: Any) -> tuple[Any, Any, Any]:
     """Return features, targets and weights of a block, or say what is wrong with the data."""
     if not (isinstance(block, (tuple, list)) and len(block) in (2, 3)):
         raise CannotCheck("the data must be blocks (X, y) or (X, y, weight), such as [(X, y)]")
     X, y, weight = (*block, None)[:3]
-    X = X if hasattr(X, "toarray") else np.asarray(X)
-    y, weight = np.ravel(np.asarray(y)), None if weight is None else np.ravel(np.asarray(weight))
-    if X.ndim != 2 or X.shape[0] != y.size or (weight is not None and weight.size != y.size):
+    X, y = X if hasattr(X, "toarray") else np.asarray(X), np.asarray(y)
+    weight = None if weight is None else np.ravel(np.asarray(weight))
+    rows = y.shape[0] if y.ndim in (1, 2) else -1
+    if X.ndim != 2 or X.shape[0] != rows or (weight is not None and weight.size != rows):
         raise CannotCheck(f"a block has X of shape {X.shape} and {y.size} targets")
     values = X.data if hasattr(X, "toarray") else X
     if X.dtype.kind not in "fiub" or not np.isfinite(values).all():
         raise CannotCheck("X must hold finite numbers")
     if weight is not None and not ((weight >= 0) & (weight < math.inf)).all():
         raise CannotCheck("weights must be finite and >= 0")
-    return X, y, weight
+    return X, y, None if weight is None else weight.astype(np.float64)
+
+
+def check_all(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> list[Verdict]:
+    """Return a verdict for each problem of a file, as `check` does for one."""
+    stated, found = problems(*read(path)), []
+    with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
+        made = [
+            None if header["kind"] == "infeasible" else guarded(Checker, header, arrays, exact)
+            for header, arrays in stated
+        ]
+        if any(made):
+            stream = Stream([one for one in made if one is not None])
+            for block in blocks:
+                guarded(stream.add, *as_block(block))
+            guarded(stream.compare)
+        for checker, (_, arrays) in zip(made, stated, strict=True):
+            if checker is not None:
+                found.append(guarded(checker.verdict))
+            else:
+                size = guarded(check_infeasible, arrays)
+                found.append(Verdict(math.nan, 0.0, 0.0, size, kind="infeasible"))
+    return found
 
 
 def check(path: Any, blocks: Iterable[Any] = (), exact: bool = False) -> Verdict | None:
     """Check a file against blocks ``(X, y)`` or ``(X, y, weight)``; None: proved infeasible.
 
     Raises `Refused` if the file does not prove its claim, `CannotCheck` if the data cannot be used.
+    A file that states several problems needs `check_all`.
     """
-    header, arrays = read(path)
-    if header["kind"] == "infeasible":
-        check_infeasible(arrays)
-        return None
-    with np.errstate(all="ignore"):  # a number that overflows ends as "no finite gap"
-        checker = guarded(Checker, header, arrays, exact)
-        for block in blocks:
-            guarded(checker.add, *as_block(block))
-        verdict: Verdict = guarded(checker.verdict)
-    return verdict
+    found = check_all(path, blocks, exact)
+    if len(found) > 1:
+        raise CannotCheck(f"the file states {len(found)} problems; use check_all")
+    return None if found[0].kind == "infeasible" else found[0]
 
 
 def guarded(function: Any, *arguments: Any) -> Any:
@@ -546,11 +698,13 @@ def guarded(function: Any, *arguments: Any) -> Any:
         raise Refused(f"the file is malformed ({type(error).__name__}: {error})") from None
 
 
-def load(path: str, target: str, weight: str | None, columns: list[str] | None) -> Iterator[Any]:
+def load(
+    path: str, targets: list[str], weight: str | None, columns: list[str] | None
+) -> Iterator[Any]:
     """Yield blocks of a table: .npz (X, y), .csv with a header line, .parquet or .feather."""
     if path.endswith(".npz"):
         with np.load(path, allow_pickle=False) as table:
-            yield table["X"], table[target], table[weight] if weight else None
+            yield table["X"], table[targets[0]], table[weight] if weight else None
         return
     if path.endswith(".csv"):
         rows: Any = np.genfromtxt(path, delimiter=",", names=True, dtype=np.float64, deletechars="")
@@ -561,19 +715,24 @@ def load(path: str, target: str, weight: str | None, columns: list[str] | None) 
         batches = pyarrow.dataset.dataset(path).to_batches()
         blocks = ({n: b[n].to_numpy(zero_copy_only=False) for n in b.schema.names} for b in batches)
     for block in blocks:
-        missing = {target, *([weight] if weight else []), *(columns or [])} - set(block)
+        missing = {*targets, *([weight] if weight else []), *(columns or [])} - set(block)
         if missing:
             raise CannotCheck(f"{path} has no column {', '.join(sorted(missing))}")
-        names = columns or [name for name in block if name not in (target, weight)]
+        names = columns or [name for name in block if name not in (*targets, weight)]
         X = np.column_stack([block[name] for name in names])
-        yield X, block[target], block[weight] if weight else None
+        yield X, np.column_stack([block[name] for name in targets]), block.get(weight)
 
 
-def sentence(found: Verdict | None, size: float = math.inf) -> str:
-    """Say in one sentence what was proved; coefficients up to `size` are excluded."""
-    if found is None:
-        which = "no coefficients" if size == math.inf else f"no coefficients of size up to {size:g}"
-        return f"The claim holds: {which} satisfy the constraints."
+def sentence(found: Verdict) -> str:
+    """Say in one sentence what was proved."""
+    if found.kind == "infeasible":
+        up_to = "" if found.radius == math.inf else f" of size up to {found.radius:g}"
+        return f"The claim holds: no coefficients{up_to} satisfy the constraints."
+    if found.kind == "unbounded":
+        return (
+            f"The claim holds: far along its direction the objective is {found.objective:.2g} or "
+            f"less, and the constraints hold. Problem: {found.problem}."
+        )
     share = found.gap / max(abs(found.objective), abs(found.objective - found.gap), 5e-324)
     among = "" if found.radius == math.inf else f" among coefficients up to {found.radius:g} sizes"
     return (
@@ -588,19 +747,19 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="rectiline verify", description="Check a certificate.")
     parser.add_argument("certificate", help="a file written by Solution.save")
     parser.add_argument("data", nargs="?", help=".npz with X and y, .csv, .parquet, .feather")
-    parser.add_argument("--target", default="y", help="name of the column of targets")
+    parser.add_argument("--target", help="name of the column of targets, if the file has none")
     parser.add_argument("--weight", help="name of the column of weights")
     parser.add_argument("--exact", action="store_true", help="rational arithmetic (small data)")
     given = parser.parse_args(argv)
     try:
         header, arrays = read(given.certificate)
-        if header["kind"] == "infeasible":
-            print(sentence(None, check_infeasible(arrays)))
-            return 0
-        if not given.data:
-            raise CannotCheck("the data are needed")
-        table = load(given.data, given.target, given.weight, header["columns"])
-        print(sentence(check(given.certificate, table, given.exact)))
+        table: Iterable[Any] = ()
+        if any(one["kind"] != "infeasible" for one, _ in problems(header, arrays)):
+            if not given.data:
+                raise CannotCheck("the data are needed")
+            targets = [given.target] if given.target else header.get("targets") or ["y"]
+            table = load(given.data, targets, given.weight, header["columns"])
+        print(*map(sentence, check_all(given.certificate, table, given.exact)), sep="\n")
     except Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1

@@ -1,8 +1,9 @@
-"""Write the test vectors of the certificate format: 20 valid and 20 corrupted files, and data.
+"""Write the test vectors of the certificate format 2, valid and corrupted files, and data.
 
     python tests/certificates/make_vectors.py
 
-The files are kept in the repository: a checker written elsewhere can be tested on them.
+The files are kept in the repository: a checker written elsewhere can be tested on them. Numbers 0
+to 19 are files of format 1 as version 0.2.0 wrote them; those from 20 on are of format 2.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from rectiline import constraints as C
 from rectiline import losses as L
 from rectiline import penalties as P
 from rectiline import verify
-from rectiline.problems._saved import save_infeasibility, save_optimality
 
 FOLDER = Path(__file__).parent / "vectors"
 
@@ -36,6 +36,12 @@ def data(name: str) -> dict[str, Any]:
     y = X[:, 0] - 0.5 * X[:, 3] + 0.3 * rng.standard_normal(len(X))
     if name == "labels":
         y = np.where(y > 0, 1.0, -1.0)
+    if name == "classes":
+        y = np.digitize(y, [-0.5, 0.5]) + 10.0
+    if name == "outputs":
+        y = np.column_stack([y, y**2])
+    if name == "falling":  # the last row is the linear term
+        X, y = np.vstack([X[:5], [0.0, 0.0, -50.0, 50.0]]), np.append(y[:5], 0.0)
     return {"X": X, "y": y, "w": rng.uniform(0.5, 2.0, len(X))}
 
 
@@ -44,27 +50,57 @@ def total(d: int, value: float) -> C.LinearEquality:
     return C.LinearEquality(np.ones((1, d)), [-value])
 
 
-CASES: list[tuple[str, Any, Any, Any, bool, bool]] = [
-    # data, loss, penalty, constraints, intercept, weights
-    ("labels", L.Hinge(), P.Ridge(0.5), (), True, False),
-    ("labels", L.Hinge(), P.L1(1.0), (), True, True),
-    ("labels", L.SquaredHinge(), P.Ridge(1.0), (), False, False),
-    ("labels", L.SmoothedHinge(), P.ElasticNet(0.5, 0.5), (), True, False),
-    ("labels", L.Hinge(), P.GroupLinf(2.0, [0, 0, 1, 1]), (), True, False),
-    ("labels", L.Hinge(), P.Slope([2.0, 1.5, 1.0, 0.5]), (), True, False),
-    ("numbers", L.Pinball(0.9), P.Ridge(1e-3), (), True, False),
-    ("numbers", L.Pinball(0.5), None, (), True, False),
-    ("numbers", L.Absolute(), P.L1(2.0), (C.Nonnegative(),), True, True),
-    ("numbers", L.Huber(0.5), P.Ridge(0.1), (total(4, 1.0),), True, False),
-    ("numbers", L.SquaredError(), P.L1(0.5), (), False, False),
-    ("numbers", L.Expectile(0.8), P.ElasticNet(0.1, 0.1), (C.Box(-0.5, 0.5),), True, True),
-    ("numbers", L.EpsilonInsensitive(0.1), P.Ridge(1.0), (C.Monotone(),), True, False),
-    ("numbers", L.SquaredEpsilonInsensitive(0.1), P.GroupLinf(1.0, [[0, 1]]), (), True, False),
-    ("wide", L.Huber(1.0), P.L1(0.5), (), True, False),
-    ("wide", L.SquaredError(), P.Slope(np.linspace(1.0, 0.1, 20)), (), True, False),
-    ("wide", L.Pinball(0.3), P.L1(0.2), (total(20, 0.5),), True, False),
-    ("wide", L.SquaredError(), P.Ridge(1.0), (), False, True),
-    ("numbers", [L.Pinball(0.2), L.Pinball(0.8)], P.Ridge(0.1), (), True, False),
+def single(loss: Any, penalty: Any, *more: Any) -> Callable[[Path, Any], None]:
+    """Return what writes the proof of one problem."""
+
+    def save(path: Path, table: Any) -> None:
+        rl.solve(rl.Problem(table["X"], table["y"], loss, penalty, *more), tol=1e-8).save(path)
+
+    return save
+
+
+def model(estimator: Any, weighted: bool = False) -> Callable[[Path, Any], None]:
+    """Return what writes the proofs of a fitted model."""
+
+    def save(path: Path, table: Any) -> None:
+        given = (table["X"], table["y"], *([table["w"]] if weighted else []))
+        estimator.fit(*given).save_certificate(path, *given)
+
+    return save
+
+
+def falling(path: Path, table: Any) -> None:
+    """Write the proof that an objective falls without end."""
+    X, y = table["X"], table["y"]
+    bounds = C.Box([-1.0, -1.0, 0.0, -np.inf], [1.0, 1.0, np.inf, 0.0])
+    problem = rl.Problem(
+        X[:-1], y[:-1], L.Pinball(0.5), None, bounds, fit_intercept=False, linear=X[-1]
+    )
+    solution = rl.solve(problem)
+    assert solution.status == "unbounded", solution
+    solution.save(path)
+
+
+VALID: list[tuple[str, Callable[[Path, Any], None]]] = [
+    ("labels", single(L.Hinge(), P.Ridge(0.5))),
+    ("numbers", single(L.Pinball(0.9), P.L1(1.0), C.Nonnegative())),
+    ("classes", model(rl.PLQClassifier(tol=1e-8))),
+    (
+        "classes",
+        model(rl.PLQClassifier(multi_class="ovo", class_weight="balanced", tol=1e-8), True),
+    ),
+    ("classes", model(rl.PLQClassifier(loss="squared_error", tol=1e-8), True)),
+    ("numbers", model(rl.QuantileRegressor(quantile=[0.2, 0.5, 0.8], alpha=0.01, tol=1e-8), True)),
+    (
+        "numbers",
+        model(rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, non_crossing=True, tol=1e-8)),
+    ),
+    (
+        "numbers",
+        model(rl.QuantileRegressor(quantile=[0.2, 0.8], alpha=0.1, shared_slopes=True, tol=1e-8)),
+    ),
+    ("outputs", model(rl.PLQRegressor(loss="huber", tol=1e-8))),
+    ("falling", falling),
 ]
 
 
@@ -104,59 +140,49 @@ def _header(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]],
     return lambda h, a: h.__setitem__(name, value)
 
 
+def _problem(k: int, name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
+    return lambda h, a: h["problems"][k].__setitem__(name, value)
+
+
 # Number of the valid file, what is done to it.
 CORRUPTED: list[tuple[int, Callable[[dict[str, Any], dict[str, Any]], Any]]] = [
     (0, _claim("gap", 1e-3)),
-    (6, _claim("objective", 1.01)),
-    (0, _scaled("coef", 1.01)),
-    (8, _array("coef", 0, -1e-3)),  # outside its bounds
-    (1, _scaled("slopes", 0.5)),
-    (0, _array("slopes", 0, 7.0)),  # outside the range of the hinge
-    (6, _array("slopes", 0, np.nan)),
-    (1, _array("l1", 0, 0.01)),
-    (2, _array("rho", 0, -1.0)),
-    (9, _array("equality", 0, 5.0)),
-    (9, _array("f", 0, -2.0)),  # the coefficients break this constraint
-    (12, _array("inequality", 0, -1.0)),
-    (4, _array("strengths", 0, 0.1)),
-    (1, _scaled("weight", 3.0)),
-    (0, _header("version", 2)),
-    (0, _header("n_samples", 39)),
-    (0, _header("checksums", ["0" * 64])),
-    (0, _header("format", "another")),
-    (6, lambda h, a: a.pop("coef")),
-    (19, _scaled("equality", -1.0)),  # an infeasibility proof that proves nothing
+    (0, _header("version", 3)),
+    (1, _header("weights", "mine")),
+    (2, _problem(0, "signs", [1, 1, -1])),
+    (2, _problem(1, "n_samples", 40)),  # belongs to the file
+    (2, lambda h, a: h["problems"].pop()),
+    (3, _header("labels", [10.0, 12.0, 11.0])),
+    (3, _problem(0, "factors", [(1.0).hex()] * 3)),
+    (4, _scaled("weight", -1.0)),
+    (5, _problem(1, "losses", [])),
+    (5, lambda h, a: a.update({"7/coef": a["0/coef"]})),
+    (6, _header("levels", {"shared": True, "intercepts": True})),
+    (7, _array("slopes", 0, 0.5)),
+    (8, _problem(0, "output", 1)),
+    (9, _scaled("direction", -1.0)),
+    (9, _array("direction", 2, -1.0)),  # leaves the bounds
 ]
 
 
 def main() -> None:
     """Write all files."""
-    for name in ("labels", "numbers", "wide"):
+    for name in ("classes", "outputs", "falling"):
         np.savez(FOLDER / f"{name}.npz", **data(name))
-    for k, (name, loss, penalty, constraints, intercept, weighted) in enumerate(CASES):
-        table = data(name)
-        weight = table["w"] if weighted else None
-        index = np.arange(len(table["y"])) % 2 if isinstance(loss, list) else None
-        problem = rl.Problem(
-            table["X"], table["y"], loss, penalty, constraints, weight, intercept, index
-        )
-        solution = rl.solve(problem, tol=1e-8)
-        assert solution.status == "solved", (k, solution)
-        path = FOLDER / f"valid_{k:02d}_{name}.rlcert"
-        save_optimality(path, problem, solution.coef, solution.intercept, solution.dual)
-    table = data("numbers")
-    clash = [C.Nonnegative(), total(4, -1.0), C.LinearInequality(np.eye(4), -np.ones(4))]
-    problem = rl.Problem(table["X"], table["y"], L.Absolute(), P.Ridge(1.0), clash)
-    proof = rl.solve(problem).infeasibility
-    assert proof is not None
-    save_infeasibility(FOLDER / "valid_19_numbers.rlcert", problem.constraint_rows, proof)
-    valid = sorted(FOLDER.glob("valid_*.rlcert"))
+    paths = []
+    for k, (name, save) in enumerate(VALID):
+        paths.append(FOLDER / f"valid_{k + 20:02d}_{name}.rlcert")
+        save(paths[-1], data(name))
     for k, (source, spoil) in enumerate(CORRUPTED):
-        header, arrays = parts(valid[source])
+        header, arrays = parts(paths[source])
         arrays = {name: array.copy() for name, array in arrays.items()}
         spoil(header, arrays)
-        name = valid[source].stem.split("_")[2]
-        write(FOLDER / f"corrupted_{k:02d}_{name}.rlcert", header, arrays)
+        name = VALID[source][0]
+        write(
+            FOLDER / f"corrupted_{k + 20:02d}_{name}.rlcert",
+            {**header, "arrays": sorted(arrays)},
+            arrays,
+        )
 
 
 if __name__ == "__main__":

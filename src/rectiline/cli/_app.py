@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -189,7 +190,9 @@ def predict(
 def verify(
     claim: Annotated[Path, typer.Argument(help="A certificate file, or a model file.")],
     data: Annotated[Path | None, typer.Argument(help="The table it is about.")] = None,
-    target: Target = "y",
+    target: Annotated[
+        str | None, typer.Option(help="Column of the targets, where the file does not name it.")
+    ] = None,
     weight: Weight = None,
     missing: Missing = "error",
     separator: Separator = None,
@@ -205,17 +208,18 @@ def verify(
         return _verify_model(claim, data)
     try:
         header, arrays = checker.read(claim)
-        if header["kind"] == "infeasible":
-            print(checker.sentence(None, checker.check_infeasible(arrays)))
-            return 0
-        if data is None:
-            raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
-        asked = Asked(target, weight, missing=missing, separator=separator, encoding=encoding)
-        found = checker.check(claim, read_blocks(data, asked, header["columns"]), exact)
+        blocks: Iterable[Any] = ()
+        if any(one["kind"] != "infeasible" for one, _ in checker.problems(header, arrays)):
+            if data is None:
+                raise ValueError("the data are needed: rectiline verify CERTIFICATE DATA.")
+            named = target or (header.get("targets") or ["y"])[0]
+            asked = Asked(named, weight, missing=missing, separator=separator, encoding=encoding)
+            blocks = read_blocks(data, asked, header["columns"])
+        found = checker.check_all(claim, blocks, exact)
     except checker.Refused as error:
         print(f"The claim does not hold: {error}.")
         return 1
-    print(checker.sentence(found))
+    print(*map(checker.sentence, found), sep="\n")
     return 0
 
 

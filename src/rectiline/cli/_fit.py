@@ -15,6 +15,7 @@ import rectiline as rl
 from rectiline.cli._model import Model, make_estimator
 from rectiline.cli._table import Table
 from rectiline.cli._terms import read_loss
+from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 
 __all__ = [
     "Fitted",
@@ -223,21 +224,10 @@ def write_fit_report(path: Path, model: Model, table: Table) -> None:
 
 
 def save_certificate(path: Path, fitted: Fitted, table: Table) -> None:
-    """Write the certificate of a fit of one problem, about the targets as they are written."""
-    if len(fitted.problems) > 1:
-        raise ValueError(
-            f"--certificate: a fit of {len(fitted.problems)} classes consists of as many problems; "
-            "check the model itself: rectiline verify MODEL DATA."
-        )
-    (problem,), (solution,) = fitted.problems, fitted.solutions
-    if solution.infeasibility is None and fitted.model and fitted.model.classes is not None:
-        problem = rl.Problem(
-            table.X,
-            _targets(table.y),
-            problem.losses[0],
-            problem.penalty,
-            problem.constraints,
-            problem.weight,
-            problem.fit_intercept,
-        )
-    solution.save(path, problem, table.names)
+    """Write the certificate of a fit, about the targets as they are written."""
+    y, target = _targets(table.y), None if fitted.model is None else fitted.model.terms["target"]
+    labels = np.unique(y).tolist() if fitted.model and fitted.model.classes is not None else None
+    names = None if target is None else [target]
+    data = ProvedData(table.X, y, labels, table.weight, table.names, names)
+    pairs = zip(fitted.problems, fitted.solutions, strict=True)
+    save_proofs(path, [Statement(problem, solution) for problem, solution in pairs], data)

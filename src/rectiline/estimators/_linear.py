@@ -27,6 +27,7 @@ from rectiline.estimators._rows import (
     with_targets,
 )
 from rectiline.estimators._run import RunOptions, proved_again, solve_all
+from rectiline.estimators._saved import save_fit
 from rectiline.estimators._show import FitReport
 from rectiline.estimators._tasks import FitData, Task
 from rectiline.penalties import Penalty
@@ -360,6 +361,44 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         pairs = zip(again.solutions, again.units, strict=True)
         proofs = [solution.certificate.scaled(unit) for solution, unit in pairs]
         return proofs[0] if again.model._is_single(len(proofs)) else tuple(proofs)
+
+    def save_certificate(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> None:
+        """Write the proof of the fit to a file that ``rectiline verify`` checks against the data.
+
+        The file holds all problems of the fit, in the labels, weights and names of columns that the
+        data have. It is checked once before it is written.
+
+        Parameters
+        ----------
+        path : str or path
+            By convention with the ending ``.rlcert``.
+        X, y : array-like, or rows in blocks and None
+            The data of the fit. Names of a data frame and of a series are kept.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        **fit_params
+            What else `fit` was given.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from sklearn.datasets import load_iris
+        >>> import rectiline as rl
+        >>> X, y = load_iris(return_X_y=True)
+        >>> path = os.path.join(tempfile.mkdtemp(), "fit.rlcert")
+        >>> rl.PLQClassifier().fit(X, y).save_certificate(path, X, y)
+        >>> [round(one.objective, 3) for one in rl.verify.check_all(path, [(X, y)])]
+        [0.748, 88.538, 15.76]
+        """
+        again = proved_again(self, "save_certificate", X, y, sample_weight, **fit_params)
+        save_fit(path, again, y)
 
     def report(
         self,

@@ -78,10 +78,15 @@ class StackedQuantiles:
     def _n_slopes(self) -> int:
         return self.d if self.shares_slopes else self.m * self.d
 
+    @property
+    def shape(self) -> Levels:
+        """How rows are repeated; the loss of shared slopes is the mean over quantiles."""
+        factor = 1.0 / self.m if self.shares_slopes else 1.0
+        return Levels(self.m, self.d, self.shares_slopes, self.fit_intercept, factor=factor)
+
     def problem(self, names: Sequence[str] | None = None, levels: Sequence[float] = ()) -> Problem:
         """Return the problem; `names` of columns and `levels` are for those who read it."""
-        factor = 1.0 / self.m if self.shares_slopes else 1.0  # the loss is the mean over quantiles
-        shape = Levels(self.m, self.d, self.shares_slopes, self.fit_intercept, factor=factor)
+        shape = self.shape
         penalty = self._penalty(shape.n_columns)
         constraints = [*self._crossing_rows(), *self._own_constraints(shape.n_columns)]
         data, losses = self.data, list(self.losses)
@@ -95,7 +100,7 @@ class StackedQuantiles:
             loss=losses,
             penalty=penalty,
             constraints=constraints,
-            sample_weight=np.tile(factor * data.weight, self.m),
+            sample_weight=np.tile(shape.factor * data.weight, self.m),
             fit_intercept=False,
             loss_index=np.repeat(np.arange(self.m), n),
             feature_names=None if names is None else self._columns(names, levels),

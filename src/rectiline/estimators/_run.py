@@ -291,9 +291,12 @@ class ProvedAgain:
     problems: list[Problem]
     solutions: list[Solution]
     units: list[float]
+    data: Any
 
 
-def proved_again(estimator: Any, caller: str, X: Any, y: Any, *given: Any, **named: Any) -> Any:
+def proved_again(
+    estimator: Any, caller: str, X: Any, y: Any, *given: Any, **named: Any
+) -> ProvedAgain:
     """Return what the data of a fit prove about its coefficients; `caller` is for messages."""
     check_is_fitted(estimator)
     model = copy.copy(estimator)
@@ -303,7 +306,7 @@ def proved_again(estimator: Any, caller: str, X: Any, y: Any, *given: Any, **nam
     listed = [kept] if isinstance(kept, Solution) else list(kept)
     pairs = zip(problems, listed, strict=True)
     solutions = [_proved(model, caller, problem, solution) for problem, solution in pairs]
-    return ProvedAgain(model, problems, solutions, model._objective_units(data))
+    return ProvedAgain(model, problems, solutions, model._objective_units(data), data)
 
 
 def _proved(model: Any, caller: str, problem: Problem, solution: Solution) -> Solution:

@@ -1,4 +1,4 @@
-"""Write certificate files, which hold all that `rectiline.verify` needs to repeat a proof."""
+"""Write certificate files, which hold all that `rectiline.verify` needs to repeat proofs."""
 
 from __future__ import annotations
 
@@ -7,101 +7,177 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rectiline._typing import Indices, Vector
 from rectiline.constraints import ConstraintRows
 from rectiline.losses import LinearTerm, Loss
 from rectiline.penalties import GroupLinf, Slope, SparseGroupLinf
-from rectiline.rows import pick
+from rectiline.problems._problem import Problem
+from rectiline.rows import Levels, RowBlocks, StackedRows, pick
 
-__all__ = ["save_infeasibility", "save_optimality"]
+__all__ = ["ProvedData", "Statement", "save_proofs"]
 
 _MARGIN = 1.05  # of the gap: another machine adds the same numbers in another order
 _NEAR = 1e-7  # relative distance from a knot below which a row's slope is written down
 _SAME_SLOPE = 1e-10  # relative difference up to which a slope is that of the place on the loss
+_SAME_WEIGHT = 1e-13  # relative difference up to which weights are those of the data times a factor
 _WORSE = 1.02  # a list of fewer slopes may cost this factor of the gap
+_UNREAD: dict[str, Any] = {"objective": (0.0).hex(), "gap": float(np.finfo(np.float64).max).hex()}
 
 
-def save_optimality(
-    path: str | os.PathLike[str],
-    problem: Any,
-    coef: Any,
-    intercept: float,
-    dual: Any,
-    columns: Sequence[str] | None = None,
-) -> None:
-    """Write the proof that coefficients are nearly optimal, checked once before it is written.
+@dataclass(frozen=True, eq=False)
+class ProvedData:
+    """The data that a person who checks a file will hand over, and what their columns are called.
 
-    `dual` is a repaired point, as solutions carry it. Rows in blocks are read twice: once for the
-    slopes of the listed rows, once to check the proof.
+    Attributes
+    ----------
+    X, y : array-like, or RowBlocks and None
+        As the user has them, labels included.
+    labels : sequence or None
+        The labels of a classification; None where targets are numbers.
+    weight : ndarray or None
+        Weights that the user gave.
+    columns, targets : sequence of str or None
+        Names of the features and of the targets.
     """
-    header, arrays = _statement(problem, columns)
 
-    def extended(b: Any, b0: float) -> Any:
-        return np.append(b, b0) if problem.fit_intercept else np.asarray(b, dtype=np.float64)
+    X: Any
+    y: Any = None
+    labels: Sequence[Any] | None = None
+    weight: Vector | None = None
+    columns: Any = None
+    targets: Sequence[str] | None = None
 
-    answer = extended(coef, intercept)
-    d = problem.terms.region.rows
-    arrays |= {"coef": answer, "split_coef": answer}
-    arrays["inequality"] = dual.inequality if dual.inequality.size else np.zeros(d.c.size)
-    arrays["equality"] = dual.equality if dual.equality.size else np.zeros(d.f.size)
-    if problem.is_in_memory:
-        slopes = _slopes(problem, np.asarray(dual.sample))
-        listed = (np.arange(slopes.size), _undecided(problem, answer, slopes))
-        tries = [_answers(rows, slopes[rows]) for rows in listed]
-        blocks: Iterable[Any] = [(problem.design.X, _targets(problem))]
-    else:
-        listed_slopes = _answers(dual.rows, _slopes_in_blocks(problem, dual))
-        split = extended(dual.split_coef, dual.split_intercept)
-        tries = [listed_slopes, listed_slopes | {"split_coef": split}]
-        blocks = (
-            tuple(_on_host(part) for part in (block.X, block.y, block.weight))
-            for block in problem.source.blocks
-        )
-    tried = [arrays | one for one in tries]
-    verdicts = _verdicts(header, tried, blocks)
-    best = min(range(len(tried)), key=lambda k: verdicts[k].gap)
-    if problem.is_in_memory and verdicts[1].gap <= _WORSE * verdicts[0].gap:
-        best = 1  # fewer slopes
-    header["claim"] = {
-        "objective": verdicts[best].objective.hex(),
-        "gap": float(_MARGIN * verdicts[best].gap).hex(),
+    @classmethod
+    def of(cls, problem: Problem, columns: Any = None, target: str | None = None) -> ProvedData:
+        """Return the data that a problem was made from."""
+        names = problem.feature_names if columns is None else columns
+        targets = None if target is None else [target]
+        if not problem.is_in_memory:
+            source: Any = problem.blocks
+            source = source.source if isinstance(source, StackedRows) else source
+            labels = problem.source.samples.encoding.labels
+            return cls(source, labels=labels, columns=names, targets=targets)
+        weight, labels = problem.weight, problem.data.samples.labels
+        is_plain = not weight.size or bool((weight == weight[0]).all())
+        y = problem.offset
+        if labels is not None:
+            y = np.array(labels)[(problem.direction > 0).astype(np.intp)]
+        return cls(problem.design.X, y, labels, None if is_plain else weight, names, targets)
+
+    def blocks(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield features, targets and weights of the rows."""
+        if not isinstance(self.X, RowBlocks):
+            yield self.X, np.asarray(self.y), self.weight
+            return
+        for block in self.X:
+            yield tuple(_on_host(part) for part in (block.X, block.y, block.weight))
+
+    @property
+    def places(self) -> Indices:
+        """The place of each row's label in the list; zeros where targets are numbers."""
+        y = np.asarray(self.y)
+        if self.labels is None:
+            return np.zeros(y.shape[0], dtype=np.intp)
+        return np.asarray(np.argmax(y[:, None] == np.array(self.labels), axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A problem on such data, and the answer that a file proves to be optimal.
+
+    Attributes
+    ----------
+    problem : Problem
+    solution : Solution
+        Anything with `coef`, `intercept`, a repaired `dual`, `infeasibility` and `direction`.
+    samples : ndarray of int or None
+        Which rows of the data the problem has, if not all.
+    output : int
+        Which of the targets it is about.
+    levels : Levels or None
+        How the problem repeats the rows, all of them for the first level, then for the next.
+    """
+
+    problem: Problem
+    solution: Any
+    samples: Indices | None = None
+    output: int = 0
+    levels: Levels | None = None
+
+    @property
+    def kind(self) -> str:
+        """What is proved."""
+        if self.solution.infeasibility is not None:
+            return "infeasible"
+        return "optimality" if self.solution.direction is None else "unbounded"
+
+
+def save_proofs(
+    path: str | os.PathLike[str], statements: Sequence[Statement], data: ProvedData
+) -> None:
+    """Write the proofs of answers, which are checked once before they are written.
+
+    Rows in blocks are read twice: once for the slopes of the listed rows, once to check the proof.
+    """
+    checker: Any = _checker()
+    on_rows = isinstance(data.X, RowBlocks)
+    n, d = (data.X.n_rows, data.X.n_features) if on_rows else data.X.shape
+    needs_y = any(one.problem.losses[0].of != "prediction" for one in statements)
+    file: dict[str, Any] = {
+        "format": "rectiline-certificate",
+        "version": 2,
+        "library": f"rectiline {importlib.import_module('rectiline').__version__}",
+        "source": getattr(data.X, "snapshot", None) if on_rows else None,
+        "columns": None if data.columns is None else [str(name) for name in data.columns],
+        "targets": None if data.targets is None else [str(name) for name in data.targets],
+        "labels": None if data.labels is None else [_plain(one) for one in data.labels],
+        "n_samples": int(n),
+        "n_features": int(d),
+        "n_targets": int(needs_y) * (1 if on_rows or np.ndim(data.y) == 1 else data.y.shape[1]),
     }
-    _write(path, header, tried[best])
+    tried = [_tries(one, data) for one in statements]
+    made = [
+        [checker.Checker(file | header | {"claim": _UNREAD}, arrays) for header, arrays in tries]
+        for tries in tried
+        if tries[0][0]["kind"] != "infeasible"
+    ]
+    if made:
+        stream = checker.Stream([one for some in made for one in some])
+        for block in data.blocks():
+            stream.add(*checker.as_block(block))
+        file["checksums"] = [one.hexdigest() for one in stream.sums]
+    checkers = iter(made)
+    chosen = []
+    for tries in tried:
+        best = 0
+        if tries[0][0]["kind"] == "infeasible":
+            checker.check_infeasible(tries[0][1])
+        else:
+            verdicts = [one.verdict() for one in next(checkers)]
+            best = int(np.argmin([one.gap for one in verdicts]))
+            if not on_rows and verdicts[-1].gap <= _WORSE * verdicts[0].gap:
+                best = len(tries) - 1  # fewer slopes
+            if tries[best][0]["kind"] == "optimality":
+                tries[best][0]["claim"] = {
+                    "objective": verdicts[best].objective.hex(),
+                    "gap": float(_MARGIN * verdicts[best].gap).hex(),
+                }
+        chosen.append(tries[best])
+    _write(path, file, chosen)
 
 
-def _answers(rows: Any, slopes: Any) -> dict[str, Any]:
-    return {"slope_rows": rows.astype(np.int64), "slopes": slopes}
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label
 
 
 def _on_host(part: Any) -> Any:
     return part.cpu().numpy() if hasattr(part, "cpu") else part
-
-
-def _slopes_in_blocks(problem: Any, dual: Any) -> Any:
-    """Return the slopes of the losses behind the multipliers of listed rows, with one pass."""
-    slopes, (low, high) = np.zeros(dual.rows.size), problem.losses[0].curve.domain()
-    for block in problem.source.blocks:
-        ends = np.searchsorted(dual.rows, (block.start, block.start + block.n_rows))
-        mine = slice(*ends)
-        if ends[0] == ends[1]:
-            continue
-        samples = problem.source.samples.of_block(pick(block, dual.rows), dual.rows[mine])
-        used = samples.weight > 0
-        slope = samples.direction * dual.values[mine] / np.where(used, samples.weight, 1.0)
-        slopes[mine] = np.clip(np.where(used, slope, 0.0), low, high)
-    return slopes
-
-
-def save_infeasibility(path: str | os.PathLike[str], rows: ConstraintRows, proof: Any) -> None:
-    """Write multipliers that prove that constraints contradict one another."""
-    arrays = _constraint_arrays(rows, 0)
-    arrays |= {"inequality": proof.inequality, "equality": proof.equality}
-    _checker().check_infeasible(arrays)
-    _write(path, {**_FORMAT, "kind": "infeasible"}, arrays)
 
 
 def _checker() -> Any:
@@ -109,47 +185,78 @@ def _checker() -> Any:
     return importlib.import_module("rectiline.verify")
 
 
-_FORMAT = {"format": "rectiline-certificate", "version": 1}
+# ---- what is stated ------------------------------------------------------------------------------
 
 
-def _statement(
-    problem: Any, columns: Sequence[str] | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return header and arrays that say what the problem is, without its rows."""
+def _tries(one: Statement, data: ProvedData) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return header and arrays of a problem, with longer and shorter lists of slopes."""
+    problem, solution = one.problem, one.solution
     free, rows = int(problem.fit_intercept), problem.terms.region.rows
-    d = problem.n_features
-    weight, index = np.ones(1), None  # those of rows in blocks come with the data
-    if problem.is_in_memory:
-        weight, index = np.asarray(problem.weight), problem.loss_index
-    elif not problem.source.samples.encoding.is_plain:
+    header: dict[str, Any] = {"kind": one.kind}
+    arrays = _constraint_arrays(rows, 0 if one.kind == "infeasible" else free)
+    if one.kind == "infeasible":
+        proof = solution.infeasibility
+        return [(header, arrays | {"inequality": proof.inequality, "equality": proof.equality})]
+    more_header, more_arrays = _terms(one, free)
+    weights, own = _weights(one, data)
+    header, arrays = header | more_header | weights, arrays | more_arrays | own
+    if one.kind == "unbounded":
+        arrays |= {"coef": solution.coef, "direction": solution.direction}
+        return [(header | {"claim": {}}, arrays)]
+
+    def extended(b: Any, b0: float) -> Any:
+        return np.append(b, b0) if free else np.asarray(b, dtype=np.float64)
+
+    dual, answer = solution.dual, extended(solution.coef, solution.intercept)
+    arrays |= {"coef": answer, "split_coef": answer}
+    arrays["inequality"] = dual.inequality if dual.inequality.size else np.zeros(rows.c.size)
+    arrays["equality"] = dual.equality if dual.equality.size else np.zeros(rows.f.size)
+    if not problem.is_in_memory:
+        arrays |= {"slope_rows": dual.rows, "slopes": _slopes_in_blocks(problem, dual)}
+        split = extended(dual.split_coef, dual.split_intercept)
+        return [(dict(header), arrays), (header, arrays | {"split_coef": split})]
+    if dual.sample.size != problem.n_samples:
         raise ValueError(
-            "Certificate files of rows in blocks hold one loss and the rows' own weights; this "
-            "problem has several losses, folds, or weights of classes."
+            f"save: the problem has {problem.n_samples} rows, but the solution holds "
+            f"{dual.sample.size} multipliers; one from a pickle holds none. A fitted model can "
+            "find them again: model.save_certificate(path, X, y)."
         )
-    constant = bool(weight.size) and bool((weight == weight[0]).all())
-    columns = problem.feature_names if columns is None else columns
+    slopes, tries = _slopes(problem, np.asarray(dual.sample)), []
+    for listed in (np.arange(slopes.size), _undecided(problem, answer, slopes)):
+        numbers = listed
+        if one.levels is not None:  # level by level here, row by row in the file
+            level, row = np.divmod(listed, slopes.size // one.levels.count)
+            numbers = row * one.levels.count + level
+        elif one.samples is not None:
+            numbers = one.samples[listed]
+        order = np.argsort(numbers)
+        found = {"slope_rows": numbers[order].astype(np.int64), "slopes": slopes[listed][order]}
+        tries.append((dict(header), arrays | found))
+    return tries
+
+
+def _terms(one: Statement, free: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return losses, penalty and sizes of a problem."""
+    problem, penalty, d = one.problem, one.problem.penalty, one.problem.n_features
+    rows, levels = problem.terms.region.rows, _levels(one)
     header = {
-        **_FORMAT,
-        "kind": "optimality",
         "radius": _checker().RADIUS,
-        "n_samples": problem.n_samples,
         "n_columns": d + free,
         "n_inequalities": rows.c.size,
         "n_equalities": rows.f.size,
         "fit_intercept": bool(free),
-        "columns": None if columns is None else [str(name) for name in columns],
         "of": problem.losses[0].of,
-        "labels": _labels(problem),
-        "losses": [_curve(one) for one in problem.losses],
-        "penalty": repr(problem.penalty),
-        "constraints": [repr(one) for one in problem.constraints],
-        "weight_scale": float(weight[0] if constant else 1.0).hex(),
+        "output": one.output,
+        "losses": [_curve(loss) for loss in problem.losses],
+        "penalty": repr(penalty),
+        "constraints": [repr(each) for each in problem.constraints],
+        "levels": None,
     }
-    arrays = _constraint_arrays(rows, free)
-    arrays["rho"] = np.append(problem.columns.rho, [0.0] * free)
-    arrays["l1"] = np.append(problem.columns.l1, [0.0] * free)
+    if levels is not None:
+        header["levels"] = {"shared": levels.shares_columns, "intercepts": levels.has_indicators}
+    costs = {"rho": problem.columns.rho, "l1": problem.columns.l1}
+    arrays = {name: np.append(cost, [0.0] * free) for name, cost in costs.items()}
     groups, strengths = np.full(d + free, -1, dtype=np.int64), np.zeros(d + free)
-    penalty = problem.penalty
     if isinstance(penalty, Slope):
         groups[:d], strengths[:d] = 0, penalty.strengths
     elif isinstance(penalty, GroupLinf):
@@ -163,12 +270,60 @@ def _statement(
             arrays["l1"][members] = 0.0
     elif not problem.is_separable:
         raise ValueError(f"Certificate files cannot hold the penalty {penalty!r}.")
-    arrays |= {"groups": groups, "strengths": strengths}
-    if not constant:
-        arrays["weight"] = weight
-    if index is not None:
-        arrays["loss_index"] = index
-    return header, arrays
+    if problem.is_in_memory and problem.loss_index is not None and levels is None:
+        arrays["loss_index"] = problem.loss_index
+    return header, arrays | {"groups": groups, "strengths": strengths}
+
+
+def _levels(one: Statement) -> Levels | None:
+    if one.problem.is_in_memory or not isinstance(one.problem.blocks, StackedRows):
+        return one.levels
+    return one.problem.blocks.levels
+
+
+def _weights(one: Statement, data: ProvedData) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return signs of labels and how weights of rows follow from those of the data."""
+    problem, count = one.problem, 1 if data.labels is None else len(data.labels)
+    if not problem.is_in_memory:
+        encoding: Any = problem.source.samples.encoding
+        if encoding.fold is not None:
+            raise ValueError("Certificate files of rows in blocks cannot leave out a fold.")
+        factors = [encoding.factor(k) for k in range(count)]
+        signs = [(1 if k == encoding.positive else -1) * encoding.is_used(k) for k in range(count)]
+        levels = _levels(one)
+        scale = 1.0 if levels is None else levels.factor
+        return _shares(data, "data", scale, factors, signs), {}
+    places, at = data.places, slice(None) if one.samples is None else one.samples
+    mine, sign = np.zeros((2, places.size))
+    mine[at] = problem.weight[: places.size]
+    is_margin = problem.losses[0].of == "margin"
+    sign[at] = (problem.direction if is_margin else problem.offset)[: places.size]
+    given = np.ones(places.size) if data.weight is None else np.asarray(data.weight)
+    used = (mine > 0) & (given > 0)
+    factors, signs = [0.0] * count, [0] * count
+    for k in range(count):
+        rows = np.flatnonzero(used & (places == k))
+        if rows.size:
+            factors[k] = float(mine[rows[0]] / given[rows[0]])
+            signs[k] = int(np.sign(sign[rows[0]])) if data.labels is not None else 1
+    if (abs(np.array(factors)[places] * given - mine) > _SAME_WEIGHT * mine).any():
+        factors = [float(one != 0) for one in signs]
+        return _shares(data, "file", 1.0, factors, signs), {"weight": mine}
+    scale = 1.0 if data.labels is not None else factors[0]
+    kind, weight = ("none", {}) if data.weight is None else ("file", {"weight": given})
+    return _shares(data, kind, scale, factors, signs), weight
+
+
+def _shares(
+    data: ProvedData, kind: str, scale: float, factors: list[float], signs: list[int]
+) -> dict[str, Any]:
+    has_labels = data.labels is not None
+    return {
+        "weights": kind,
+        "weight_scale": float(scale).hex(),
+        "signs": signs if has_labels else None,
+        "factors": [one.hex() for one in factors] if has_labels else None,
+    }
 
 
 def _constraint_arrays(rows: ConstraintRows, free: int) -> dict[str, Any]:
@@ -194,19 +349,25 @@ def _curve(loss: Loss) -> dict[str, Any]:
     }
 
 
-def _labels(problem: Any) -> list[Any]:
-    samples = problem.source.samples
-    labels = samples.labels if problem.is_in_memory else samples.encoding.labels
-    return list(labels or (-1.0, 1.0))
+# ---- slopes of rows ------------------------------------------------------------------------------
 
 
-def _targets(problem: Any) -> Any:
-    if problem.losses[0].of != "margin":
-        return problem.offset
-    return np.array(_labels(problem))[(problem.direction > 0).astype(np.intp)]
+def _slopes_in_blocks(problem: Problem, dual: Any) -> Vector:
+    """Return the slopes of the losses behind the multipliers of listed rows, with one pass."""
+    slopes, ends = np.zeros(dual.rows.size), [one.curve.domain() for one in problem.losses]
+    for block in problem.blocks:
+        mine = slice(*np.searchsorted(dual.rows, (block.start, block.start + block.n_rows)))
+        if mine.start == mine.stop:
+            continue
+        samples = problem.samples.of_block(pick(block, dual.rows), dual.rows[mine])
+        used = samples.weight > 0
+        slope = samples.direction * dual.values[mine] / np.where(used, samples.weight, 1.0)
+        low, high = np.array(ends)[0 if samples.index is None else samples.index].T
+        slopes[mine] = np.clip(np.where(used, slope, 0.0), low, high)
+    return slopes
 
 
-def _slopes(problem: Any, sample: Any) -> Any:
+def _slopes(problem: Problem, sample: Vector) -> Vector:
     """Return the slopes of the losses themselves behind multipliers of weighted losses."""
     used = problem.weight > 0
     slopes = np.where(used, problem.direction * sample / np.where(used, problem.weight, 1.0), 0.0)
@@ -215,7 +376,7 @@ def _slopes(problem: Any, sample: Any) -> Any:
     return slopes
 
 
-def _undecided(problem: Any, coef: Any, slopes: Any) -> Any:
+def _undecided(problem: Problem, coef: Vector, slopes: Vector) -> Indices:
     """Return the rows whose slope does not follow from their place on the loss."""
     z = problem.design.dot(coef[: problem.n_features])
     t = problem.direction * (z + (coef[-1] if problem.fit_intercept else 0.0)) + problem.offset
@@ -233,29 +394,38 @@ def _undecided(problem: Any, coef: Any, slopes: Any) -> Any:
     return np.flatnonzero(listed & (problem.weight > 0))
 
 
-def _by_loss(problem: Any) -> Iterator[tuple[Any, Loss]]:
+def _by_loss(problem: Problem) -> Iterator[tuple[Any, Loss]]:
     for k, loss in enumerate(problem.losses):
         yield (slice(None) if problem.loss_index is None else problem.loss_index == k), loss
 
 
-def _verdicts(header: dict[str, Any], tried: list[dict[str, Any]], blocks: Iterable[Any]) -> Any:
-    """Return what the checker proves by each try, and enter the checksums of the rows."""
-    generous = {"objective": (0.0).hex(), "gap": float(np.finfo(np.float64).max).hex()}
-    made = [_checker().Checker({**header, "claim": generous}, arrays) for arrays in tried]
-    for block in blocks:
-        for checker in made:
-            checker.add(*block)
-    header["checksums"] = [one.hexdigest() for one in made[0].sums]
-    for checker in made:
-        checker.header["checksums"] = header["checksums"]
-    return [checker.verdict() for checker in made]
+# ---- the file ------------------------------------------------------------------------------------
 
 
-def _write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def _write(
+    path: str | os.PathLike[str],
+    file: dict[str, Any],
+    stated: list[tuple[dict[str, Any], dict[str, Any]]],
+) -> None:
+    """Write what all problems have in common once, and the rest of each in a folder of its own."""
+    first_header, first_arrays = stated[0]
+    common = {
+        name: value
+        for name, value in first_header.items()
+        if all(name in header and header[name] == value for header, _ in stated)
+    }
+    members = {
+        name: array
+        for name, array in first_arrays.items()
+        if all(name in arrays and np.array_equal(arrays[name], array) for _, arrays in stated)
+    }
+    own = [{k: v for k, v in header.items() if k not in common} for header, _ in stated]
+    for k, (_, arrays) in enumerate(stated):
+        members |= {f"{k}/{name}": array for name, array in arrays.items() if name not in members}
+    header = {**file, **common, "problems": own, "arrays": sorted(members)}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        header = {**header, "arrays": sorted(arrays)}
         archive.writestr("header.json", json.dumps(header, indent=1))
-        for name, array in sorted(arrays.items()):
+        for name, array in sorted(members.items()):
             buffer = io.BytesIO()
             np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
             archive.writestr(f"{name}.npy", buffer.getvalue())

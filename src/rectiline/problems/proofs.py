@@ -7,10 +7,10 @@ has products with X from elsewhere (row blocks, compensated arithmetic), starts 
   with few passes over X; `prove_tasks` for the tasks of a `MultiTaskProblem`.
 - `moved_into_dual_range` is a second repair of multipliers, for pairs that cannot be proved.
 - `close` turns `CertificateTerms` into a certificate; all of the above end there.
-- `save_optimality` and `save_infeasibility` write a proof to a file.
+- `save_proofs` writes proofs to a file.
 """
 
-from rectiline.problems._saved import save_infeasibility, save_optimality
+from rectiline.problems._saved import ProvedData, Statement, save_proofs
 from rectiline.problems.proof._close import CertificateTerms, Closed, Program, Term, close
 from rectiline.problems.proof._dual_range import moved_into_dual_range
 from rectiline.problems.proof._prove import Candidate, Proof, prove, prove_many
@@ -22,6 +22,8 @@ __all__ = [
     "Closed",
     "Program",
     "Proof",
+    "ProvedData",
+    "Statement",
     "TaskProof",
     "Term",
     "close",
@@ -29,6 +31,5 @@ __all__ = [
     "prove",
     "prove_many",
     "prove_tasks",
-    "save_infeasibility",
-    "save_optimality",
+    "save_proofs",
 ]

@@ -1,17 +1,12 @@
 "use strict";
-/* A checker of certificate files in a browser, written from docs/theory/certificate_files.rst.
-
-   It contains no solver. Every number that is computed is a triple [high, low, error]: a sum of two
-   doubles and a bound on its distance from the true value, which every operation carries on. What
-   is not proved is refused. */
+/* A checker of certificate files, written from docs/theory/certificate_files.rst. It contains no solver. Every number
+   that is computed is a triple [high, low, error]: a sum of two doubles and a bound on its distance from the true value,
+   which every operation carries on. What is not proved is refused. */
 (function () {
-  class Refused extends Error {}
-  class CannotCheck extends Error {}
-  const refuse = (why) => { throw new Refused(why); };
-  const stop = (why) => { throw new CannotCheck(why); };
+  class Refused extends Error {} class CannotCheck extends Error {}
+  const refuse = (why) => { throw new Refused(why); }, stop = (why) => { throw new CannotCheck(why); };
   // ---- numbers: pairs of doubles with a bound on the error -------------------------------------
-  const RELATIVE = 2 ** -100; // of one operation on pairs, generously
-  const ABSOLUTE = 2 ** -1060; // of one product whose parts underflow
+  const RELATIVE = 2 ** -100, ABSOLUTE = 2 ** -1060; // of one operation on pairs, generously; of a product that underflows
   const exact = (x) => [x, 0, 0], ZERO = exact(0), INFINITE = exact(Infinity);
   function twoSum(a, b) { const s = a + b, t = s - a; return [s, a - (s - t) + (b - t)]; }
   function twoProduct(a, b) {
@@ -25,22 +20,17 @@
     return [high, w - (high - v), x[2] + y[2] + RELATIVE * Math.abs(high)];
   }
   function times(x, y) {
-    const p = twoProduct(x[0], y[0]);
-    const low = p[1] + (x[0] * y[1] + x[1] * y[0]), high = p[0] + low;
+    const p = twoProduct(x[0], y[0]), low = p[1] + (x[0] * y[1] + x[1] * y[0]), high = p[0] + low;
     const ax = Math.abs(x[0]), ay = Math.abs(y[0]);
     const error = 1.001 * (ax * y[2] + ay * x[2] + x[2] * y[2]) + RELATIVE * Math.abs(high) + ABSOLUTE;
     return [high, low - (high - p[0]), error];
   }
-  const negative = (x) => [-x[0], -x[1], x[2]];
-  const minus = (x, y) => add(x, negative(y));
+  const negative = (x) => [-x[0], -x[1], x[2]], minus = (x, y) => add(x, negative(y));
   const size = (x) => (x[0] < 0 ? negative(x) : x); // a bound on the absolute value
-  const half = (x) => [x[0] / 2, x[1] / 2, x[2] / 2 + ABSOLUTE];
-  const slack = (x) => 1.001 * x[2] + 2 ** -51 * Math.abs(x[1]) + 2 ** -1070;
+  const half = (x) => [x[0] / 2, x[1] / 2, x[2] / 2 + ABSOLUTE], slack = (x) => 1.001 * x[2] + 2 ** -51 * Math.abs(x[1]) + 2 ** -1070;
   // The sign of a pair is that of its high part plus the low one, which double precision decides.
   const upper = (x) => { const v = x[0] + x[1]; return v + slack(x) + 2 ** -51 * Math.abs(v); };
-  const isPositive = (x) => x[0] + (x[1] - slack(x)) > 0;
-  const isNegative = (x) => x[0] + (x[1] + slack(x)) < 0;
-  const isZero = (x) => x[0] === 0 && x[1] === 0 && x[2] === 0;
+  const isPositive = (x) => x[0] + (x[1] - slack(x)) > 0, isNegative = (x) => x[0] + (x[1] + slack(x)) < 0, isZero = (x) => x.every((part) => part === 0);
   function larger(x, y) { // a bound on both
     if (x === null || !Number.isFinite(y[0])) return y;
     if (!Number.isFinite(x[0])) return x;
@@ -50,8 +40,7 @@
   function squareOver(x, divisor) { // at least x^2 / divisor, for a positive divisor
     const above = times(x, x), q = above[0] / divisor;
     if (!Number.isFinite(q)) return INFINITE;
-    const left = minus(above, times(exact(q), exact(divisor)));
-    const more = (left[0] + left[1]) / divisor;
+    const left = minus(above, times(exact(q), exact(divisor))), more = (left[0] + left[1]) / divisor;
     const error = (1.001 * left[2] + ABSOLUTE) / divisor + 2 ** -50 * Math.abs(more) + ABSOLUTE;
     const sum = twoSum(q, more);
     return [sum[0], sum[1], error + RELATIVE * Math.abs(q)];
@@ -80,11 +69,9 @@
   const lowerSign = (x) => (isZero(x) || isPositive(x) ? 0 : -1);
   class Loss {
     constructor(knots, pieces) {
-      Object.assign(this, { knots, pieces, found: new Map() });
-      const [first, last] = [pieces[0], pieces[pieces.length - 1]];
-      this.least = first[3] > 0 ? -Infinity : first[2];
-      this.most = last[3] > 0 ? Infinity : last[2];
-      this.nearest = Math.min(Math.max(0, this.least), this.most); // the slope nearest to zero
+      const first = pieces[0], last = pieces[pieces.length - 1];
+      const least = first[3] > 0 ? -Infinity : first[2], most = last[3] > 0 ? Infinity : last[2], nearest = Math.min(Math.max(0, least), most); // to zero
+      Object.assign(this, { knots, pieces, least, most, nearest, found: new Map() });
       knots.forEach((knot, k) => {
         if (k && knot <= knots[k - 1]) refuse("the knots of a loss do not increase");
         const sides = [pieces[k], pieces[k + 1]], [left, right] = sides.map((one) => pieceAt(one, exact(knot)));
@@ -96,8 +83,7 @@
       });
     }
     where(t) { // the piece of the right derivative
-      const k = this.knots.findIndex((knot) => knot > t[0] || (knot === t[0] && t[1] < 0));
-      return k < 0 ? this.knots.length : k;
+      return this.knots.filter((knot) => knot < t[0] || (knot === t[0] && t[1] >= 0)).length;
     }
     value(t) { // at least the value at t, whichever side of a knot t is on
       let k = this.where(t);
@@ -120,14 +106,11 @@
     }
   }
   // ---- SHA-256 (absent from browsers at file:// addresses) --------------------------------------
-  const PRIMES = [];
-  for (let k = 2; PRIMES.length < 64; k++) if (PRIMES.every((p) => k % p)) PRIMES.push(k);
-  const fraction = (x) => Math.floor((x - Math.floor(x)) * 2 ** 32);
-  const ROUNDS = Uint32Array.from(PRIMES, (p) => fraction(Math.cbrt(p)));
+  const PRIMES = Array.from({ length: 310 }, (_, k) => k + 2).filter((k, at, all) => all.slice(0, at).every((p) => k % p)); // 64 of them
+  const fraction = (x) => Math.floor((x - Math.floor(x)) * 2 ** 32), ROUNDS = Uint32Array.from(PRIMES, (p) => fraction(Math.cbrt(p)));
   class Sha256 {
     state = Uint32Array.from(PRIMES.slice(0, 8), (p) => fraction(Math.sqrt(p)));
-    block = new Uint8Array(64); words = new Uint32Array(64);
-    used = 0; length = 0;
+    block = new Uint8Array(64); words = new Uint32Array(64); used = 0; length = 0;
     update(bytes) {
       this.length += bytes.length;
       for (const byte of bytes) { this.block[this.used++] = byte; if (this.used === 64) this.mix(); }
@@ -165,8 +148,7 @@
     const at = view(bytes), members = new Map();
     let end = bytes.length - 22;
     while (end >= 0 && at.getUint32(end, true) !== 0x06054b50) end -= 1;
-    if (end < 0) refuse("this is no archive");
-    const count = at.getUint16(end + 10, true);
+    const count = end < 0 ? refuse("this is no archive") : at.getUint16(end + 10, true);
     for (let k = 0, p = at.getUint32(end + 16, true), total = 0; k < count; k++) { // the directory
       const [flags, method, letters, extra, comment] = [8, 10, 28, 30, 32].map((j) => at.getUint16(p + j, true));
       const [crc, packed, full, start] = [16, 20, 24, 42].map((j) => at.getUint32(p + j, true));
@@ -186,12 +168,11 @@
   async function inflate(raw, length) {
     const out = new Uint8Array(length);
     const reader = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
-    for (let at = 0; ;) {
-      const { done, value } = await reader.read();
+    for (let at = 0, done, value; ; at += value.length) {
+      ({ done, value } = await reader.read());
       if (done) return out.subarray(0, at);
       if (at + value.length > length) { reader.cancel().catch(() => {}); refuse("a member unpacks to more than it declares"); }
       out.set(value, at);
-      at += value.length;
     }
   }
   const READ = { f8: "Float64", f4: "Float32", i8: "BigInt64", u8: "BigUint64", i4: "Int32", u4: "Uint32", i2: "Int16", u2: "Uint16",
@@ -211,12 +192,9 @@
     const codes = (p) => Array.from({ length: width / 4 }, (_, k) => at.getUint32(p + 4 * k, little));
     const word = (p) => String.fromCodePoint(...codes(p)).replace(/\0+$/, "");
     const one = (p) => (letter === "U" ? word(p) : letter === "b" ? at[method](p) !== 0 : Number(at[method](p, little)));
-    const values = letter === "f" ? new Float64Array(count) : new Array(count);
-    const [rows, columns] = shape.length === 2 ? shape : [1, count];
-    for (let k = 0; k < count; k++) {
-      const place = fortran === "True" ? (k % columns) * rows + Math.floor(k / columns) : k;
-      values[k] = one(begin + length + place * width);
-    }
+    const values = letter === "f" ? new Float64Array(count) : new Array(count), [rows, columns] = shape.length === 2 ? shape : [1, count];
+    const place = (k) => (fortran === "True" ? (k % columns) * rows + Math.floor(k / columns) : k);
+    for (let k = 0; k < count; k++) values[k] = one(begin + length + place(k) * width);
     return { shape, type: letter, width, values };
   }
   // ---- the file: one schema for header and arrays -----------------------------------------------
@@ -231,35 +209,48 @@
     if (digits >= 2n ** 53n || power < -1074 || !Number.isFinite(value)) refuse(`${what} is no finite double`);
     return found[1] === "-" ? -value : value;
   }
-  const REQUIRED = { c: "m", f: "k", A: "md", E: "kd", lower: "d", upper: "d", inequality: "m", equality: "k" };
-  const OPTIMAL = { coef: "d", split_coef: "d", rho: "d", l1: "d", strengths: "d", groups: "d", slopes: "s", slope_rows: "s" };
-  const OPTIONAL = { weight: "n", loss_index: "n" };
-  const WHOLE = ["groups", "slope_rows", "loss_index"];
-  async function parseFile(bytes) {
+  const LIMITS = { c: "m", f: "k", A: "md", E: "kd", lower: "d", upper: "d" }, MULTIPLIERS = { inequality: "m", equality: "k" };
+  const COSTS = { coef: "d", rho: "d", l1: "d", strengths: "d", groups: "d" }, SLOPES = { split_coef: "d", slopes: "s", slope_rows: "s" };
+  const KINDS = { infeasible: { ...LIMITS, ...MULTIPLIERS }, unbounded: { ...LIMITS, ...COSTS, direction: "d" },
+    optimality: { ...LIMITS, ...MULTIPLIERS, ...COSTS, ...SLOPES } };
+  const OPTIONAL = { weight: "n", loss_index: "n" }, WHOLE = ["groups", "slope_rows", "loss_index"];
+  const FILE = ["format", "version", "arrays", "n_samples", "n_features", "n_targets", "labels", "columns"];
+  const isObject = (x) => x !== null && typeof x === "object" && !Array.isArray(x);
+  async function parseFile(bytes) { // the header, and every problem with what it states itself before what the file states
     const members = await unzip(bytes);
     if (!members.has("header.json")) refuse("the archive has no header.json");
     const header = JSON.parse(text(members.get("header.json")));
-    if (header === null || typeof header !== "object" || Array.isArray(header)) refuse("the header is no object");
-    if (header.format !== "rectiline-certificate" || header.version !== 1) refuse("this is no certificate of format 1");
-    const optimal = header.kind === "optimality";
-    if (!optimal && header.kind !== "infeasible") refuse("the kind of the certificate is not known");
+    if (!isObject(header)) refuse("the header is no object");
+    if (header.format !== "rectiline-certificate" || ![1, 2].includes(header.version)) refuse("this is no certificate of format 1 or 2");
     const names = [...members.keys()].filter((name) => name !== "header.json").map((name) => name.replace(/\.npy$/, "")).sort();
     if (!Array.isArray(header.arrays) || header.arrays.join("\n") !== names.join("\n")) refuse("the arrays are not those that the header lists");
-    const dims = { ...REQUIRED, ...(optimal ? OPTIMAL : {}) }, allowed = { ...dims, ...(optimal ? OPTIONAL : {}) };
-    for (const name of Object.keys(dims)) if (!names.includes(name)) refuse(`there is no array ${name}`);
-    const arrays = {}, file = { header, arrays, optimal };
-    for (const name of names) {
-      if (!Object.hasOwn(allowed, name)) refuse(`the array ${name} is not known`);
-      if (!members.has(`${name}.npy`)) refuse("a member is no array");
-      arrays[name] = parseArray(members.get(`${name}.npy`), `${name}.npy`);
-    }
+    const all = new Map();
+    for (const name of names) all.set(name, members.has(`${name}.npy`) ? parseArray(members.get(`${name}.npy`), `${name}.npy`) : refuse("a member is no array"));
+    const common = header.version === 1 ? upgraded(header, all) : { levels: null, output: 0, ...header }, parts = header.version === 1 ? [{}] : header.problems;
+    if (!Array.isArray(parts) || !parts.length || !parts.every((one) => isObject(one) && !FILE.some((key) => Object.hasOwn(one, key)))) refuse("the problems are not stated as the format asks");
+    if (names.some((name) => name.includes("/") && !parts.some((_, k) => name.startsWith(`${k}/`)))) refuse("an array belongs to no problem");
+    return { header: common, problems: parts.map((one, k) => parseProblem({ ...common, ...one }, k, all)) };
+  }
+  function upgraded(header, all) { // what a file of format 1 states, in the words of format 2
+    const { kind, labels } = header, isOptimal = kind === "optimality", signed = isOptimal && header.of === "margin" ? [-1, 1] : null;
+    if (kind === "unbounded" || (isOptimal && !(Array.isArray(labels) && labels.length === 2))) refuse("this is no certificate of format 1");
+    return { ...header, levels: null, output: 0, n_targets: 1, n_features: header.n_columns - Number(header.fit_intercept), labels: signed && labels,
+      signs: signed, factors: signed && ["0x1p+0", "0x1p+0"], weights: all.has("weight") ? "file" : "data" };
+  }
+  function parseProblem(header, number, all) {
+    if (!Object.hasOwn(KINDS, header.kind)) refuse("the kind of the certificate is not known");
+    const isInfeasible = header.kind === "infeasible", dims = KINDS[header.kind], allowed = { ...dims, ...(isInfeasible ? {} : OPTIONAL) };
+    const own = [...all].filter(([name]) => name.startsWith(`${number}/`)).map(([name, array]) => [name.slice(name.indexOf("/") + 1), array]);
+    const arrays = Object.fromEntries([...[...all].filter(([name]) => !name.includes("/")), ...own]), file = { header, arrays };
+    for (const name of Object.keys(dims)) if (!Object.hasOwn(arrays, name)) refuse(`there is no array ${name}`);
     const sizes = { m: arrays.c.shape[0], k: arrays.f.shape[0], d: arrays.lower.shape[0] };
-    if (optimal) {
-      const { n_samples: n, n_columns: d, n_inequalities: m, n_equalities: k } = header;
-      if (![n, d, m, k].every((x) => Number.isSafeInteger(x) && x >= 0) || d < 1 || n < 1) refuse("the sizes of the header are no counts");
-      Object.assign(sizes, { n, d, m, k, s: arrays.slopes.shape[0] });
+    if (!isInfeasible) {
+      const { n_samples: n, n_columns: d, n_inequalities: m, n_equalities: k, n_features: p, n_targets: t } = header;
+      if (![n, d, m, k, p, t].every((x) => Number.isSafeInteger(x) && x >= 0) || d < 1 || n < 1) refuse("the sizes of the header are no counts");
+      Object.assign(sizes, { n, d, m, k, s: arrays.slopes?.shape[0] });
     }
     for (const [name, array] of Object.entries(arrays)) {
+      if (!Object.hasOwn(allowed, name)) refuse(`the array ${name} is not known`);
       const shape = [...allowed[name]].map((one) => sizes[one]);
       if (shape.join() !== array.shape.join()) refuse(`${name} has the shape (${array.shape}), not (${shape})`);
       if (WHOLE.includes(name) ? !"iu".includes(array.type) : array.type + array.width !== "f8") refuse(`${name} holds numbers of another kind`);
@@ -269,15 +260,24 @@
     }
     const signed = ["inequality", "rho", "l1", "strengths", "weight"].find((name) => arrays[name]?.some((x) => x < 0));
     if (signed) refuse(`${signed} must not be negative`);
-    return optimal ? parseHeader(file, header, arrays) : file;
+    return isInfeasible ? file : parseHeader(file, header, arrays);
   }
   function parseHeader(file, header, arrays) {
     if (typeof header.fit_intercept !== "boolean") refuse("fit_intercept is not true or false");
-    Object.assign(file, { n: header.n_samples, d: header.n_columns, features: header.n_columns - Number(header.fit_intercept) });
+    Object.assign(file, { n: header.n_samples, d: header.n_columns, features: header.n_features });
     if (!["residual", "margin", "prediction"].includes(header.of)) refuse("what the losses are of is not known");
-    const { columns, labels, losses, checksums, claim } = header;
+    if (!["file", "data", "none"].includes(header.weights)) refuse("whose weights count is not stated");
+    const { columns, labels, losses, checksums, claim, levels, output } = header, many = Array.isArray(losses) ? losses.length : 0;
     if (columns !== null && !(Array.isArray(columns) && columns.length === file.features && columns.every((one) => typeof one === "string"))) refuse("columns are no names of the features");
-    if (!(Array.isArray(labels) && labels.length === 2 && labels.every((one) => ["string", "number", "boolean"].includes(typeof one)) && labels[0] !== labels[1])) refuse("there are no two labels");
+    if (!(Number.isSafeInteger(output) && output >= 0 && output < Math.max(1, header.n_targets))) refuse("output is no number of a target");
+    if (labels === null ? header.of === "margin" : !(Array.isArray(labels) && labels.every((one) => ["string", "number", "boolean"].includes(typeof one)) && new Set(labels.map((one) => (typeof one === "boolean" ? Number(one) : one))).size === labels.length)) refuse("the labels are odd");
+    if (labels !== null && !(labels.length === header.signs?.length && labels.length === header.factors?.length && header.signs.every((one) => [-1, 0, 1].includes(one)))) refuse("there is not a sign and a factor for each label");
+    file.factors = labels && header.factors.map((one) => double(one, "a factor of a label"));
+    if (file.factors?.some((one) => one < 0)) refuse("a factor of a label is negative");
+    if (levels !== null && (header.fit_intercept || ![levels.shared, levels.intercepts].every((one) => typeof one === "boolean"))) refuse("the levels are odd");
+    file.slopeColumns = levels && !levels.shared ? many * file.features : file.features;
+    const known = file.slopeColumns + (levels ? (levels.intercepts ? many : 0) : Number(header.fit_intercept));
+    if (levels ? known > file.d : known !== file.d) refuse("the columns are not those of the data");
     if (!(Array.isArray(losses) && losses.length)) refuse("there are no losses");
     file.losses = losses.map((one) => {
       if (!one || !Array.isArray(one.knots) || !Array.isArray(one.pieces) || one.pieces.length !== one.knots.length + 1) refuse("a loss has no pieces");
@@ -292,14 +292,20 @@
     if (file.radius !== 100 && file.radius !== 1024) refuse("the radius must be 100 or 1024");
     file.scale = double(header.weight_scale, "weight_scale");
     if (!(file.scale > 0)) refuse("weight_scale must be positive");
-    if (!claim || typeof claim !== "object") refuse("there is no claim");
-    file.claim = { objective: double(claim.objective, "the objective"), gap: double(claim.gap, "the gap") };
+    const isFalling = header.kind === "unbounded";
+    if (!isObject(claim)) refuse("there is no claim");
+    file.claim = isFalling ? null : { objective: double(claim.objective, "the objective"), gap: double(claim.gap, "the gap") };
+    if (isFalling) { // looked at far along the direction
+      const most = (all) => all.reduce((a, x) => Math.max(a, Math.abs(x)), 0), far = 2 ** 30 * Math.max(1, most(arrays.coef)) / Math.max(most(arrays.direction), 2 ** -1000);
+      const coef = arrays.coef.map((x, j) => x + far * arrays.direction[j]), none = { slopes: [], slope_rows: [] };
+      Object.assign(arrays, none, { coef, split_coef: coef, inequality: arrays.c.map(() => 0), equality: arrays.f.map(() => 0) });
+    }
     file.rowsPerSum = Math.max(1, Math.floor(2 ** 21 / Math.max(1, file.features)));
     if (!Array.isArray(checksums) || checksums.length !== Math.ceil(file.n / file.rowsPerSum)) refuse("there are not as many checksums as blocks of rows");
     const { slope_rows: rows, groups, loss_index: index } = arrays;
-    if (rows.some((row, k) => row < 0 || row >= file.n || (k && row <= rows[k - 1]))) refuse("slope_rows are no increasing numbers of rows");
+    if (rows.some((row, k) => row < 0 || row >= file.n * (levels ? many : 1) || (k && row <= rows[k - 1]))) refuse("slope_rows are no increasing numbers of rows");
     if (groups.some((one) => one < -1)) refuse("groups are no numbers of groups");
-    if (index ? index.some((one) => one < 0 || one >= losses.length) : losses.length > 1) refuse("loss_index names no loss");
+    if (index ? levels || index.some((one) => one < 0 || one >= many) : many > 1 && !levels) refuse("loss_index names no loss");
     file.groups = new Map();
     groups.forEach((group, j) => { if (group >= 0) file.groups.set(group, [...(file.groups.get(group) || []), j]); });
     const grows = (members) => members.some((j, k) => k && arrays.strengths[j] > arrays.strengths[members[k - 1]]);
@@ -307,63 +313,71 @@
     if (arrays.coef.some((b, j) => !(b >= arrays.lower[j] && b <= arrays.upper[j]))) refuse("a coefficient is outside its bounds");
     return file;
   }
-  // ---- the proof of optimality ------------------------------------------------------------------
-  function targets(file, y) { // p and o of each row
-    const [first, second] = file.header.labels;
-    return Array.from(y, (one) => {
-      if (file.header.of === "prediction") return [1, 0];
-      if (file.header.of === "residual") return Number.isFinite(one) ? [-1, one === 0 ? 0 : one] : stop("y must hold finite numbers");
-      const is = (label) => one === label || (typeof label === "boolean" && (Number(label) === one || String(label) === String(one).toLowerCase())) ||
-        (typeof one === "boolean" && label === Number(one)) || (typeof one === "string" && typeof label === "number" && one.trim() !== "" && Number(one) === label);
-      return is(second) ? [1, 0] : is(first) ? [-1, 0] : refuse("the data have labels other than those of the certificate");
-    });
+  function targets({ labels, n_targets: count }, of, { y, rows }) { // numbers or places of labels, row by row
+    const width = y.length / rows;
+    if (width < count) refuse(`the data have ${width} targets, the certificate is about ${count}`);
+    if (labels === null && of.every((one) => one === "prediction")) return { values: new Float64Array(0), width: 0 };
+    const is = (one, label) => one === label || (typeof label === "boolean" && (Number(label) === one || String(label) === String(one).toLowerCase())) ||
+      (typeof one === "boolean" && label === Number(one)) || (typeof one === "string" && typeof label === "number" && one.trim() !== "" && Number(one) === label);
+    const number = (one) => (Number.isFinite(one) ? one + 0 : stop("y must hold finite numbers"));
+    const place = (one) => { const k = labels.findIndex((label) => is(one, label)); return k < 0 ? refuse("the data have labels other than those of the certificate") : k; };
+    return { values: Float64Array.from(y, labels === null ? number : place), width };
+  }
+  function encoded(file, { values, width }, i) { // p, o and a factor on the weight of row i
+    const { of, labels, output, signs } = file.header, value = values[i * width + output];
+    if (of === "prediction") return [1, 0, 1];
+    if (labels === null) return [-1, value === 0 ? 0 : value, 1];
+    const sign = signs[value], factor = sign ? file.factors[value] : 0;
+    return of === "margin" ? [sign > 0 ? 1 : -1, 0, factor] : [-1, sign, factor];
+  }
+  function compare({ header, problems }, data, given) { // the data must be those of the checksums
+    const { n_samples: n, n_features: features, checksums } = header, first = problems.find((one) => one.losses), X = data.X;
+    if (data.columns !== features) stop(`the data have ${data.columns} columns, the certificate is about ${features}`);
+    if (data.rows !== n) refuse(`the data have ${data.rows} rows, the certificate is about ${n}`);
+    if (!X.every(Number.isFinite)) stop("X must hold finite numbers");
+    const isOld = header.version === 1, wide = features + (isOld ? 2 : given.width), bytes = new Uint8Array(8 * wide), put = view(bytes);
+    for (let i = 0, sum = new Sha256(); i < n; i++) {
+      const more = isOld ? encoded(first, given, i) : given.values.subarray(i * given.width, (i + 1) * given.width);
+      for (let j = 0; j < wide; j++) { const x = j < features ? X[i * features + j] : more[j - features]; put.setFloat64(8 * j, x === 0 ? 0 : x, true); }
+      sum.update(bytes);
+      if ((i + 1) % first.rowsPerSum && i < n - 1) continue;
+      sum = sum.digest() === checksums[Math.floor(i / first.rowsPerSum)] ? new Sha256() : refuse("the data are not those of the certificate");
+    }
   }
   function checkWeights(file, given) {
-    const mine = file.arrays.weight || given; // a file without weights takes those of the data
+    const mine = file.header.weights === "data" ? given : file.arrays.weight || given.map(() => 1);
     if (given.length !== file.n || !given.every((one) => Number.isFinite(one) && one >= 0)) stop("weights must be one for each row, finite and not negative");
     const largest = (all) => all.reduce((a, b) => Math.max(a, b), 0), ratio = largest(given) / largest(mine);
     if (given.some((one, i) => !(Math.abs(one - ratio * mine[i]) <= 1e-12 * ratio * mine[i]))) refuse("the weights of the data are not those of the certificate");
+    return mine;
   }
-  function checkOptimal(file, data) {
-    const { arrays, n, d, features, losses } = file, X = data.X;
-    if (data.columns !== features) stop(`the data have ${data.columns} columns, the certificate is about ${features}`);
-    if (data.rows !== n || data.y.length !== n) refuse(`the data have ${data.rows} rows, the certificate is about ${n}`);
-    if (!X.every(Number.isFinite)) stop("X must hold finite numbers");
-    if (data.weight) checkWeights(file, data.weight);
-    const rows = targets(file, data.y), record = new Float64Array(features + 2), bytes = new Uint8Array(8 * (features + 2));
-    const put = new DataView(bytes.buffer), widest = new Float64Array(d), b = arrays.coef, at = arrays.split_coef;
-    const q = Array.from({ length: d }, () => ZERO), start = q.slice(), listed = new Map();
+  function checkProblem(file, data, given) {
+    const { arrays, n, d, features, losses } = file, levels = file.header.levels, b = arrays.coef, at = arrays.split_coef;
+    const own = data.weight ? checkWeights(file, data.weight) : file.header.weights === "file" ? arrays.weight : null;
+    const q = Array.from({ length: d }, () => ZERO), start = q.slice(), listed = new Map(), widest = new Float64Array(d), x = new Float64Array(d);
     arrays.slope_rows.forEach((row, k) => listed.set(row, arrays.slopes[k]));
-    let sum = new Sha256(), objective = ZERO, dual = ZERO, anchor = ZERO, reach = 0;
-    const predict = (row, beta) => {
-      let z = features < d ? exact(beta[features]) : ZERO;
-      for (let j = 0; j < features; j++) if (row[j] && beta[j]) z = add(z, times(exact(row[j]), exact(beta[j])));
-      return z;
-    };
-    const same = b.every((x, j) => x === at[j]), entry = (j) => (j < features ? record[j] : 1);
-    for (let i = 0; i < n; i++) {
-      for (let j = 0; j < features; j++) record[j] = X[i * features + j] + 0;
-      const [p, o] = rows[i], loss = losses[arrays.loss_index ? arrays.loss_index[i] : 0];
-      [record[features], record[features + 1]] = [p, o];
-      record.forEach((x, j) => put.setFloat64(8 * j, x === 0 ? 0 : x, true));
-      sum.update(bytes);
-      if ((i + 1) % file.rowsPerSum === 0 || i === n - 1) {
-        if (sum.digest() !== file.header.checksums[Math.floor(i / file.rowsPerSum)]) refuse("the data are not those of the certificate");
-        sum = new Sha256();
-      }
-      const z = predict(record, b), sign = (x) => add(p < 0 ? negative(x) : x, exact(o)), t = sign(z);
+    let objective = ZERO, dual = ZERO, anchor = ZERO, reach = 0;
+    const predict = (beta) => x.reduce((z, one, j) => (one && beta[j] ? add(z, times(exact(one), exact(beta[j]))) : z), ZERO);
+    const same = b.every((one, j) => one === at[j]), count = levels ? losses.length : 1;
+    for (let row = 0; row < n * count; row++) {
+      const i = Math.floor(row / count), level = row % count, [p, o, factor] = encoded(file, given, i);
+      const loss = losses[levels ? level : arrays.loss_index ? arrays.loss_index[i] : 0], first = levels && !levels.shared ? level * features : 0;
+      x.fill(0);
+      for (let j = 0; j < features; j++) x[first + j] = data.X[i * features + j];
+      if (levels ? levels.intercepts : features < d) x[file.slopeColumns + level] = 1;
+      const z = predict(b), sign = (one) => add(p < 0 ? negative(one) : one, exact(o)), t = sign(z);
       reach = Math.max(reach, Math.abs(z[0]), Math.abs(o));
-      const own = arrays.weight || data.weight, w = own ? times(exact(file.scale), exact(own[i])) : exact(file.scale);
-      const s = listed.has(i) ? listed.get(i) : loss.slope(same ? t : sign(predict(record, at)));
+      const w = times(times(exact(file.scale), exact(factor)), exact(own ? own[i] : 1));
+      const s = listed.has(row) ? listed.get(row) : loss.slope(same ? t : sign(predict(at)));
       objective = add(objective, times(w, loss.value(t)));
       const charge = (slope, total, into) => { // w (slope o - conjugate), and w p slope x
         const g = times(w, exact(p * slope));
-        for (let j = 0; j < d; j++) if (slope && entry(j)) into[j] = minus(into[j], times(g, exact(entry(j))));
+        if (slope) x.forEach((one, j) => { if (one) into[j] = minus(into[j], times(g, exact(one))); });
         return add(total, times(w, minus(times(exact(slope), exact(o)), loss.conjugate(slope))));
       };
       dual = charge(s, dual, q);
       anchor = charge(loss.nearest, anchor, start);
-      for (let j = 0; j < d; j++) widest[j] = Math.max(widest[j], Math.abs(entry(j)));
+      x.forEach((one, j) => { widest[j] = Math.max(widest[j], Math.abs(one)); });
     }
     const unit = Array.from(widest, (most) => reach / (most || 1)); // would explain the largest target
     const constrain = (matrix, constant, multipliers, isEquality) => constant.forEach((c, k) => {
@@ -382,6 +396,7 @@
     constrain(arrays.E, arrays.f, arrays.equality, true);
     const penalty = new Penalty(file, Array.from(b, (x, j) => file.radius * Math.max(Math.abs(x), unit[j])));
     objective = add(objective, penalty.value());
+    if (!file.claim) return upper(objective) <= -1024 ? { falls: upper(objective) } : refuse("the objective does not fall far enough");
     const proved = ({ share, conjugate }) => upper(minus(objective, minus(add(times(exact(share), dual), times(minus(exact(1), exact(share)), anchor)), conjugate)));
     const shrunk = proved(penalty.shrunk(q, start)), isCut = penalty.isCut, cut = proved({ share: 1, conjugate: penalty.conjugate(q, true) });
     const isLess = cut < 0.1 * shrunk, gap = isLess ? cut : shrunk, found = objective[0]; // cut off only where that is much less
@@ -396,9 +411,8 @@
       this.inNorm = new Set(this.norms.flat());
     }
     value() {
-      let sum = ZERO;
       const own = (b, j) => add(half(times(exact(this.rho[j]), times(exact(b), exact(b)))), times(exact(this.l1[j]), exact(Math.abs(b))));
-      this.coef.forEach((b, j) => { if (this.groups[j] < 0) sum = add(sum, own(b, j)); });
+      let sum = Array.from(this.coef).reduce((total, b, j) => (this.groups[j] < 0 ? add(total, own(b, j)) : total), ZERO);
       for (const members of this.norms) {
         const sorted = members.map((j) => Math.abs(this.coef[j])).sort((x, y) => y - x);
         members.forEach((j, k) => { sum = add(sum, times(exact(this.strengths[j]), exact(sorted[k]))); });
@@ -471,9 +485,7 @@
   }
   // ---- the proof of infeasibility, in whole numbers times a power of two ------------------------
   function whole(x) { // a double times 2^1100
-    const bits = new DataView(new ArrayBuffer(8));
-    bits.setFloat64(0, x);
-    const word = bits.getBigUint64(0), power = (word >> 52n) & 2047n, digits = word & (2n ** 52n - 1n);
+    const word = new BigUint64Array(Float64Array.of(Math.abs(x)).buffer)[0], power = (word >> 52n) & 2047n, digits = word & (2n ** 52n - 1n);
     const value = power ? (digits + 2n ** 52n) << (power + 25n) : digits << 26n;
     return x < 0 ? -value : value;
   }
@@ -493,33 +505,28 @@
     if (loose === 0n) return Infinity;
     const largest = [...c, ...f, ...lower, ...top].reduce((a, x) => (Number.isFinite(x) ? Math.max(a, Math.abs(x)) : a), 1);
     const excluded = Math.min(Number((-level * 2n ** 64n) / loose) / 2 ** 64, Number.MAX_VALUE);
-    if (!(excluded >= 1e6 * largest)) refuse("the multipliers do not cancel");
-    return excluded;
+    return excluded >= 1e6 * largest ? excluded : refuse("the multipliers do not cancel");
   }
-  // ---- words made from the arrays -----------------------------------------------------------------
-  function words(file, found) {
-    const { arrays, header, losses, n, features } = file, number = (x) => String(Number(x.toPrecision(6)));
-    const several = (k, what) => `${k} ${what}${k === 1 ? "" : "s"}`, count = (all, is) => Array.from(all).filter(is).length;
-    const of = { residual: "the residual y - x'b", margin: "the margin (label times x'b)", prediction: "the prediction x'b" }[header.of];
+  function words(file, found) { // made from the arrays
+    const { arrays, header, losses, n, d } = file, number = (x) => String(Number(x.toPrecision(6))), free = Number(header.fit_intercept);
+    const several = (k, what) => `${k} ${what}${k === 1 ? "" : "s"}`, count = (all, is) => Array.from(all).filter(is).length, paying = (all) => count(all, (x, j) => x > 0 && arrays.groups[j] < 0);
     const kinds = losses.slice(0, 3).map((one) => `slopes from ${number(one.least)} to ${number(one.most)} and ${several(one.knots.length, "knot")}`);
-    const listed = (all) => all.filter(([k]) => k).map(([k, what, of]) => (of ? `${what} on ${several(k, of)}` : several(k, what))).join(", ") || "none";
-    const paying = (all) => count(all, (x, j) => x > 0 && arrays.groups[j] < 0);
-    const pays = listed([[paying(arrays.rho), "a squared penalty", "coefficient"], [paying(arrays.l1), "L1", "coefficient"], [file.groups.size, "a sorted norm", "group"]]);
-    const limits = listed([[arrays.c.length, "inequality row"], [arrays.f.length, "equality row"],
-      [count(arrays.lower, Number.isFinite), "lower bound"], [count(arrays.upper, Number.isFinite), "upper bound"]]);
-    return `The objective ${found.objective.toPrecision(10)} is at most ${found.gap.toPrecision(3)} above the optimum` +
-      (found.radius < Infinity ? ` among coefficients up to ${found.radius} sizes` : "") +
-      `. Problem: ${several(n, "row")}, ${several(features, "column")}${header.fit_intercept ? " and an intercept" : ""}; ` +
-      `a convex loss of ${of} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
-      `weights of the ${arrays.weight ? "file" : "data (one if there are none)"} times ${number(file.scale)}; ` +
-      `penalty: ${pays}; constraints: ${limits}.`;
+    const labels = ["negative", "positive"].map((what, k) => [what, (header.labels || []).filter((_, j) => header.signs[j] === 2 * k - 1)]);
+    const proved = found.falls ? `Far along its direction the objective is ${found.falls.toPrecision(3)} or less, and the constraints hold` :
+      `The objective ${found.objective.toPrecision(10)} is at most ${found.gap.toPrecision(3)} above the optimum`;
+    return proved + (found.radius < Infinity ? ` among coefficients up to ${found.radius} sizes` : "") +
+      `. Problem: ${several(n, "row")}, ${several(d - free, "column")}${free ? " and an intercept" : ""}${header.levels ? ", every row once for each loss" : ""}; ` +
+      `a convex loss of the ${header.of} with ${kinds.join(", or ")}${losses.length > 3 ? ` (${losses.length} losses)` : ""}, ` +
+      `${header.weights === "none" ? "equal weights" : `weights of the ${header.weights}`} times ${number(file.scale)}; ` +
+      `penalty: ridge on ${paying(arrays.rho)}, L1 on ${paying(arrays.l1)}, a sorted norm on ${file.groups.size} groups; constraints: ` +
+      `${arrays.c.length} inequalities, ${arrays.f.length} equalities, ${count([...arrays.lower, ...arrays.upper], Number.isFinite)} bounds` +
+      labels.filter(([, all]) => all.length).map(([what, all]) => `; ${what}: ${all.slice(0, 5).join(", ")}${all.length > 5 ? ", ..." : ""}`).join("") + ".";
   }
   // ---- data ---------------------------------------------------------------------------------------
   function parseCsv(content) {
     const rows = [[]], cell = /("(?:[^"]|"")*"|[^,"\r\n]*)(,|\r?\n|$)/gy;
     for (let found; cell.lastIndex < content.length && (found = cell.exec(content));) {
-      const word = found[1].startsWith('"') ? found[1].slice(1, -1).replaceAll('""', '"') : found[1].trim();
-      rows[rows.length - 1].push(word);
+      rows[rows.length - 1].push(found[1].startsWith('"') ? found[1].slice(1, -1).replaceAll('""', '"') : found[1].trim());
       if (found[2] !== "," && cell.lastIndex < content.length) rows.push([]);
     }
     const table = rows.filter((row) => row.length > 1 || row[0]);
@@ -528,52 +535,46 @@
   }
   function lists({ shape: [rows, columns, more], values }) { // a matrix, below a line of numbers of its columns
     if (columns === undefined || more !== undefined) stop("the data must be a matrix whose last column is the target");
-    const line = (i) => Array.from({ length: columns }, (_, j) => (i ? values[(i - 1) * columns + j] : String(j)));
-    return Array.from({ length: rows + 1 }, (_, i) => line(i));
+    return Array.from({ length: rows + 1 }, (_, i) => Array.from({ length: columns }, (_, j) => (i ? values[(i - 1) * columns + j] : String(j))));
   }
   async function parseData(bytes, file, options) {
-    const wanted = options.target || null, header = file.header;
-    const isZip = bytes[0] === 80 && bytes[1] === 75, isArray = bytes[0] === 0x93;
-    if (isZip) {
+    const header = file.header, wanted = options.target ? [options.target] : header.targets, isArray = bytes[0] === 0x93;
+    if (bytes[0] === 80 && bytes[1] === 75) { // an archive of arrays
       const members = await unzip(bytes), get = (key) => (members.has(`${key}.npy`) ? parseArray(members.get(`${key}.npy`), key) : stop(`the data have no array ${key}`));
-      const X = get("X"), y = get(wanted || "y"), weight = options.weight ? get(options.weight).values : null;
-      if (X.shape.length !== 2 || y.shape.length !== 1) stop("X must be a matrix and y a vector");
+      const X = get("X"), y = get(options.target || "y"), weight = options.weight ? get(options.weight).values : null;
+      if (X.shape.length !== 2 || y.shape[0] !== X.shape[0]) stop("X must be a matrix, and y must have its rows");
       return { X: X.values, rows: X.shape[0], columns: X.shape[1], y: y.values, weight };
     }
     const lines = isArray ? lists(parseArray(bytes, "the data")) : parseCsv(text(bytes).replace(/^\uFEFF/, ""));
     const names = lines[0], rows = lines.length - 1, table = (i, j) => lines[i + 1][j];
     const place = (key) => (names.includes(key) ? names.indexOf(key) : stop(`the data have no column ${key}`));
-    const target = wanted ? place(wanted) : names.includes("y") ? names.indexOf("y") : names.length - 1;
-    const weighted = options.weight ? place(options.weight) : -1;
-    const chosen = header.columns && !isArray ? header.columns.map(place) : names.map((_, j) => j).filter((j) => j !== target && j !== weighted);
+    const target = Array.isArray(wanted) ? wanted.map(place) : [names.includes("y") ? names.indexOf("y") : names.length - 1], weighted = options.weight ? place(options.weight) : -1;
+    const chosen = header.columns && !isArray ? header.columns.map(place) : names.map((_, j) => j).filter((j) => !target.includes(j) && j !== weighted);
     const X = new Float64Array(rows * chosen.length), read = (x) => (x === "" ? NaN : Number(x));
     for (let i = 0; i < rows; i++) chosen.forEach((j, k) => { X[i * chosen.length + k] = read(table(i, j)); });
-    const column = (j, is) => Array.from({ length: rows }, (_, i) => is(table(i, j)));
-    const y = column(target, header.of === "margin" ? (x) => x : read);
-    return { X, rows, columns: chosen.length, y, weight: weighted < 0 ? null : column(weighted, read) };
+    const y = Array.from({ length: rows * target.length }, (_, k) => (header.labels ? (x) => x : read)(table(Math.floor(k / target.length), target[k % target.length])));
+    return { X, rows, columns: chosen.length, y, weight: weighted < 0 ? null : Array.from({ length: rows }, (_, i) => read(table(i, weighted))) };
   }
   // ---- the verdict: {verdict: "holds", "refused" or "cannot", text} -------------------------------
   async function check(certificate, data, options = {}) {
     let reading = "certificate";
     try {
-      const file = await parseFile(certificate);
-      if (!file.optimal) {
-        const excluded = checkInfeasible(file), m = file.arrays.c.length, k = file.arrays.f.length;
-        const who = excluded === Infinity ? "no coefficients" : `no coefficients of size up to ${excluded.toPrecision(6)}`;
-        return { verdict: "holds", text: `The claim holds: ${who} satisfy the ${m} inequality and ${k} equality rows and the bounds.` };
-      }
+      const file = await parseFile(certificate), proofs = file.problems.filter((one) => one.losses);
       reading = "data";
-      const table = data ? await parseData(data, file, options) : stop("the data are missing");
+      const table = proofs.length ? (data ? await parseData(data, file, options) : stop("the data are missing")) : null;
       reading = "certificate";
-      const found = checkOptimal(file, table);
-      return { verdict: "holds", text: `The claim holds: ${words(file, found)}`, ...found };
+      const given = proofs.length && targets(file.header, proofs.map((one) => one.header.of), table);
+      if (proofs.length) compare(file, table, given);
+      const found = file.problems.map((one) => (one.losses ? checkProblem(one, table, given) : { excluded: checkInfeasible(one) }));
+      const infeasible = (size) => `no coefficients${size < Infinity ? ` of size up to ${size.toPrecision(6)}` : ""} satisfy the constraints.`;
+      const said = file.problems.map((one, k) => `The claim holds: ${one.losses ? words(one, found[k]) : infeasible(found[k].excluded)}`);
+      return { verdict: "holds", text: said.join("\n"), ...(found.length === 1 ? found[0] : {}) };
     } catch (error) {
       const isKnown = error instanceof Refused || error instanceof CannotCheck, isOpen = error instanceof CannotCheck || reading === "data";
       const why = isKnown ? error.message : isOpen ? "the data cannot be read" : "the file is malformed";
       return isOpen ? { verdict: "cannot", text: `Could not check: ${why}.` } : { verdict: "refused", text: `The claim does not hold: ${why}.` };
     }
   }
-  // ---- the page -----------------------------------------------------------------------------------
   function mount(root) {
     const part = (name) => root.querySelector(`[data-part=${name}]`), held = { certificate: null, data: null };
     const embedded = part("embedded"), said = part("verdict");
@@ -581,8 +582,7 @@
     async function run() {
       Object.assign(said, { textContent: "Checking ...", className: "verdict" });
       await new Promise((next) => setTimeout(next));
-      const options = { target: part("target").value.trim(), weight: part("weight").value.trim() };
-      const found = held.certificate ? await check(held.certificate, held.data, options) : { verdict: "cannot", text: "Could not check: the certificate is missing." };
+      const options = { target: part("target").value.trim(), weight: part("weight").value.trim() }, found = held.certificate ? await check(held.certificate, held.data, options) : { verdict: "cannot", text: "Could not check: the certificate is missing." };
       Object.assign(said, { textContent: found.text, className: `verdict ${found.verdict === "holds" ? "" : "open"}` });
       said.dataset.verdict = found.verdict;
     }

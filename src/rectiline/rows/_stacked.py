@@ -111,46 +111,46 @@ class StackedRows(RowBlocks):
 
     def __init__(self, source: RowBlocks, levels: Levels) -> None:
         super().__init__()
-        self._source, self._levels = source, levels
+        self.source, self.levels = source, levels
         self.n_features, self.dtype = levels.n_columns, source.dtype
         self.has_target, self.has_random_access = source.has_target, source.has_random_access
         self.has_weight = source.has_weight or levels.factor != 1.0
 
     def _open(self) -> Iterator[Block]:
-        for block in self._source:
-            yield from self._levels.pieces(block)
+        for block in self.source:
+            yield from self.levels.pieces(block)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self._levels.count * self._source.n_rows
+        return self.levels.count * self.source.n_rows
 
     @property
     def knows_n_rows(self) -> bool:
         """Whether the number of rows is known without reading the source."""
-        return self._source.knows_n_rows
+        return self.source.knows_n_rows
 
     def take(self, rows: Numbers) -> Block:
         """Return copies of some rows, in increasing order, as one block."""
-        numbers, level = np.divmod(np.asarray(rows, dtype=np.int64), self._levels.count)
+        numbers, level = np.divmod(np.asarray(rows, dtype=np.int64), self.levels.count)
         needed, at = np.unique(numbers, return_inverse=True)
-        return self._levels.block(self._source.take(needed), at, level, 0)
+        return self.levels.block(self.source.take(needed), at, level, 0)
 
     def quick_rows(self, size: int) -> tuple[Block, Numbers] | None:
         """Return rows of the source that are quick to read, each for all levels."""
-        count = self._levels.count
-        found = self._source.quick_rows(-(-size // count))
+        count = self.levels.count
+        found = self.source.quick_rows(-(-size // count))
         if found is None:
             return None
         block, rows = found
         at, level = np.divmod(np.arange(count * rows.size), count)
-        return self._levels.block(block, at, level, 0), count * rows[at] + level
+        return self.levels.block(block, at, level, 0), count * rows[at] + level
 
     def map_blocks(
         self, function: Callable[[Block, State], Result], state: State
     ) -> Iterator[Result]:
         """Yield ``function(block, state)`` for every piece of a block, where the block is."""
-        for found in self._source.map_blocks(_on_pieces, (function, state, self._levels)):
+        for found in self.source.map_blocks(_on_pieces, (function, state, self.levels)):
             yield from found
 
 

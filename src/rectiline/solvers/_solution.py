@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rectiline._frames import coefficient_frame, html_table
 from rectiline._typing import Vector
 from rectiline.problems import Certificate, DualPoint, InfeasibilityCertificate, Problem
-from rectiline.problems.proofs import save_infeasibility, save_optimality
+from rectiline.problems.proofs import ProvedData, Statement, save_proofs
 from rectiline.solvers._base import Progress
 from rectiline.solvers._status import Status
 
@@ -87,6 +87,7 @@ class Solution:
         path: str | os.PathLike[str],
         problem: Problem | None = None,
         columns: Sequence[str] | None = None,
+        target: str | None = None,
     ) -> None:
         """Write the proof of this answer to a file that ``rectiline verify`` checks.
 
@@ -104,6 +105,8 @@ class Solution:
             fitted estimator.
         columns : sequence of str, optional
             Names of the columns of X, by which the checker finds them in a table.
+        target : str, optional
+            Name of the column of targets in that table.
 
         Examples
         --------
@@ -121,10 +124,8 @@ class Solution:
             raise ValueError(
                 "save: this solution does not hold its problem; pass it: save(path, problem)."
             )
-        if self.infeasibility is not None:
-            save_infeasibility(path, problem.constraint_rows, self.infeasibility)
-        else:
-            save_optimality(path, problem, self.coef, self.intercept, self.dual, columns)
+        data = ProvedData.of(problem, columns, target)
+        save_proofs(path, [Statement(problem, self)], data)
 
     @property
     def objective(self) -> float:

@@ -1,0 +1,137 @@
+"""`save_certificate` of fitted models: all problems of a fit, about the user's own data."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rectiline as rl
+from rectiline import verify
+
+RNG = np.random.default_rng(6)
+X = RNG.standard_normal((90, 3))
+Y = X @ [1.0, 0.0, -1.0] + RNG.standard_normal(90)
+NAMES = np.array(["low", "middle", "high"])[np.digitize(Y, [-0.7, 0.7])]
+WEIGHT = RNG.uniform(0.5, 2.0, size=90)
+
+CLASSIFIERS: dict[str, Any] = {
+    "two classes": rl.PLQClassifier(C=0.3),
+    "one against the rest": rl.PLQClassifier(),
+    "pairs": rl.PLQClassifier(multi_class="ovo", class_weight="balanced"),
+    "squares": rl.PLQClassifier(loss="squared_error", class_weight={"low": 2.0}),
+    "search": rl.PLQClassifierCV(Cs=3, cv=3),
+}
+REGRESSORS: dict[str, Any] = {
+    "huber": rl.PLQRegressor(loss="huber"),
+    "outputs": rl.PLQRegressor(),
+    "search": rl.PLQRegressorCV(Cs=3, cv=3),
+    "quantile": rl.QuantileRegressor(alpha=0.0),
+    "quantiles": rl.QuantileRegressor(quantile=[0.9, 0.1], alpha=0.01),
+    "not crossing": rl.QuantileRegressor(quantile=[0.9, 0.1, 0.5], alpha=0.01, non_crossing=True),
+    "shared slopes": rl.QuantileRegressor(quantile=[0.1, 0.9], alpha=0.01, shared_slopes=True),
+    "quantile search": rl.QuantileRegressorCV(quantile=[0.2, 0.8], alphas=3, cv=3),
+}
+
+
+def units(model: Any, X: Any, y: Any, weight: Any) -> list[float]:
+    """Return the objectives of the problems of a fit, sums over rows."""
+    problems = model.problem(X, y, weight)
+    solutions = model.solution_
+    if isinstance(problems, rl.Problem):
+        problems, solutions = (problems,), (solutions,)
+    pairs = zip(problems, solutions, strict=True)
+    return [problem.objective(one.coef, one.intercept) for problem, one in pairs]
+
+
+def check_file(path: Path, model: Any, y: Any, weight: Any) -> None:
+    """Check the file of a fit: with its weights, none, and others."""
+    wanted = units(model, X, y, weight)
+    given = [(X, y)] if weight is None else [(X, y, weight)]
+    found = verify.check_all(path, given)
+    assert [one.objective for one in found] == pytest.approx(wanted, rel=1e-6)
+    assert all(one.gap <= 1e-5 * abs(one.objective) for one in found)
+    with pytest.raises(verify.Refused, match="weights of the data"):
+        verify.check_all(path, [(X, y, np.arange(90.0))])
+    other = np.roll(y, 1, axis=0)
+    with pytest.raises(verify.Refused, match="not those of the certificate"):
+        verify.check_all(path, [(X, other)])
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weights"])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers(tmp_path: Path, name: str, weight: Any) -> None:
+    y = np.where(Y > 0, "yes", "no") if name == "two classes" else NAMES
+    model = CLASSIFIERS[name].fit(X, y, weight)
+    model.save_certificate(tmp_path / "fit.rlcert", X, y, weight)
+    check_file(tmp_path / "fit.rlcert", model, y, weight)
+    said = verify.check_all(tmp_path / "fit.rlcert", [(X, y)])[-1].problem
+    assert ("'yes'" if name == "two classes" else "'middle'") in said
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weights"])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regressors_also_from_a_pickle(tmp_path: Path, name: str, weight: Any) -> None:
+    y = np.column_stack([Y, Y**2]) if name == "outputs" else Y
+    model = REGRESSORS[name].fit(X, y, sample_weight=weight)
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        one.save_certificate(tmp_path / "fit.rlcert", X, y, weight)
+        check_file(tmp_path / "fit.rlcert", model, y, weight)
+
+
+@pytest.mark.parametrize("name", ["one against the rest", "pairs", "quantiles", "not crossing"])
+def test_models_on_rows_in_blocks(tmp_path: Path, name: str) -> None:
+    model = (CLASSIFIERS | REGRESSORS)[name]
+    y = NAMES if name in CLASSIFIERS else Y
+    rows = rl.rows.from_arrays(X, y, WEIGHT, block_rows=40)
+    model.fit(rows).save_certificate(tmp_path / "fit.rlcert", rows)
+    found = verify.check_all(
+        tmp_path / "fit.rlcert", [(X[:7], y[:7], WEIGHT[:7]), (X[7:], y[7:], WEIGHT[7:])]
+    )
+    assert all(one.gap <= 1e-4 * abs(one.objective) for one in found)
+    assert all("weights of the data" in one.problem for one in found)
+    with pytest.raises(verify.Refused):
+        verify.check_all(tmp_path / "fit.rlcert", [(X, y, WEIGHT[::-1])])
+
+
+def test_names_of_columns_and_target_find_them_in_a_table(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(price=Y)
+    model = rl.QuantileRegressor(quantile=[0.1, 0.9], alpha=0.0)
+    model.fit(frame[["a", "b", "c"]], frame["price"])
+    model.save_certificate(tmp_path / "fit.rlcert", frame[["a", "b", "c"]], frame["price"])
+    header = verify.read(tmp_path / "fit.rlcert")[0]
+    assert header["columns"] == ["a", "b", "c"] and header["targets"] == ["price"]
+    assert header["library"] == f"rectiline {rl.__version__}"
+    frame[["c", "price", "a", "b"]].to_csv(tmp_path / "data.csv", index=False)
+    assert verify.main([str(tmp_path / "fit.rlcert"), str(tmp_path / "data.csv")]) == 0
+
+
+def test_other_files_than_those_of_one_problem_need_check_all(tmp_path: Path) -> None:
+    rl.PLQClassifier().fit(X, NAMES).save_certificate(tmp_path / "fit.rlcert", X, NAMES)
+    with pytest.raises(verify.CannotCheck, match="states 3 problems; use check_all"):
+        verify.check(tmp_path / "fit.rlcert", [(X, NAMES)])
+
+
+def test_an_unbounded_objective_is_proved_far_along_its_direction(tmp_path: Path) -> None:
+    box = rl.constraints.Box([-1.0, 0.0], [1.0, np.inf])
+    problem = rl.Problem(
+        X[:, :2], Y, "absolute", None, box, fit_intercept=False, linear=[0.0, -1e3]
+    )
+    solution = rl.solve(problem)
+    assert solution.status == "unbounded"
+    solution.save(tmp_path / "fit.rlcert")
+    rows = [(np.vstack([X[:, :2], [[0.0, -1e3]]]), np.append(Y, 0.0))]
+    for exact in (False, True):
+        (found,) = verify.check_all(tmp_path / "fit.rlcert", rows, exact)
+        assert found.kind == "unbounded" and found.objective < -1e9
+        assert "far along its direction the objective is -" in verify.sentence(found)
+
+
+def test_a_pickled_solution_says_what_to_do(tmp_path: Path) -> None:
+    model = pickle.loads(pickle.dumps(rl.PLQRegressor().fit(X, Y)))
+    with pytest.raises(ValueError, match=r"model\.save_certificate\(path, X, y\)"):
+        model.solution_.save(tmp_path / "fit.rlcert", model.problem(X, Y))
