@@ -116,3 +116,102 @@ def test_other_estimators_take_no_shapes():
         rl.formula("y ~ bs(x, monotone=1)", table()).fit(LinearRegression())
     model = rl.formula("y ~ x", table()).fit(LinearRegression())
     assert model.predict({"x": [0.0]}).shape == (1,)
+
+
+def test_names_in_backquotes():
+    data = table().rename(columns={"y": "y.net", "x": "log x", "firm": "firm id"})
+    plain = table()
+    for quoted, simple in (
+        ("`y.net` ~ `log x` + C(city)", "y ~ x + C(city)"),
+        ("`y.net` ~ np.exp(`log x`)", "y ~ np.exp(x)"),
+        ("`y.net` ~ bs(`log x`, df=5) | `firm id`", "y ~ bs(x, df=5) | firm"),
+    ):
+        ours, theirs = rl.formula(quoted, data), rl.formula(simple, plain)
+        X, other = (one.X.toarray() if sp.issparse(one.X) else one.X for one in (ours, theirs))
+        np.testing.assert_array_equal(X, other)
+        np.testing.assert_array_equal(ours.y, theirs.y)
+        model = ours.fit(rl.PLQRegressor())
+        again = theirs.fit(rl.PLQRegressor())
+        new = data.iloc[:9].drop(columns="y.net")
+        np.testing.assert_array_equal(model.predict(new), again.predict(plain.iloc[:9]))
+    with pytest.raises(ValueError, match=r"names 'no\.thing'"):
+        rl.formula("`y.net` ~ `no.thing`", data)
+
+
+def test_names_reach_every_table_and_effects_are_hidden():
+    data = table(600)
+    model = rl.formula("y ~ x + city | firm", data).fit(
+        rl.QuantileRegressor(quantile=[0.25, 0.5], alpha=0)
+    )
+    assert sp.issparse(model.design.X)
+    first = model.summary("kernel")[0]
+    assert first.names == ("(intercept)", "x", "city[T.b]", "city[T.c]")
+    assert "24 effects not shown" in str(first) and len(first.std_error) == 4
+    assert len(first.to_frame()) == 4
+    whole = model.summary("kernel", effects=True)[0]
+    assert len(whole.names) == 28 and whole.names[4] == "C(firm)[T.1]"
+    np.testing.assert_array_equal(whole.std_error[:4], first.std_error)
+    assert str(model.wald_test("x", kind="kernel")).startswith("x = 0: F")
+    assert model.wald_test("`city[T.b]` = `city[T.c]`", kind="kernel").df[0] == 2
+    assert list(model.coef_frame().index[:3]) == ["x", "city[T.b]", "city[T.c]"]
+    held = rl.formula("y ~ x + city | firm", data).fit(
+        rl.PLQRegressor("absolute", constraints="x <= 0.3")
+    )
+    assert held.coef_[0] <= 0.3
+
+
+def test_weights_and_groups_by_name_lose_the_rows_that_are_left_out():
+    data = table()
+    rng = np.random.default_rng(1)
+    data["w"] = rng.integers(1, 4, len(data)).astype(float)
+    data.loc[5, "x"] = np.nan
+    data.loc[7, "w"] = np.nan
+    kept = data.drop(index=[5, 7])
+    by_name = rl.formula("y ~ x", data, weights="w", groups="firm")
+    by_array = rl.formula("y ~ x", data, weights=data.w.to_numpy(), groups=data.firm.to_numpy())
+    direct = rl.QuantileRegressor(quantile=0.4, alpha=0).fit(kept[["x"]], kept.y, kept.w)
+    expected = direct.summary(kept[["x"]], kept.y, sample_weight=kept.w, groups=kept.firm)
+    for design in (by_name, by_array):
+        assert design.n_dropped == 2
+        model = design.fit(rl.QuantileRegressor(quantile=0.4, alpha=0))
+        np.testing.assert_array_equal(model.coef_, direct.coef_)
+        found = model.summary()
+        assert found.kind == "cluster"
+        np.testing.assert_array_equal(found.std_error, expected.std_error)
+        options = {"sample_weight": kept.w, "groups": kept.firm}
+        np.testing.assert_array_equal(
+            model.conf_int(level=0.8), direct.conf_int(kept[["x"]], kept.y, level=0.8, **options)
+        )
+        test = model.wald_test("x", 0.5)
+        assert test == direct.wald_test(kept[["x"]], kept.y, "x", 0.5, **options)
+        assert test.kind == "cluster"
+    with pytest.raises(ValueError, match="weights='v' is not a column"):
+        rl.formula("y ~ x", data, weights="v")
+    with pytest.raises(ValueError, match=r"groups must be the name.*got shape \(3,\)"):
+        rl.formula("y ~ x", data, groups=[1, 2, 3])
+
+
+def test_a_fitted_formula_has_what_its_estimator_has(tmp_path):
+    data = table()
+    design = rl.formula("y ~ x + city", data)
+    model = design.fit(rl.QuantileRegressor(quantile=[0.25, 0.75], alpha=0))
+    direct = rl.QuantileRegressor(quantile=[0.25, 0.75], alpha=0).fit(design.X, design.y)
+    assert model.certificate_[0].relative_gap <= 1e-9
+    np.testing.assert_array_equal(model.quantiles_, [0.25, 0.75])
+    np.testing.assert_array_equal(
+        model.predict_interval(data, 0.5), direct.predict_interval(design.X, 0.5)
+    )
+    assert model.score() == direct.score(design.X, design.y)
+    assert model.equal_slopes() == rl.inference.equal_slopes(direct, design.X, design.y)
+    one = design.fit(rl.QuantileRegressor(quantile=0.5, alpha=0))
+    assert one.rank_test("x").df == (1.0, 296.0)
+    assert one.verify().relative_gap <= 1e-9
+    one.report(tmp_path / "fit.html")
+    assert "city[T.b]" in (tmp_path / "fit.html").read_text("utf-8")
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = model.nothing
+
+
+def test_what_runs_as_python_and_fails_is_explained():
+    with pytest.raises(ValueError, match="invalid syntax"):
+        rl.formula("y ~ np.log(x x)", table())

@@ -28,13 +28,20 @@ def expressed(penalty, b, d):
     """What the penalty charges, with matrices made without its code."""
     if penalty.graph is not None:
         D = np.array([np.eye(d)[k] - np.eye(d)[j] for j, k in penalty.graph])
-        D = D.T @ D if penalty.order == 2 else D
+        incidence = D
+        for k in range(1, penalty.order):
+            D = (incidence.T if k % 2 else incidence) @ D
     else:
         D = differences(d, penalty.order)
         if penalty.columns is not None:
             D = differences(len(penalty.columns), penalty.order)
             b_chain = b[np.asarray(penalty.columns)]
             return penalty.strength * cp.norm1(D @ b_chain)
+    if penalty.positions is not None:  # jumps of the slopes between the points
+        slopes = differences(d, 1) / np.diff(penalty.positions)[:, None]
+        D = np.diff(slopes, axis=0)
+    if penalty.squared:
+        return penalty.strength / 2 * cp.sum_squares(D @ b)
     charge = penalty.strength * cp.norm1(D @ b) + penalty.l1 * cp.norm1(b)
     return charge + penalty.l2 / 2 * cp.sum_squares(b)
 
@@ -48,6 +55,9 @@ PENALTIES = [
     Fused(3.0, graph=RING),
     Fused(1.0, order=2, graph=RING),
     Fused(3.0, columns=[6, 4, 2, 0]),
+    Fused(0.5, order=3, graph=RING),
+    Fused(2.0, order=2, squared=True),
+    Fused(1.5, order=2, positions=[0.0, 1.0, 1.5, 3.0, 3.2, 4.0, 7.0, 8.0]),
 ]
 LOSSES = {
     "squared_error": lambda y, z: 0.5 * cp.sum_squares(y - z),
@@ -129,7 +139,8 @@ def test_estimators_weigh_the_losses_and_not_the_differences():
         (lambda: Fused(1.0, order=0), "at least 1"),
         (lambda: Fused(1.0, graph=[[0, 0]]), "joins column 0 with itself"),
         (lambda: Fused(1.0, graph=[0, 1]), r"shape \(n_edges, 2\)"),
-        (lambda: Fused(1.0, order=3, graph=RING), "order is 1 or 2"),
+        (lambda: Fused(1.0, graph=RING, positions=[0.0, 1.0]), "go with a chain"),
+        (lambda: Fused(1.0, positions=[0.0, 0.0]), "increase strictly"),
         (lambda: Fused(1.0, columns=[0, 0]), "twice"),
         (lambda: Fused(1.0, columns=[0.5, 1]), "positions"),
         (lambda: Fused(1.0, columns=[0, 1], graph=RING), "not both"),

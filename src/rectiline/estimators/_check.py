@@ -83,7 +83,7 @@ def check_weight(sample_weight: Any, X: Any) -> Vector:
 
 def column_names(estimator: Any) -> NDArray[Any] | None:
     """Return the names of the columns of X, if it had any."""
-    return getattr(estimator, "feature_names_in_", None)
+    return getattr(estimator, "feature_names_in_", getattr(estimator, "_sparse_names", None))
 
 
 def linear_scores(estimator: Any, X: Any) -> NDArray[np.float64]:

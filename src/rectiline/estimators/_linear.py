@@ -168,7 +168,7 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             self.n_features_in_,
             0.5 if l1_ratio is None else l1_ratio,
             strength,
-            self.penalty_params,
+            getattr(self, "penalty_params", None),
             column_names(self),
         )
 

@@ -14,6 +14,7 @@ from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._search_folds import ScoreFold, ScorePoints, predictions, rows_of
 from rectiline.estimators._tasks import FitData
+from rectiline.penalties import Penalty
 
 __all__ = ["QuantileRegressorCV"]
 
@@ -35,6 +36,10 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         Shares of the L1 norm to try.
     loss : {"pinball", "expectile"}, default="pinball"
         What is fitted.
+    penalty : str or Penalty, default="elasticnet"
+        What the coefficients pay, times alpha.
+    constraints : Constraint, dict, str, or list of these, default=()
+        As for `QuantileRegressor`.
     {cv}
     {fit_intercept}
     {running_tight}
@@ -78,6 +83,8 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         alphas: Any = 30,
         l1_ratios: Any = (1.0,),
         loss: str = "pinball",
+        penalty: str | Penalty = "elasticnet",
+        constraints: Any = (),
         cv: Any = None,
         scoring: Any = None,
         fold_tol: float | None = None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +14,34 @@ from scipy import sparse as sp
 from sklearn.base import BaseEstimator
 
 from rectiline.constraints import Constraint, LinearInequality
-from rectiline.formulas._splines import basis, make_knots, shape_rows
+from rectiline.formulas._splines import Spline, bs, smooth, total_variation
+from rectiline.penalties import Columnwise
 
 if TYPE_CHECKING:
     from rectiline.formulas._model import FormulaModel
 
 __all__ = ["FormulaDesign", "formula"]
 
+_MAKERS: dict[str, Callable[..., Spline]] = {"bs": bs, "s": smooth, "tv": total_variation}
 _DENSE_ENTRY_SHARE = 0.2  # share of nonzero entries from which on X is a dense table
 
 
-def formula(text: str, data: Any) -> FormulaDesign:
+def formula(text: str, data: Any, *, weights: Any = None, groups: Any = None) -> FormulaDesign:
     """Read a formula: what is predicted, from which terms, with which effects taken out.
 
     ``"y ~ bs(x, monotone=+1) + C(city) | firm"`` predicts y from an increasing spline in x and the
     levels of city, with an effect of its own for every firm. The language is that of formulaic
-    (Wilkinson notation: ``+``, ``:``, ``*``, ``C()``, ``np.log()``, ``- 1``). Two things are added:
+    (Wilkinson notation: ``+``, ``:``, ``*``, ``C()``, ``np.log()``, ``- 1``); names that are no
+    identifiers stand in backquotes. Terms are Python expressions, and reading a formula runs them:
+    do not read formulas of people you do not trust. These are added:
 
+    - ``s(x, df=20, degree=3, strength=1, shape=None)`` is a smooth curve: a B-spline on equidistant
+      knots whose second differences pay half their squares times `strength`.
+    - ``tv(x, knots=None, strength=1, shape=None)`` is a line with bends, at the values of x (200
+      quantiles of many), which pay their size times `strength`: the total variation of the
+      derivative, R's ``rqss``. Shapes are "increasing", "decreasing", "convex" and "concave", or
+      two of them. What ``s`` and ``tv`` pay, times C or alpha of the estimator as usual, takes the
+      place of its penalty; all other terms are free.
     - ``bs(x, df=6, knots=None, degree=3, monotone=0, convex=0)`` is a B-spline with `df` columns
       that is zero at the left end of the data and goes on as a line beyond its ends. With
       ``monotone=1`` it increases, with ``-1`` it decreases; ``convex=1`` and ``-1`` (concave)
@@ -43,6 +56,9 @@ def formula(text: str, data: Any) -> FormulaDesign:
     text : str
     data : DataFrame or dict of arrays
         pandas, polars, or anything with `to_pandas`.
+    weights, groups : str or array-like of shape (n_rows,), optional
+        Weights of the fit and labels of clusters: the name of a column, or one entry for each row
+        of data; both lose the rows that are left out.
 
     Returns
     -------
@@ -69,7 +85,8 @@ def formula(text: str, data: Any) -> FormulaDesign:
     table = _as_table(data)
     try:
         parsed = formulaic.Formula(text)
-    except formulaic.errors.FormulaicError as error:
+        variables = _variables(parsed.required_variables, text)
+    except (formulaic.errors.FormulaicError, SyntaxError) as error:
         raise ValueError(f"formula {text!r} cannot be read: {error}") from error
     if not hasattr(parsed, "lhs") or not hasattr(parsed, "rhs"):
         raise ValueError(f"formula {text!r} must have a target and terms: 'y ~ x'.")
@@ -78,14 +95,20 @@ def formula(text: str, data: Any) -> FormulaDesign:
         raise ValueError(
             f"formula {text!r} must have one target, and at most one '|' behind its terms."
         )
-    variables = sorted(str(name) for name in parsed.required_variables)
     unknown = [name for name in variables if name not in table.columns]
     if unknown:
         raise ValueError(
             f"formula {text!r} names {unknown[0]!r}, which is not a column of data; its columns "
             f"are {list(map(str, table.columns))}."
         )
+    beside = {
+        name: _beside(name, given, table)
+        for name, given in (("weights", weights), ("groups", groups))
+        if given is not None
+    }
     kept = table[variables].notna().all(axis=1).to_numpy()
+    for one in beside.values():
+        kept = kept & one.notna().to_numpy()
     table = table[kept]
     if not len(table):
         raise ValueError(f"formula {text!r}: no row of data is without a missing value.")
@@ -95,21 +118,49 @@ def formula(text: str, data: Any) -> FormulaDesign:
         matrices.append(_matrix(formulaic, effects or "1", table))
     has_intercept = any(str(term) == "1" for term in parts[0]) or len(parts) == 2
     specs = tuple(matrix.model_spec for matrix in matrices)
-    made = _Columns.of(specs, matrices)
+    made = _Columns.of(specs, matrices, text)
     X = made.pick(matrices)
     if not X.shape[1]:
         raise ValueError(f"formula {text!r} has no terms beside the intercept.")
-    y = _target(formulaic, parsed.lhs, table)
-    constraints = tuple(_shapes(specs[0], X.shape[1], made))
     return FormulaDesign(
         text=text,
         X=made.finish(X),
-        y=y,
-        constraints=constraints,
+        y=_target(formulaic, parsed.lhs, table),
+        constraints=tuple(made.shapes()),
         has_intercept=has_intercept,
         n_dropped=int(kept.size - kept.sum()),
         columns=made,
+        table=table,
+        penalty=made.penalty(),
+        **{name: one[kept].to_numpy() for name, one in beside.items()},
     )
+
+
+def _variables(required: Iterable[Any], text: str) -> list[str]:
+    """Return names of columns among those that formulaic thinks a formula needs.
+
+    It cuts names in backquotes at their points, and takes functions of ours for columns.
+    """
+    quoted = set(re.findall(r"`([^`]*)`", text))
+    cut = {name.split(".")[0] for name in quoted if "." in name}
+    called = {name for name in _MAKERS if not re.search(rf"\b{name}\b(?!\s*\()", text)}
+    return sorted(({str(name) for name in required} - cut - called) | quoted)
+
+
+def _beside(name: str, given: Any, table: Any) -> Any:
+    """Return weights or groups as a column beside the table."""
+    import pandas as pd
+
+    if isinstance(given, str):
+        if given not in table.columns:
+            raise ValueError(f"{name}={given!r} is not a column of data.")
+        return table[given]
+    if np.shape(given) != (len(table),):
+        raise ValueError(
+            f"{name} must be the name of a column or have one entry for each of the {len(table)} "
+            f"rows of data; got shape {np.shape(given)}."
+        )
+    return pd.Series(np.asarray(given), index=table.index)
 
 
 def _formulaic() -> Any:
@@ -138,40 +189,36 @@ def _as_table(data: Any) -> Any:
 def _matrix(formulaic: Any, terms: Any, table: Any) -> Any:
     try:
         return formulaic.model_matrix(
-            terms, table, context={"bs": _bs(), "np": np}, output="sparse", na_action="raise"
+            terms, table, context=_context(), output="sparse", na_action="raise"
         )
-    except formulaic.errors.FormulaicError as error:
+    except (formulaic.errors.FormulaicError, SyntaxError) as error:
         cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
         raise ValueError(f"formula: {cause}") from error
 
 
-def _bs() -> Any:
+def _context() -> dict[str, Any]:
+    """Return what terms may call."""
+    return {name: _transform(maker) for name, maker in _MAKERS.items()} | {"np": np}
+
+
+def _transform(maker: Callable[..., Spline]) -> Any:
+    """Return a term of formulas that keeps its spline: other data get the same columns."""
     from formulaic.transforms import stateful_transform
 
-    def bs(
-        x: Any,
-        df: int | None = None,
-        knots: Any = None,
-        degree: int = 3,
-        monotone: int = 0,
-        convex: int = 0,
-        _state: Any = None,
-    ) -> dict[str, Any]:
+    def term(x: Any, *args: Any, _state: Any = None, **options: Any) -> dict[str, Any]:
         values = np.asarray(x, dtype=np.float64)
-        if "knots" not in _state:
-            for name, sign in (("monotone", monotone), ("convex", convex)):
-                if sign not in (-1, 0, 1):
-                    raise ValueError(f"bs: {name} must be -1, 0 or +1; got {sign!r}.")
-            _state["knots"] = make_knots(values, df, knots, degree)
-            _state.update(degree=degree, monotone=int(monotone), convex=int(convex))
-        columns = basis(values, _state["knots"], _state["degree"])
+        if "spline" not in _state:
+            _state["spline"] = maker(values, *args, **options)
+        columns = _state["spline"].columns(values)
         return {str(j + 1): columns[:, j] for j in range(columns.shape[1])}
 
-    return stateful_transform(bs)
+    return stateful_transform(term)
 
 
 def _category(term: str) -> str:
-    return term if term.startswith("C(") or ":" in term else f"C({term})"
+    if term.startswith("C(") or ":" in term:
+        return term
+    return f"C({term})" if term.isidentifier() else f"C(`{term}`)"
 
 
 def _target(formulaic: Any, left: Any, table: Any) -> NDArray[Any]:
@@ -193,9 +240,10 @@ class _Columns:
     kept: tuple[list[int], ...]
     names: tuple[str, ...]
     is_dense: bool
+    text: str
 
     @classmethod
-    def of(cls, specs: tuple[Any, ...], matrices: list[Any]) -> _Columns:
+    def of(cls, specs: tuple[Any, ...], matrices: list[Any], text: str) -> _Columns:
         kept = tuple(
             [j for j, name in enumerate(spec.column_names) if name != "Intercept"] for spec in specs
         )
@@ -204,7 +252,7 @@ class _Columns:
         ]
         entries = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
         is_dense = sum(matrix.nnz for matrix in matrices) >= _DENSE_ENTRY_SHARE * entries
-        return cls(specs, kept, tuple(names), is_dense)
+        return cls(specs, kept, tuple(names), is_dense, text)
 
     def pick(self, matrices: list[Any]) -> Any:
         parts = [
@@ -224,40 +272,59 @@ class _Columns:
         """Return X for other data."""
         formulaic = _formulaic()
         table = _as_table(data)
-        for name in sorted({str(one) for spec in self.specs for one in spec.required_variables}):
+        terms = [name for spec in self.specs for name in spec.term_variables.values()]
+        used = {str(name) for names in terms for name in names}
+        for name in _variables(set().union(*(s.required_variables for s in self.specs)), self.text):
+            if name not in used:
+                continue
             if name not in table.columns:
                 raise ValueError(f"data must have the column {name!r}, which the formula names.")
             if table[name].isna().any():
                 raise ValueError(f"data must not hold missing values; column {name!r} does.")
-        context = {"bs": _bs(), "np": np}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
-                made = [spec.get_model_matrix(table, context=context) for spec in self.specs]
+                made = [spec.get_model_matrix(table, context=_context()) for spec in self.specs]
         except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning) as error:
             raise ValueError(f"data does not fit the formula: {error}") from error
         return self.finish(self.pick(made))
 
+    @property
+    def n_effects(self) -> int:
+        """How many columns, the last ones, are effects behind ``|``."""
+        return len(self.kept[1]) if len(self.kept) == 2 else 0
 
-def _shapes(spec: Any, d: int, columns: _Columns) -> list[Constraint]:
-    """Return the constraints of the spline terms that have a shape."""
-    place = {j: k for k, j in enumerate(columns.kept[0])}
-    found: list[Constraint] = []
-    for term, mine in spec.term_indices.items():
-        states = [spec.transform_state.get(factor.expr) for factor in term.factors]
-        shaped = [one for one in states if one and (one.get("monotone") or one.get("convex"))]
-        if not shaped:
-            continue
-        if len(states) > 1:
-            raise ValueError(
-                f"formula: {term} multiplies a spline with a shape; shapes hold for spline terms "
-                "on their own."
-            )
-        rows = shape_rows(shaped[0])
-        A = np.zeros((rows.shape[0], d))
-        A[:, [place[j] for j in mine]] = rows
-        found.append(LinearInequality(A, np.zeros(rows.shape[0])))
-    return found
+    def splines(self) -> dict[str, tuple[Spline, list[int]]]:
+        """Return the splines among the terms and their columns of X, by the text of the term."""
+        place = {j: k for k, j in enumerate(self.kept[0])}
+        found = {}
+        for term, mine in self.specs[0].term_indices.items():
+            states = [self.specs[0].transform_state.get(factor.expr) for factor in term.factors]
+            mades = [state["spline"] for state in states if state and "spline" in state]
+            special = [one for one in mades if one.rows.size or one.l1.any() or one.l2.any()]
+            if special and len(states) > 1:
+                raise ValueError(
+                    f"formula: {term} multiplies a spline with a shape or a penalty; these hold "
+                    "for spline terms on their own."
+                )
+            if len(states) == len(mades) == 1:
+                found[str(term)] = (mades[0], [place[j] for j in mine])
+        return found
+
+    def shapes(self) -> Iterable[Constraint]:
+        """Return the constraints of the spline terms that have a shape."""
+        for spline, mine in self.splines().values():
+            if len(spline.rows):
+                A = np.zeros((len(spline.rows), len(self.names)))
+                A[:, mine] = spline.rows
+                yield LinearInequality(A, np.zeros(len(A)))
+
+    def penalty(self) -> Columnwise | None:
+        """Return what the smooth terms pay; None if there are none."""
+        l1, l2 = np.zeros((2, len(self.names)))
+        for spline, mine in self.splines().values():
+            l1[mine], l2[mine] = spline.l1, spline.l2
+        return Columnwise(l1, l2) if l1.any() or l2.any() else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,6 +342,12 @@ class FormulaDesign:
     has_intercept : bool
     n_dropped : int
         Rows of data that were left out because a value was missing.
+    table : DataFrame
+        The other rows.
+    penalty : Columnwise or None
+        What smooth terms pay.
+    weights, groups : ndarray or None
+        One entry for each row of X.
     """
 
     text: str
@@ -284,6 +357,10 @@ class FormulaDesign:
     has_intercept: bool
     n_dropped: int
     columns: _Columns
+    table: Any
+    penalty: Columnwise | None = None
+    weights: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -300,7 +377,8 @@ class FormulaDesign:
         Parameters
         ----------
         estimator : estimator
-            With `fit_intercept`, and with `constraints` where splines have shapes.
+            With `fit_intercept`, with `constraints` where splines have shapes, and with `penalty`
+            where there are smooth terms.
         **fit_params
             Passed to its `fit`; a `sample_weight` has one entry for each row of X.
 

@@ -122,7 +122,7 @@ def _warn_about_units(weight: Vector) -> None:
 
 
 def _names(model: Any) -> tuple[str, ...]:
-    given = getattr(model, "feature_names_in_", None)
+    given = getattr(model, "feature_names_in_", getattr(model, "_sparse_names", None))
     if given is None:
         given = [f"x{j}" for j in range(model.n_features_in_)]
     first = ["(intercept)"] if model.fit_intercept else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -62,6 +62,14 @@ class SummaryTable:
     relative_gap: float
     unique: bool
     title: str
+
+    def without_last(self, count: int) -> SummaryTable:
+        """Return the table without its last rows, which its note counts as effects."""
+        kept = slice(0, len(self.names) - count)
+        rows = ("names", "coef", "std_error", "statistic", "p_value", "interval")
+        shown = {name: getattr(self, name)[kept] for name in rows}
+        note = f"{self.note}, " if self.note else ""
+        return replace(self, **shown, note=f"{note}{count} effects not shown")
 
     def columns(self) -> dict[str, Any]:
         """Return the table as columns, by name."""
@@ -122,6 +130,10 @@ class SummaryTables(tuple[SummaryTable, ...]):
     def __new__(cls, tables: Iterable[SummaryTable]) -> Self:
         """Hold the tables."""
         return super().__new__(cls, tuple(tables))
+
+    def without_last(self, count: int) -> SummaryTables:
+        """Return the tables without their last rows."""
+        return SummaryTables(one.without_last(count) for one in self)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,12 +22,14 @@ class Fused:
     """Charge ``strength |D b|_1 + l1 |b|_1 + l2/2 |b|^2``, D the differences of neighbours.
 
     Along a chain the rows of D are differences of the given order: ``b_(j+1) - b_j`` (fused lasso,
-    total variation) leaves few steps, ``b_(j+2) - 2 b_(j+1) + b_j`` (trend filtering) few bends. On
-    a graph they are ``b_j - b_k`` for every edge, and for order 2 the rows of the graph's
-    Laplacian.
+    total variation) leaves few steps, ``b_(j+2) - 2 b_(j+1) + b_j`` (trend filtering) few bends.
+    With `positions` they are changes of slopes between points that are not equidistant. On a graph
+    they are ``b_j - b_k`` for every edge, for order 2 the rows of the graph's Laplacian, and so on
+    in turn. With `squared` the charge is ``strength/2 |D b|^2``, which leaves smooth coefficients.
 
-    `Problem` turns the differences into rows of X with an absolute loss, so that every solver and
-    every proof applies to them; their multipliers follow those of the samples. These rows have no
+    `Problem` turns the differences into rows of X with a loss of their own, so that every solver
+    and every proof applies to them; their multipliers follow those of the samples. X may be sparse:
+    the rows are. These rows have no
     intercept: pass ``fit_intercept=False``. For an intercept add a column of ones to X, leave it
     out of `columns`, and leave `l1` and `l2` at 0.
 
@@ -36,13 +38,17 @@ class Fused:
     strength : float
         Finite and >= 0.
     order : int, default=1
-        Order of the differences; 1 or 2 on a graph.
+        Order of the differences.
     columns : array-like of int, optional
         The chain's columns in their order; all columns by default.
     graph : array-like of shape (n_edges, 2), optional
         Pairs of columns that are neighbours, in place of a chain.
     l1, l2 : float, default=0.0
         Strengths of the absolute values and of half the squares of all coefficients.
+    squared : bool, default=False
+        Whether differences pay half their squares in place of their absolute values.
+    positions : array-like, optional
+        Increasing places of the chain's columns; equidistant with step 1 by default.
 
     Examples
     --------
@@ -70,6 +76,8 @@ class Fused:
     graph: ArrayLike | None = None
     l1: float = 0.0
     l2: float = 0.0
+    squared: bool = False
+    positions: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         for name in ("strength", "l1", "l2"):
@@ -82,8 +90,14 @@ class Fused:
         if self.graph is not None:
             if self.columns is not None:
                 raise ValueError("Fused takes columns (a chain) or graph, not both.")
-            if self.order > 2:
-                raise ValueError(f"Fused(order={self.order}): on a graph the order is 1 or 2.")
+            if self.positions is not None:
+                raise ValueError("Fused: positions go with a chain, not with a graph.")
+        if self.positions is not None:
+            places = np.array(real_array("Fused: positions", self.positions))
+            if places.ndim != 1 or not (np.diff(places) > 0).all():
+                raise ValueError("Fused: positions must be numbers that increase strictly.")
+            places.flags.writeable = False
+            object.__setattr__(self, "positions", places)
 
     def matrix(self, n_features: int) -> sp.csr_array:
         """Return D for so many columns."""
@@ -99,9 +113,17 @@ class Fused:
         rows = sp.csr_array(
             (np.ones(chain.size), (np.arange(chain.size), chain)), shape=(chain.size, n_features)
         )
-        for _ in range(self.order):
-            rows = rows[1:] - rows[:-1]
-        return sp.csr_array(rows)
+        places = None if self.positions is None else np.asarray(self.positions)
+        if places is not None and places.size != chain.size:
+            raise ValueError(
+                f"Fused: positions has {places.size} entries but the chain has {chain.size} "
+                "columns; give one for each."
+            )
+        for k in range(self.order):
+            if k and places is not None:  # divided differences (Tibshirani 2014)
+                rows = sp.diags_array(k / (places[k:] - places[:-k])) @ rows
+            rows = sp.csr_array(rows[1:] - rows[:-1])
+        return rows
 
     def _on_graph(self, edges: NDArray[np.intp], n_features: int) -> sp.csr_array:
         _check_range("graph", edges, n_features)
@@ -109,10 +131,10 @@ class Fused:
         signs = np.tile([-1.0, 1.0], len(edges))
         shape = (len(edges), n_features)
         incidence = sp.csr_array((signs, (at, edges.ravel())), shape=shape)
-        if self.order == 1:
-            return incidence
-        laplacian = sp.csr_array(incidence.T @ incidence)
-        return laplacian[np.diff(laplacian.indptr) > 0]
+        rows = incidence
+        for k in range(1, self.order):
+            rows = sp.csr_array((incidence.T if k % 2 else incidence) @ rows)
+        return rows[np.diff(rows.indptr) > 0]
 
     @property
     def rest(self) -> Penalty | None:
@@ -123,7 +145,8 @@ class Fused:
         """Return the penalty of the coefficients."""
         point = np.asarray(coef, dtype=np.float64)
         rest = 0.0 if self.rest is None else self.rest.value(point)
-        return self.strength * float(np.abs(self.matrix(point.size) @ point).sum()) + rest
+        size = np.abs(self.matrix(point.size) @ point)
+        return self.strength * float(np.sum(0.5 * size**2 if self.squared else size)) + rest
 
     def with_strength(self, strength: float) -> Fused:
         """Return the penalty with all its strengths scaled so that the main one is `strength`."""

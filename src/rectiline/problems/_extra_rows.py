@@ -56,5 +56,9 @@ def with_difference_rows(
 ) -> tuple[Design, Samples]:
     """Return design and samples with a row for every difference that the penalty charges."""
     rows = penalty.matrix(design.n_features)
-    absolute = PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=samples.losses[0].of)
-    return with_rows(design, samples, rows, absolute, np.full(rows.shape[0], penalty.strength))
+    of = samples.losses[0].of
+    if penalty.squared:
+        paid = PiecewiseLQ([], [[0.5, 0.0, 0.0]], of=of)
+    else:
+        paid = PiecewiseLQ([0.0], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]], of=of)
+    return with_rows(design, samples, rows, paid, np.full(rows.shape[0], penalty.strength))

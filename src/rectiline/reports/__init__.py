@@ -3,6 +3,7 @@
 from rectiline.reports._coefficients import CoefficientDisplay
 from rectiline.reports._convergence import ConvergenceDisplay
 from rectiline.reports._coverage import CoverageDisplay
+from rectiline.reports._effect import PartialEffectDisplay
 from rectiline.reports._fairness import FairnessDisplay
 from rectiline.reports._html import write_report
 from rectiline.reports._loss import LossDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "CoverageDisplay",
     "FairnessDisplay",
     "LossDisplay",
+    "PartialEffectDisplay",
     "PathDisplay",
     "QuantileDisplay",
     "SubspaceDisplay",
