@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -149,6 +150,11 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         state = super().__getstate__()
         # A fit that is to be continued needs the multipliers.
         return state if getattr(self, "warm_start", False) else _without_multipliers(state)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parameters = inspect.signature(type(self)).parameters.items()
+        new = {name: one.default for name, one in parameters if name not in state}
+        super().__setstate__(new | state)  # an older version had fewer parameters
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -37,7 +37,7 @@ class PartialEffectDisplay(Display):
     >>> model = rl.formula("y ~ s(x)", {"x": x, "y": np.sin(x)}).fit(rl.PLQRegressor("huber"))
     >>> display = rl.reports.PartialEffectDisplay.from_formula(model, "s(x)", kind=None, grid=3)
     >>> display.effect.grid.round(1)
-    array([0. , 3. , 6. ])
+    array([0., 3., 6.])
     """
 
     effect: Any
