@@ -184,8 +184,10 @@ def measure(call: Callable[[float], Any], limit: float) -> tuple[float, str] | N
             found = call(limit)
         except rl.UnsupportedProblemError:
             return None
+        except rl.NoAnswerError:
+            found = None
         least = min(least, time.perf_counter() - began)
-        ended = str(getattr(found, "status", getattr(found, "status_", "")))[:40]
+        ended = str(getattr(found, "status", getattr(found, "status_", "no answer")))[:40]
         if least <= limit + allowed(limit):
             break
     return least, ended

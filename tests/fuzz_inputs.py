@@ -129,6 +129,8 @@ def one_case(rng: np.random.Generator) -> str:
         except REFUSED as error:
             check_message(error)
             return "estimator refused"
+        except rl.NoAnswerError:
+            return "estimator out of time"
         return "estimator"
     try:
         made, text = problem(rng)
@@ -139,6 +141,8 @@ def one_case(rng: np.random.Generator) -> str:
         solution = rl.solve(made, time_limit=3)
     except rl.UnsupportedProblemError:
         return "unsupported"
+    except rl.NoAnswerError:
+        return "out of time"
     except Exception as error:
         raise AssertionError(f"accepted, then {type(error).__name__}: {error} in {text}") from error
     if solution.status == "solved" and not np.isfinite(solution.objective):

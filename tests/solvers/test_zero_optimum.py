@@ -13,13 +13,14 @@ from rectiline.losses import (
     Expectile,
     Hinge,
     Huber,
+    PiecewiseLQ,
     Pinball,
     SmoothedHinge,
     SquaredEpsilonInsensitive,
     SquaredError,
     SquaredHinge,
 )
-from rectiline.penalties import Ridge
+from rectiline.penalties import L1, Ridge
 
 RESIDUAL = [
     SquaredError(),
@@ -109,3 +110,34 @@ def test_rows_without_weight_add_nothing_to_the_gap(loss):
 def test_random_problems_without_a_scale_of_their_own(seed, case):
     """An optimum of nothing, and a contradiction among rows of which some are 1e11 away."""
     check(random_problem(seed, case))
+
+
+@pytest.mark.parametrize("seed", [43, 49, 57, 93, 139])
+def test_a_constant_target_under_units_given_by_hand_is_fitted_exactly(seed):
+    # The knot is no round number: arguments miss it by a few units in the last place.
+    rng = np.random.default_rng(seed)
+    u, v = float(rng.uniform(0.1, 2.0)), float(rng.normal())
+    loss = PiecewiseLQ.from_units(relu=[(u, v), (-1.3 * u, -1.3 * v)])
+    X = rng.standard_normal((30, 4)) * 10.0 ** rng.uniform(-3, 3, 4)
+    y = np.full(30, rng.normal() * 10.0 ** rng.uniform(-2, 1))
+    for penalty in (Ridge(0.1), L1(0.1)):
+        solution = rl.solve(rl.Problem(X, y, loss, penalty))
+        assert solution.status == "solved" and np.abs(X * solution.coef).max() < 1e-12
+
+
+@pytest.mark.parametrize("solver", ["interior", "newton"])
+def test_squared_losses_of_large_targets_are_not_taken_for_zero(solver):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 5))
+    y = X @ (3e7 * rng.standard_normal(5)) + 0.08 * rng.standard_normal(40)
+    problem = rl.Problem(X, y, SquaredError(), Ridge(1e-17), fit_intercept=False)
+    best = np.linalg.lstsq(
+        np.vstack([X, np.sqrt(1e-17) * np.eye(5)]), np.append(y, np.zeros(5)), rcond=None
+    )[0]
+    solution = rl.solve(problem, solver=solver)
+    assert solution.status == "solved"
+    assert solution.objective <= 1.01 * problem.objective(best, 0.0)
+
+
+def test_zeros_are_optimal_beside_a_linear_term():
+    check(random_problem(424242, 489))

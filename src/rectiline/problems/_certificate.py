@@ -71,9 +71,9 @@ class Certificate:
     rounding : float
         What rounding errors of the proof may add to the gap; contained in `gap`.
     scale : float
-        What the losses would cost if the terms of each prediction did not cancel one another, the
-        target or a knot of the loss; computed for gaps that may belong to an optimum of zero, 0.0
-        otherwise.
+        ``2**52`` times what rounding may cost where the terms of each prediction cancel one
+        another, the target or a knot of the loss; computed for gaps that may belong to an optimum
+        of zero, 0.0 otherwise.
     radius : float
         Infinite, with one exception. A column without penalty and bounds (and an intercept) asks
         for multipliers that balance exactly. These are shown to exist near the given ones, and

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RowTerms", "row_terms", "size_of_terms", "term_at_zero"]
 
+# How far from a minimum rounding may leave an argument, as a share of the size of its terms: next
+# to a kink, and where the loss is curved, so that the square of this share counts.
+_KINK_LEVEL, _CURVED_LEVEL = 2.0**-49, 2.0**-40
+
 
 class RowTerms(NamedTuple):
     """What the samples and the constraint rows of a problem add to a certificate."""
@@ -89,33 +93,52 @@ def _constraint_terms(measured: PairProducts, point: DualPoint, share: float) ->
 
 
 def size_of_terms(problem: Problem, b: Vector, b0: float, gap: float) -> float:
-    """Return what the losses would cost if the terms of their arguments did not cancel.
+    """Return ``2**52`` times what rounding of the arguments of the losses may cost.
 
-    0.0 where `gap` is too large for that to matter. Of a problem with a linear term that is the
-    size of this term: coefficients may be without bound, and a loss of their sizes proves nothing.
+    0.0 where `gap` is too large for that to matter. Arguments are rounded in proportion to their
+    terms: the products of a row, the intercept, the target and the knots that they are compared
+    with. Coefficients of a problem with a linear term may be without bound, so that their products
+    prove nothing: there the terms are those of the data, and the linear term itself.
     """
+    costs = [_costs_of_rounding(one.curve) for one in problem.losses]
+    slope, bend, knot = np.array(costs).T[
+        :, 0 if problem.loss_index is None else problem.loss_index
+    ]
+    fixed = np.abs(problem.offset) + abs(b0) + knot
     if problem.has_linear_term:
-        return float(np.abs(problem.data.linear) @ np.abs(b))
-    # Arguments are compared with knots, so that these are terms as well.
-    knots = np.array([float(np.max(np.abs(one.curve.knots))) for one in problem.losses])
+        return _cost(problem, fixed, slope, bend) + float(np.abs(problem.data.linear) @ np.abs(b))
     norms = problem.design.norm_bounds
     reach = norms.rows * norm_of(norms.scale * b)
-    # No argument is beyond `most`: losses there tell quickly whether the gap is far too large.
-    most = 2.0 * float(np.max(np.abs(problem.offset), initial=0.0)) + abs(b0) + float(knots.max())
-    most += float(np.max(reach, initial=0.0))
-    ends = np.array([most, -most])
-    dearest = max(float(np.max(one.curve.value(ends))) for one in problem.losses)
-    if gap > ZERO_LEVEL * (dearest * float(problem.weight.sum()) - problem.least_loss):
-        return 0.0
-    knot = knots[0 if problem.loss_index is None else problem.loss_index]
-    rows, fixed = problem.rows, np.abs(problem.offset) + abs(b0) + knot
-
-    def cost(size: Vector) -> float:
-        ends = (problem.direction * (sign * size - problem.offset) for sign in (1.0, -1.0))
-        most = max(rows.loss(z) for z in ends) - problem.least_loss
-        return most if math.isfinite(most) else 0.0
-
     with np.errstate(over="ignore", invalid="ignore"):
-        if not gap <= ZERO_LEVEL * cost(fixed + reach):
+        if not gap <= ZERO_LEVEL * _cost(problem, fixed + reach, slope, bend):
             return 0.0
-        return cost(fixed + _core.twofold_dot(problem.design.view, b)[3])
+        sizes = fixed + _core.twofold_dot(problem.design.view, b)[3]
+        return _cost(problem, sizes, slope, bend)
+
+
+def _cost(problem: Problem, size: Vector, slope: Vector, bend: Vector) -> float:
+    cost = np.maximum(slope * _KINK_LEVEL * size, 0.5 * bend * np.square(_CURVED_LEVEL * size))
+    total = float(problem.weight @ cost) / ZERO_LEVEL
+    return total if math.isfinite(total) else 0.0
+
+
+def _costs_of_rounding(curve: Any) -> tuple[float, float, float]:
+    """Return slope and curvature just outside the minimisers of a loss, and its largest knot."""
+    largest = float(np.max(np.abs(curve.knots)))
+    slopes = np.concatenate([curve.left[:1], curve.right])
+    if (slopes > 0).all() or (slopes < 0).all():  # a linear term has no minimum
+        return 0.0, 0.0, largest
+    flat = np.flatnonzero((slopes == 0) & (curve.curvature == 0))
+    if flat.size:  # from one knot, or infinity, to the next
+        knots = np.concatenate([[-np.inf], curve.knots, [np.inf]])
+        low, high = knots[flat[0]], knots[flat[-1] + 1]
+    else:
+        low = high = curve.minimum()[0]
+    slope = bend = 0.0
+    for end, side, turn in ((low, 0, -1.0), (high, 1, 1.0)):
+        if math.isfinite(end):
+            steep = turn * float(curve.derivative(end)[side])
+            piece = int(np.searchsorted(curve.knots, end, side="right" if side else "left"))
+            slope = max(slope, steep)
+            bend = max(bend, 0.0 if steep > 0 else float(curve.curvature[piece]))
+    return slope, bend, largest
