@@ -83,6 +83,11 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         kind: Any = type(self)
         return _rules_of(kind)
 
+    @property
+    def _n_effects(self) -> int:
+        """Columns of X that are fixed effects, the last ones."""
+        return int(getattr(getattr(self, "encoder_", None), "n_effects", 0))
+
     def _run_solver(self) -> str:
         """Return the name for `rectiline.solve`."""
         return str(self.solver)

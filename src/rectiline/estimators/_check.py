@@ -11,9 +11,10 @@ from sklearn import get_config
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from rectiline._column_names import names_of
 from rectiline._numbers import refuse_masked
 from rectiline._typing import Vector
-from rectiline.backends import as_design
+from rectiline.backends import as_design, refuse_texts, refuse_unfinished
 from rectiline.rows import is_on_gpu, is_source, is_tensor_like
 
 __all__ = [
@@ -56,10 +57,15 @@ def check_data(estimator: Any, X: Any, y: Any, *, numeric_y: bool, multi_output:
             y_numeric=numeric_y,
         )
 
-    checked, targets = read(all_finite=False)
+    try:
+        checked, targets = read(all_finite=False)
+    except (TypeError, ValueError):
+        refuse_texts(X)
+        raise
     try:
         design = as_design(checked)  # looks whether the columns are finite
     except ValueError:
+        refuse_unfinished(checked if names_of(X) is None else X)
         read(all_finite=True)  # says it as scikit-learn does
         raise
     return checked, targets, design

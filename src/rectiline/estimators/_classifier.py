@@ -71,6 +71,8 @@ class PLQClassifier(
     {penalty}
     {C}
     {constraints}
+    {effects}
+    {tables}
     class_weight : dict or "balanced", optional
         Factors on the sample weights of each class; "balanced" gives all classes the same total.
     multi_class : {"ovr", "ovo"}, default="ovr"

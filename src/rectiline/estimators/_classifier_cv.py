@@ -30,6 +30,8 @@ class PLQClassifierCV(SearchMixin, PLQClassifier):
     {Cs}
     {penalty}
     {constraints}
+    {effects}
+    {tables}
     class_weight : dict or "balanced", optional
         Factors on the sample weights of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"

@@ -40,6 +40,8 @@ class DistributionRegressor(QuantileRegressor):
         As for `QuantileRegressor`.
     penalty_params : dict, optional
     {constraints}
+    {effects}
+    {tables}
     {fit_intercept}
     {running_tight}
     {warm_start}

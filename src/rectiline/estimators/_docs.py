@@ -84,6 +84,29 @@ class _Shared:
     order : list of lists of columns, optional
         Chains such as ``[["low", "mid", "high"]]`` along which coefficients must not decrease.
 
+    effects
+    -------
+    fixed_effects : str, int or list of these, optional
+        Columns of X, by name or position, that hold labels of groups, such as firms and years. Each
+        level gets a coefficient of its own, without penalty and constraints; these columns are the
+        last ones of ``coef_``. The first level of each is the reference. Penalties other than
+        "l1", "l2" and "elasticnet" do not go with effects.
+    effects_l1 : float, default=0.0
+        Strength of an L1 norm of the effects, beside the penalty (Koenker 2004). All levels have a
+        coefficient then.
+
+    tables
+    ------
+    categorical : "onehot", optional
+        Columns of texts and categories become one sparse column of zeros and ones for each level,
+        called "city=Oslo"; without a penalty the first level is the reference. Booleans are 0 and
+        1, dates are days since 1970. By default texts are refused.
+    missing : {"error", "drop"}, default="error"
+        Whether rows with missing cells in X or y are refused, or left out of the fit.
+    new_levels : {"error", "zero", "mean"}, default="error"
+        What predictions do about levels that the fit did not see: raise, let them have no effect
+        (that of the reference, if there is one), or the mean effect of the rows of the fit.
+
     fit_intercept
     -------------
     fit_intercept : bool, default=True
@@ -174,7 +197,10 @@ class _Shared:
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
-        Names of the columns of X, where they are all strings.
+        Names of the columns of X, where they are all strings; after `categorical` or
+        `fixed_effects` those of the columns of zeros and ones as well.
+    encoder_ : TableEncoder
+        How texts, categories and effects became columns, where they did.
     """
 
 

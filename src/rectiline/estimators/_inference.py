@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline._typing import Vector
 from rectiline.constraints import Constraint, combine
 from rectiline.estimators._base import BaseLinear
-from rectiline.estimators._check import DTYPES, FORMATS, check_weight
+from rectiline.estimators._check import check_weight
+from rectiline.estimators._encode import complete_rows, only, reread
 from rectiline.losses import Expectile, Loss
 
 InferenceTerms = tuple[tuple[Loss, ...], Vector | None, Vector]
@@ -71,6 +72,8 @@ class InferenceMixin(BaseLinear):
         """
         from rectiline.inference import summary
 
+        if groups is not None and X is not None:
+            groups = only(groups, complete_rows(self, X, y))
         return summary(
             self,
             X,
@@ -167,16 +170,9 @@ class InferenceMixin(BaseLinear):
                 "X and y are needed: give the data of the fit, or set the parameter inference "
                 "before the fit to keep a summary."
             )
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=FORMATS,
-            dtype=DTYPES,
-            multi_output=True,
-            reset=False,
-        )
-        return X, y, check_weight(sample_weight, X)
+        used = complete_rows(self, X, y)
+        X, y = reread(self, only(X, used), only(y, used))
+        return X, y, check_weight(only(sample_weight, used), X)
 
     def _why_no_standard_errors(self, X: Any) -> str | None:
         """Return why asymptotic standard errors do not hold for this fit, or None."""

@@ -17,7 +17,14 @@ from rectiline._typing import Mask
 from rectiline.constraints import Constraint, named_constraints
 from rectiline.estimators._base import BaseLinear, checked_fit
 from rectiline.estimators._check import check_data, check_weight, column_names
-from rectiline.estimators._fairness import FairnessData
+from rectiline.estimators._encode import (
+    PlainColumns,
+    complete_rows,
+    encode,
+    free_effects,
+    only,
+)
+from rectiline.estimators._fairness import FairnessData, is_fairness
 from rectiline.estimators._parameters import adapted_factories, is_adaptive, make_penalty
 from rectiline.estimators._rows import (
     as_rows,
@@ -109,9 +116,15 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         rows = as_rows(X, y, sample_weight)
         if rows is not None:
             return self._read_rows(rows, sensitive_features)
+        used = complete_rows(self, X, y)
+        given = (X, y, sample_weight, sensitive_features)
+        X, y, sample_weight, sensitive_features = (only(one, used) for one in given)
+        numbers = encode(self, X)
         X, y, design = check_data(
-            self, X, y, numeric_y=self._numeric_targets, multi_output=self._multi_output
+            self, numbers, y, numeric_y=self._numeric_targets, multi_output=self._multi_output
         )
+        if hasattr(self, "encoder_"):
+            self.feature_names_in_ = self.encoder_.names
         weight = check_weight(sample_weight, X)
         return self._with_tasks(
             FitData(
@@ -134,6 +147,9 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
             "calibration": getattr(self, "calibration", None) is not None,
             "inference": getattr(self, "inference", None) is not None,
             "weights='adaptive'": is_adaptive(self),
+            "fixed_effects": getattr(self, "fixed_effects", None) is not None,
+            "categorical": getattr(self, "categorical", None) is not None,
+            "missing='drop'": getattr(self, "missing", "error") == "drop",
         }
         refuse_on_rows(self, **asked)
         note_columns(self, rows)
@@ -151,25 +167,30 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         )
 
     def _listed_constraints(self) -> list[Constraint]:
-        return named_constraints(
+        n_plain, names = self.n_features_in_ - self._n_effects, column_names(self)
+        listed = named_constraints(
             getattr(self, "constraints", ()),
             getattr(self, "monotone", None),
             getattr(self, "order", None),
-            names=column_names(self),
-            n_features=self.n_features_in_,
+            names=None if names is None else names[:n_plain],
+            n_features=n_plain,
         )
+        if not self._n_effects:
+            return listed
+        return [one if is_fairness(one) else PlainColumns(one, n_plain) for one in listed]
 
     def _penalty(self, strength: float = 1.0, l1_ratio: float | None = None) -> Any:
         """Return the penalty object at a strength: a `Penalty`, `Fused`, or None."""
         if l1_ratio is None:
             l1_ratio = getattr(self, "l1_ratio", getattr(self, "l1_ratio_", None))
+        n_plain, names = self.n_features_in_ - self._n_effects, column_names(self)
         return make_penalty(
             self.penalty,
-            self.n_features_in_,
+            n_plain,
             0.5 if l1_ratio is None else l1_ratio,
             strength,
             getattr(self, "penalty_params", None),
-            column_names(self),
+            None if names is None else names[:n_plain],
         )
 
     def _strength(self, data: FitData) -> float:
@@ -185,6 +206,9 @@ class LinearFitMixin(BaseLinear, Generic[Scalar]):
         keep: Mask | None = None,
     ) -> Problem:
         """Return one problem, its losses times `factor`; samples not kept have no weight."""
+        n_effects = self._n_effects
+        strength = getattr(self, "effects_l1", 0.0) * data.total
+        penalty = free_effects(penalty, self.n_features_in_ - n_effects, n_effects, strength)
         return data.problem(task, penalty, factor, keep, self.fit_intercept, column_names(self))
 
     def _task_problem(self, data: FitData, task: Task) -> Problem:

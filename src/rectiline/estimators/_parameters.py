@@ -21,6 +21,7 @@ from rectiline.problems import Problem
 __all__ = [
     "PARAMETER_RULES",
     "RunParameters",
+    "TableParameters",
     "TermParameters",
     "adapted",
     "adapted_factories",
@@ -52,6 +53,11 @@ PARAMETER_RULES: dict[str, list[Any]] = {
     "constraints": ["array-like", dict, object],
     "monotone": [dict, "array-like", None],
     "order": ["array-like", None],
+    "fixed_effects": ["array-like", str, Integral, None],
+    "effects_l1": [Interval(Real, 0, None, closed="left")],
+    "categorical": [StrOptions({"onehot"}), None],
+    "missing": [StrOptions({"error", "drop"})],
+    "new_levels": [StrOptions({"error", "zero", "mean"})],
     "fit_intercept": ["boolean"],
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "multi_class": [StrOptions({"ovr", "ovo"})],
@@ -115,14 +121,24 @@ class RunParameters(TypedDict, total=False):
     callback: Any
 
 
-class TermParameters(RunParameters, total=False):
-    """Penalty and constraints besides: parameters of the regressors and the classifier."""
+class TableParameters(RunParameters, total=False):
+    """What becomes of texts and missing cells besides: parameters of all but multi-task models."""
+
+    categorical: str | None
+    missing: str
+    new_levels: str
+
+
+class TermParameters(TableParameters, total=False):
+    """Penalty, constraints and effects besides: of the regressors and the classifier."""
 
     penalty: str | Penalty | Fused | None
     penalty_params: dict[str, Any] | None
     constraints: Any
     monotone: dict[Any, int] | None
     order: Any
+    fixed_effects: Any
+    effects_l1: float
 
 
 # Where the default is not None.
@@ -134,6 +150,9 @@ _DEFAULTS: dict[str, Any] = {
     "progress_bar": False,
     "penalty": "l2",
     "constraints": (),
+    "effects_l1": 0.0,
+    "missing": "error",
+    "new_levels": "error",
 }
 
 

@@ -69,6 +69,8 @@ class QuantileRegressor(BaseQuantile):
         ``{"groups": ...}`` for "group" and "sparse_group", ``{"weights": ...}`` for "l1",
         ``{"q": ...}`` or ``{"strengths": ...}`` for "slope".
     {constraints}
+    {effects}
+    {tables}
     inference : str, optional
         Keep a summary of this kind at the fit, such as "nid"; see `summary`.
     {fit_intercept}
@@ -182,6 +184,11 @@ class QuantileRegressor(BaseQuantile):
         """Return the one problem of all quantiles, from the lowest to the highest."""
         strengths = self._joint_strengths(data)  # what is refused is refused before a pass
         refuse_on_rows(self, **{"a joint fit on a GPU": isinstance(data.rows, TensorRows)})
+        if self._n_effects:
+            raise ValueError(
+                "fixed_effects do not go with non_crossing and shared_slopes: fit the quantiles "
+                "one by one, or give the effects as columns with categorical='onehot'."
+            )
         losses = [self._loss(q) for q in np.sort(self.quantiles_)]
         rows = self._task_problem(data, data.tasks[0]).terms.region.rows
         shared = bool(self.shared_slopes)

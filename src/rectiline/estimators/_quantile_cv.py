@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from rectiline._typing import Indices, Mask
 from rectiline.estimators._base import checked_fit
 from rectiline.estimators._docs import documented
-from rectiline.estimators._parameters import RunParameters, keeps_parameters
+from rectiline.estimators._parameters import TableParameters, keeps_parameters
 from rectiline.estimators._quantile_base import BaseQuantile, explained_loss
 from rectiline.estimators._search import SearchMixin
 from rectiline.estimators._search_folds import ScoreFold, ScorePoints, predictions, rows_of
@@ -40,6 +40,7 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         What the coefficients pay, times alpha.
     constraints : Constraint, dict, str, or list of these, default=()
         As for `QuantileRegressor`.
+    {tables}
     {cv}
     {fit_intercept}
     {running_tight}
@@ -75,7 +76,7 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
 
     _searched = "alpha"
 
-    @keeps_parameters(RunParameters, tol=1e-9)
+    @keeps_parameters(TableParameters, tol=1e-9)
     def __init__(
         self,
         *,
@@ -88,7 +89,7 @@ class QuantileRegressorCV(SearchMixin, BaseQuantile):
         cv: Any = None,
         scoring: Any = None,
         fold_tol: float | None = None,
-        **shared: Unpack[RunParameters],
+        **shared: Unpack[TableParameters],
     ) -> None: ...
 
     @checked_fit

@@ -68,6 +68,8 @@ class PLQRegressor(
     {penalty}
     {auto_C}
     {constraints}
+    {effects}
+    {tables}
     {fit_intercept}
     {running}
     {warm_start}
@@ -158,6 +160,7 @@ class PLQRegressor(
         if isinstance(loss, Loss) and C != "auto":
             return replace(data, tasks=[Task(loss, y, C=float(C)) for y in columns])
         spreads = column_spreads(data.X, data.weight, centred=self.fit_intercept)
+        spreads = spreads[: spreads.size - self._n_effects]
         scale = self._residual_scales(data, columns, spreads)
         tasks = [self._relative_task(loss, C, y, s, spreads) for y, s in zip(columns, scale)]
         return replace(data, tasks=tasks, scale=scale)

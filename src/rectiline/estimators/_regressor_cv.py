@@ -33,6 +33,8 @@ class PLQRegressorCV(SearchMixin, PLQRegressor):
     {Cs}
     {penalty}
     {constraints}
+    {effects}
+    {tables}
     {cv}
     {fit_intercept}
     {running}

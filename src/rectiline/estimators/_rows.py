@@ -7,11 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rectiline import rows as row_sources
 from rectiline._typing import Vector
-from rectiline.estimators._check import DTYPES, FORMATS, as_numpy, like, linear_scores, on_host
+from rectiline.estimators._check import as_numpy, like, linear_scores, on_host
+from rectiline.estimators._encode import new_rows
 from rectiline.rows import Block, RowBlocks
 from rectiline.solvers import RowSample, draw_rows
 
@@ -128,7 +129,7 @@ def predicted(
         rows = row_sources.of(X)
     if rows is None:
         X = on_host(X)
-        X = validate_data(estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+        X = new_rows(estimator, X)
         if not blocks:
             made: NDArray[Any] = getattr(estimator, method)(linear_scores(estimator, X))
             return cast(NDArray[Any], like(made, given))

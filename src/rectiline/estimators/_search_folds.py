@@ -375,7 +375,8 @@ def scorer_of(
 
         def one(coef: NDArray[np.float64], intercept: Vector) -> float:
             model = copy.copy(estimator)
-            vars(model).pop("feature_names_in_", None)  # the folds are plain arrays
+            for name in ("feature_names_in_", "encoder_"):  # the folds are plain arrays
+                vars(model).pop(name, None)
             vars(model).update(fitted)
             model.coef_ = coef[0] if flat else coef
             model.intercept_ = float(intercept[0]) if flat else intercept

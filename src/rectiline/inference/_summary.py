@@ -121,17 +121,20 @@ def tables(
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = fit.coef / spread
     p_value = 2.0 * stats.t.sf(np.abs(statistic), df)
+    n_effects = int(getattr(fit.model, "_n_effects", 0))
+    shown = slice(fit.p - n_effects)  # fixed effects are the last columns
+    absorbed = f"{n_effects} fixed effects not shown" if n_effects else ""
     made = [
         SummaryTable(
-            names=fit.names,
-            coef=fit.coef[k],
-            std_error=spread[k],
-            statistic=statistic[k],
-            p_value=p_value[k],
-            interval=interval[k],
+            names=fit.names[shown],
+            coef=fit.coef[k][shown],
+            std_error=spread[k][shown],
+            statistic=statistic[k][shown],
+            p_value=p_value[k][shown],
+            interval=interval[k][shown],
             level=level,
             kind=kind,
-            note=notes[k] if notes else "",
+            note="; ".join(one for one in (notes[k] if notes else "", absorbed) if one),
             quantile=None if fit.levels is None else float(fit.levels[k]),
             n_samples=int(fit.n) if fit.n == round(fit.n) else fit.n,
             df=df,

@@ -1,0 +1,287 @@
+"""Tables with texts, categories, dates and missing cells as numbers: categories become columns.
+
+A column of numbers or booleans stays as it is, a date becomes days since 1970. A category, and a
+fixed effect of whatever type, becomes one column of zeros and ones for each of its levels; they are
+stored sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from rectiline._column_names import column_index, names_of
+from rectiline._typing import Indices, Mask, Vector
+
+__all__ = ["TableEncoder", "is_arrow", "refuse_texts", "refuse_unfinished"]
+
+_SECONDS_PER_DAY = 86_400.0
+
+
+def is_arrow(X: Any) -> bool:
+    """Whether X is a table or a batch of Arrow."""
+    return hasattr(X, "column_names") and hasattr(X, "schema")
+
+
+def _names(X: Any) -> NDArray[Any] | None:
+    return np.asarray(X.column_names, dtype=object) if is_arrow(X) else names_of(X)
+
+
+def _n_columns(X: Any) -> int:
+    return int(X.num_columns if is_arrow(X) else X.shape[1])
+
+
+def _column(X: Any, j: int) -> NDArray[Any]:
+    """Return a column as numbers, with NaN where a cell is missing, or as objects."""
+    if sp.issparse(X):
+        return np.asarray(X[:, [j]].toarray()).ravel()
+    if hasattr(X, "iloc"):
+        values = X.iloc[:, j].to_numpy()
+    elif is_arrow(X):
+        values = np.asarray(X.column(j).to_pylist(), dtype=object)
+    elif hasattr(X, "get_column"):
+        values = X.get_column(X.columns[j]).to_numpy()
+    else:
+        values = np.asarray(X)[:, j]
+    return _as_numbers(values)
+
+
+def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers where all cells are numbers or dates, else the objects themselves."""
+    if values.dtype.kind in "fiub":
+        return values
+    if values.dtype.kind == "M":
+        seconds = values.astype("datetime64[s]")
+        days = seconds.astype(np.int64) / _SECONDS_PER_DAY
+        return np.where(np.isnat(seconds), np.nan, days)
+    values = values.astype(object)
+    present = values[~_missing(values)]
+    if all(isinstance(one, Real | np.bool_) for one in present):
+        return np.array([np.nan if gone else float(v) for v, gone in _cells(values)])
+    if all(isinstance(one, date | np.datetime64) for one in present):
+        nothing = np.datetime64("NaT")
+        dates = [nothing if gone else np.datetime64(v, "s") for v, gone in _cells(values)]
+        return _as_numbers(np.array(dates, dtype="datetime64[s]"))
+    return values
+
+
+def _cells(values: NDArray[Any]) -> Any:
+    return zip(values, _missing(values), strict=True)
+
+
+def _missing(values: NDArray[Any]) -> Mask:
+    """Return which cells are missing: NaN, None, and the missing value of pandas."""
+    if values.dtype.kind in "iub":
+        return np.zeros(values.shape, dtype=bool)
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    nothing = ("NAType", "NaTType", "NoneType")
+    gone = [type(v).__name__ in nothing or (isinstance(v, float) and v != v) for v in values]
+    return np.array(gone, dtype=bool)
+
+
+def _label(j: int, names: NDArray[Any] | None) -> str:
+    return f"column {j}" if names is None else f"column {str(names[j])!r}"
+
+
+def refuse_texts(X: Any) -> None:
+    """Raise about the first column of a table that does not hold numbers, if there is one."""
+    names = _names(X)
+    if names is None:
+        return
+    for j in range(len(names)):
+        values = _column(X, j)
+        if values.dtype.kind == "O":
+            row = int(np.argmax(~_missing(values)))
+            raise ValueError(
+                f"X: {_label(j, names)} holds {values[row]!r} in row {row}, which is not a number. "
+                "Set categorical='onehot' for one column of zeros and ones for each level, encode "
+                "the column yourself, or leave it out."
+            )
+
+
+def refuse_unfinished(X: Any) -> None:
+    """Raise about the first cell of X that is not a finite number, if there is one."""
+    if sp.issparse(X):
+        entries = sp.coo_array(X)
+        rows, columns, cells = entries.row, entries.col, entries.data
+    else:
+        values = [_column(X, j) for j in range(_n_columns(X))]
+        wrong = [(np.flatnonzero(~np.isfinite(v))[:1], j) for j, v in _floats(values)]
+        rows = np.array([row[0] for row, _ in wrong if row.size], dtype=int)
+        columns = np.array([j for row, j in wrong if row.size], dtype=int)
+        cells = np.array([values[j][row] for row, j in zip(rows, columns, strict=True)])
+    at = np.flatnonzero(~np.isfinite(cells))[:1]
+    for row, j, cell in zip(rows[at], columns[at], cells[at], strict=True):
+        found = "NaN" if np.isnan(cell) else "infinity"
+        raise ValueError(
+            f"Input X contains {found} in row {row}, {_label(int(j), _names(X))}. Fill such cells, "
+            "leave their rows out, or set missing='drop' where the estimator has it."
+        )
+
+
+def _floats(values: Sequence[NDArray[Any]]) -> list[tuple[int, NDArray[Any]]]:
+    return [(j, one) for j, one in enumerate(values) if one.dtype.kind == "f"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """One column of a table: a number, or the levels that become columns."""
+
+    place: int
+    name: str
+    levels: NDArray[Any] | None
+    n_skipped: int = 0  # levels without a column: the reference
+    shares: Vector | None = None  # of the rows at the fit that have each level
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of X."""
+        if self.levels is None:
+            return [self.name]
+        return [f"{self.name}={level}" for level in self.levels[self.n_skipped :]]
+
+    def codes(self, values: NDArray[Any]) -> Indices:
+        """Return the place of each cell among the levels, -1 for levels that are new."""
+        assert self.levels is not None
+        if self.levels.dtype.kind == "U":
+            values = values.astype(str)
+        place = np.searchsorted(self.levels, values).clip(0, self.levels.size - 1)
+        return np.where(self.levels[place] == values, place, -1)
+
+    def columns(self, values: NDArray[Any], new_levels: str) -> Any:
+        """Return the columns of zeros and ones as a sparse matrix."""
+        assert self.levels is not None and self.shares is not None
+        codes = self.codes(values)
+        is_new = codes < 0
+        if is_new.any() and new_levels == "error":
+            row = int(np.argmax(is_new))
+            raise ValueError(
+                f"X: column {self.name!r} holds {values[row]!r} in row {row}, which is none of the "
+                f"{self.levels.size} levels of the fit. Set new_levels='zero' or 'mean' to predict "
+                "for new levels."
+            )
+        width = self.levels.size - self.n_skipped
+        rows = np.flatnonzero(codes >= self.n_skipped)
+        entries = (np.ones(rows.size), (rows, codes[rows] - self.n_skipped))
+        made = sp.csr_array(entries, shape=(codes.size, width))
+        if is_new.any() and new_levels == "mean":
+            mean = sp.csr_array(self.shares[None, self.n_skipped :])
+            made = made + sp.kron(sp.csr_array(is_new[:, None].astype(float)), mean)
+        return sp.csr_array(made)
+
+
+@dataclass(frozen=True, eq=False)
+class TableEncoder:
+    """How the columns of a table become those of X; fixed effects are the last ones.
+
+    Attributes
+    ----------
+    names : ndarray of str
+        Names of the columns of X.
+    n_effects : int
+        How many of them are fixed effects.
+    new_levels : {"error", "zero", "mean"}
+        What becomes of levels that the fit did not see.
+    """
+
+    columns: tuple[_Encoded, ...]
+    names: NDArray[Any]
+    n_effects: int
+    new_levels: str
+    n_columns: int
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        *,
+        categorical: str | None = None,
+        fixed_effects: Sequence[Any] | None = None,
+        skips_category: bool = False,
+        skips_effect: bool = True,
+        fit_intercept: bool = True,
+        new_levels: str = "error",
+    ) -> TableEncoder:
+        """Return the encoder of these rows, in which no cell is missing.
+
+        `skips_category` and `skips_effect` say whether the first level of each has no column, so
+        that columns are independent. Without an intercept the first effect keeps all of its levels.
+        """
+        names, d = _names(X), _n_columns(X)
+        effects = [column_index(one, names, d, "fixed_effects") for one in fixed_effects or ()]
+        if len(set(effects)) < len(effects):
+            raise ValueError(f"fixed_effects={list(fixed_effects or ())!r}: names a column twice.")
+        if categorical is None:
+            refuse_texts(_without(X, effects))
+        made = []
+        for j in [*(j for j in range(d) if j not in effects), *effects]:
+            name = f"x{j}" if names is None else str(names[j])
+            values, is_effect = _column(X, j), j in effects
+            if not is_effect and values.dtype.kind != "O":
+                made.append(_Encoded(j, name, None))
+                continue
+            text = values.astype(str) if values.dtype.kind == "O" else values
+            levels, count = np.unique(text, return_counts=True)
+            skips = skips_category
+            if is_effect:
+                skips = skips_effect and (fit_intercept or j != effects[0])
+            made.append(_Encoded(j, name, levels, int(skips), count / count.sum()))
+        listed = [one for column in made for one in column.names]
+        n_effects = sum(len(one.names) for one in made if one.place in effects)
+        return cls(tuple(made), np.array(listed, dtype=object), n_effects, new_levels, d)
+
+    @staticmethod
+    def complete(X: Any) -> Mask:
+        """Return which rows of a table have no missing cell."""
+        gone = [_missing(_column(X, j)) for j in range(_n_columns(X))]
+        return np.asarray(~np.logical_or.reduce(gone))
+
+    def numbers(self, X: Any) -> Any:
+        """Return X: a dense matrix of numbers where there are no levels, else a sparse one."""
+        known, d = _names(X), _n_columns(X)
+        if d != self.n_columns:
+            raise ValueError(f"X has {d} columns; at the fit it had {self.n_columns}.")
+        parts = []
+        for one in self.columns:
+            if known is not None and not (one.name == known[one.place]):
+                raise ValueError(
+                    f"X must have the columns of the fit in the same order: column {one.place} is "
+                    f"{str(known[one.place])!r}, at the fit it was {one.name!r}."
+                )
+            values = _column(X, one.place)
+            gone = _missing(values)
+            if gone.any():
+                row = int(np.argmax(gone))
+                raise ValueError(
+                    f"Input X contains NaN or an empty cell in row {row}, column {one.name!r}. "
+                    "Fill such cells, leave their rows out, or fit with missing='drop'."
+                )
+            if one.levels is None and values.dtype.kind == "O":
+                raise ValueError(
+                    f"X: column {one.name!r} holds {values[0]!r} in row 0; at the fit it held "
+                    "numbers."
+                )
+            plain = one.levels is None
+            parts.append(values[:, None] if plain else one.columns(values, self.new_levels))
+        if all(one.levels is None for one in self.columns):
+            return np.hstack(parts).astype(np.float64)
+        return sp.csr_array(sp.hstack([sp.csr_array(one, dtype=float) for one in parts]))
+
+
+def _without(X: Any, places: Sequence[int]) -> Any:
+    """Return a table without some columns."""
+    names = _names(X)
+    if names is None or not places:
+        return X
+    kept = [j for j in range(len(names)) if j not in places]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, kept]
+    return X.select([str(names[j]) for j in kept])

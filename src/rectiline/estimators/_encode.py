@@ -1,0 +1,126 @@
+"""Tables with texts, dates, missing cells and fixed effects: what the estimators make of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import check_X_y, validate_data
+
+from rectiline._typing import Mask
+from rectiline.backends import TableEncoder, is_arrow
+from rectiline.constraints import Constraint, ConstraintRows
+from rectiline.estimators._check import DTYPES, FORMATS
+from rectiline.penalties import Columnwise, Penalty
+
+__all__ = ["PlainColumns", "complete_rows", "encode", "free_effects", "new_rows", "only", "reread"]
+
+
+def complete_rows(estimator: Any, X: Any, y: Any) -> Mask | None:
+    """Return which rows are to be used where those with missing cells are dropped."""
+    if getattr(estimator, "missing", "error") != "drop":
+        return None
+    used = TableEncoder.complete(X if hasattr(X, "shape") else np.asarray(X))
+    if y is not None:
+        targets = np.asarray(y)
+        used &= TableEncoder.complete(targets.reshape(len(targets), -1))
+    if not used.any():
+        raise ValueError("missing='drop': every row of X and y has a missing cell.")
+    return None if used.all() else used
+
+
+def only(values: Any, used: Mask | None) -> Any:
+    """Return the rows of a table, an array or a list that are used."""
+    if used is None or values is None:
+        return values
+    rows = np.flatnonzero(used)
+    return values.take(rows) if is_arrow(values) else _safe_indexing(values, rows)
+
+
+def encode(estimator: Any, X: Any) -> Any:
+    """Return X as numbers; note on the estimator how, in ``encoder_``, if that takes more."""
+    vars(estimator).pop("encoder_", None)
+    effects = getattr(estimator, "fixed_effects", None)
+    categorical = getattr(estimator, "categorical", None)
+    if effects is None and categorical is None and not is_arrow(X):
+        return X
+    if not hasattr(X, "shape"):
+        X = np.asarray(X, dtype=object)
+    free = getattr(estimator, "penalty", "") is None or getattr(estimator, "alpha", None) == 0
+    estimator.encoder_ = TableEncoder.learn(
+        X,
+        categorical=categorical,
+        fixed_effects=[effects] if isinstance(effects, str | int) else effects,
+        skips_category=free,
+        skips_effect=getattr(estimator, "effects_l1", 0.0) == 0.0,
+        fit_intercept=estimator.fit_intercept,
+        new_levels=getattr(estimator, "new_levels", "error"),
+    )
+    return estimator.encoder_.numbers(X)
+
+
+def new_rows(estimator: Any, X: Any) -> Any:
+    """Return X for a fitted estimator, as numbers and checked."""
+    encoder = getattr(estimator, "encoder_", None)
+    if encoder is None:
+        return validate_data(estimator, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+    table = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+    return check_array(encoder.numbers(table), accept_sparse=FORMATS, dtype=DTYPES)
+
+
+def reread(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return X and y of a fitted estimator, given again."""
+    shared: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "multi_output": True}
+    if hasattr(estimator, "encoder_"):
+        X, y = check_X_y(new_rows(estimator, X), y, **shared)
+    else:
+        X, y = validate_data(estimator, X, y, reset=False, **shared)
+    return X, y
+
+
+def free_effects(penalty: Penalty | None, n_plain: int, n_effects: int, l1: float) -> Any:
+    """Return a penalty of the columns before the effects, and an L1 norm of the effects.
+
+    >>> from rectiline.penalties import Ridge
+    >>> free_effects(Ridge(2.0), 2, 1, 0.5)
+    Columnwise(l1=[0.0, 0.0, 0.5], l2=[2.0, 2.0, 0.0])
+    """
+    if not n_effects or (penalty is None and l1 == 0.0):
+        return penalty
+    parts = (np.zeros(n_plain),) * 2 if penalty is None else penalty.separable(n_plain)
+    if parts is None:
+        raise ValueError(
+            f"penalty={penalty!r}: with fixed_effects it must be 'l1', 'l2', 'elasticnet' or None, "
+            "which are sums over columns."
+        )
+    l2, lasso = parts
+    return Columnwise(np.append(lasso, np.full(n_effects, l1)), np.append(l2, np.zeros(n_effects)))
+
+
+class PlainColumns(Constraint):
+    """A constraint of the columns before the fixed effects."""
+
+    inner: Constraint
+    n_plain: int
+
+    def __init__(self, inner: Constraint, n_plain: int) -> None:
+        self._set(inner=inner, n_plain=n_plain)
+
+    def rows(self, n_features: int, design: Any = None) -> ConstraintRows:
+        """Return the rows of the constraint; effects are free."""
+        rows, free = self.inner.rows(self.n_plain), n_features - self.n_plain
+
+        def wide(part: Any) -> Any:
+            dense = np.asarray(part.toarray() if hasattr(part, "toarray") else part)
+            return np.pad(dense, ((0, 0), (0, free)))
+
+        return ConstraintRows.make(
+            n_features,
+            A=wide(rows.A),
+            c=rows.c,
+            E=wide(rows.E),
+            f=rows.f,
+            lower=np.append(rows.lower, np.full(free, -np.inf)),
+            upper=np.append(rows.upper, np.full(free, np.inf)),
+        )
