@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+import rectiline as rl
 import rectiline.estimators as est
 from rectiline.estimators.multitask import MultiTaskRegressor
 
@@ -86,3 +87,11 @@ def test_standard_errors_of_a_copy_say_what_is_missing():
         copy.summary(X, y)
     kept = est.QuantileRegressor(alpha=0.0, inference="iid").fit(X, y)
     assert pickle.loads(pickle.dumps(kept)).summary_ is not None
+
+
+def test_pickles_of_another_version_are_told(monkeypatch):
+    saved = pickle.dumps(rl.PLQRegressor("absolute", C=2.0))
+    monkeypatch.setattr(rl, "__version__", "9.9.9")
+    with pytest.warns(UserWarning, match=r"PLQRegressor was saved by rectiline .* loaded by 9\.9"):
+        again = pickle.loads(saved)
+    assert again.C == 2.0 and again.get_params()["missing"] == "error"

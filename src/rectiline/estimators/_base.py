@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["BaseLinear", "checked_fit"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+_VERSION = "_rectiline_version"  # of the library that saved a pickle
 
 # scikit-learn keeps these on the estimator while a fit runs and takes them off itself.
 _NOT_OURS = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
@@ -152,19 +156,34 @@ class BaseLinear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         return bundle
 
     def __getstate__(self) -> Any:
-        state = super().__getstate__()
+        state = {**super().__getstate__(), _VERSION: _library_version()}
         # A fit that is to be continued needs the multipliers.
         return state if getattr(self, "warm_start", False) else _without_multipliers(state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        parameters = inspect.signature(type(self)).parameters.items()
-        new = {name: one.default for name, one in parameters if name not in state}
-        super().__setstate__(new | state)  # an older version had fewer parameters
+        """Take the attributes of a pickle; parameters that are newer have their defaults."""
+        saved_by = state.get(_VERSION, "0.2.0 or earlier")
+        if saved_by != _library_version():
+            warnings.warn(
+                f"This {type(self).__name__} was saved by rectiline {saved_by} and is loaded by "
+                f"{_library_version()}. Its predictions are the same; to verify or to continue "
+                "it, fit it again.",
+                UserWarning,
+                stacklevel=2,
+            )
+        parameters = signature(type(self).__init__).parameters.values()
+        defaults = {one.name: one.default for one in parameters if one.name != "self"}
+        kept = {name: value for name, value in state.items() if name != _VERSION}
+        super().__setstate__(defaults | kept)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _library_version() -> str:
+    return str(sys.modules["rectiline"].__version__)
 
 
 @cache
