@@ -12,10 +12,7 @@ SAVED = pickle.loads(gzip.decompress(Path(__file__).with_name("models_0_2_0.pkl.
 
 
 def loaded(name):
-    if name in (
-        "ExpectedShortfallRegressor",
-        "MatrixFactorization",
-    ):  # they say nothing of versions
+    if name == "MatrixFactorization":  # says nothing of versions
         return pickle.loads(SAVED["models"][name])
     with pytest.warns(UserWarning, match=r"saved by rectiline 0\.2\.0 or earlier"):
         return pickle.loads(SAVED["models"][name])
